@@ -32,7 +32,8 @@ test: $(INSTALLED_DEV) ## run the quick tests of every area, in a few minutes
 test-all: $(INSTALLED_DEV) ## run all tests, those of leniencies with and without them
 	$(PYTEST) --rows-off=also
 
-lint: $(INSTALLED_DEV) ## check format, types (also for Windows and macOS), layers, workflows
+lint: $(INSTALLED_DEV) ## check format (lines of Java too), types (also for Windows and macOS), layers, workflows
+	@! LC_ALL=C.UTF-8 grep -rnE '.{111}' --include='*.java' device_shim
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy

@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -27,6 +28,10 @@ JDK_FOLDERS: Final = Path("/usr/lib/jvm")
 LEAST_API: Final = 24
 # javac and R8 end before the second stage of the JVM's compiler pays off: without it they take half the time.
 JVM: Final = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx1g")
+_FILE_SIZE: Final = 32
+_MAP_OFFSET: Final = 52
+_DATA_SIZE: Final = 104
+_DEBUG_INFO: Final = 0x2003
 UNKNOWN_API: Final = "com.android.tools.r8.reportUnknownApiReferences"
 
 
@@ -153,7 +158,62 @@ def make_dex(classes: Path, jdk: Path, out: Path, rules: Path = SHIM.rules) -> b
     hidden = re.findall(r"^Warning: (\S+ \S.*) cannot be found in the api database", output, re.MULTILINE)
     if hidden:
         raise BuildError("references to what is not public API:\n" + "\n".join(hidden))
-    return (out / "classes.dex").read_bytes()
+    return without_debug_items((out / "classes.dex").read_bytes())
+
+
+def without_debug_items(dex: bytes) -> bytes:
+    """Return a dex of R8's without its debug items: they number instructions for a mapping that nobody keeps.
+
+    What follows them moves up, so each place that names its offset is changed (source.android.com, Dalvik
+    executable format).
+    """
+    data = bytearray(dex)
+
+    def word(at: int) -> int:
+        return int.from_bytes(data[at : at + 4], "little")
+
+    def put(at: int, value: int) -> None:
+        data[at : at + 4] = value.to_bytes(4, "little")
+
+    def numbers(at: int, count: int) -> tuple[list[int], int]:
+        found = []
+        for _ in range(count):
+            value = shift = 0
+            while data[at] & 0x80:
+                value, shift, at = value | (data[at] & 0x7F) << shift, shift + 7, at + 1
+            found.append(value | data[at] << shift)
+            at += 1
+        return found, at
+
+    map_at = word(_MAP_OFFSET)
+    entries = [map_at + 4 + 12 * index for index in range(word(map_at))]
+    (debug,) = (entry for entry in entries if data[entry] + data[entry + 1] * 256 == _DEBUG_INFO)
+    begin = word(debug + 8)
+    end = min(word(entry + 8) for entry in entries if word(entry + 8) > begin)
+    removed = (end - begin) // 4 * 4
+    strings, protos, classes = ((word(at), word(at + 4)) for at in (56, 72, 96))
+    members = (word(classes[1] + 32 * number + 24) for number in range(classes[0]))
+    for start in filter(None, members):
+        counts, at = numbers(start, 4)
+        at = numbers(at, 2 * (counts[0] + counts[1]))[1]
+        for code in numbers(at, 3 * (counts[2] + counts[3]))[0][2::3]:
+            if code:
+                put(code + 8, 0)
+    places = [_MAP_OFFSET, *(entry + 8 for entry in entries)]
+    places += [strings[1] + 4 * number for number in range(strings[0])]
+    places += [protos[1] + 12 * number + 8 for number in range(protos[0])]
+    places += [classes[1] + 32 * number + field for number in range(classes[0]) for field in (12, 20, 24, 28)]
+    for at in places:
+        if word(at) >= end:
+            put(at, word(at) - removed)
+    put(map_at, len(entries) - 1)
+    put(_FILE_SIZE, len(data) - removed - 12)
+    put(_DATA_SIZE, word(_DATA_SIZE) - removed - 12)
+    del data[debug : debug + 12]
+    del data[begin : begin + removed]
+    data[12:32] = hashlib.sha1(data[32:], usedforsecurity=False).digest()
+    put(8, zlib.adler32(data[12:]))
+    return bytes(data)
 
 
 def build(app: App = SHIM) -> bytes:

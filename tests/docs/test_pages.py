@@ -203,3 +203,50 @@ def test_each_citation_is_a_row_of_the_page() -> None:
     found = citations()
     assert len(found) > 250
     assert {(name, anchor) for name, anchor in found if anchor not in ANCHORS} == set()
+
+
+RULES = CHECKOUT / "docs" / "reference" / "android-rules.md"
+PROOFS = CHECKOUT / "device_shim/android/robolectric/src/test/java/dev/droidgate/proof"
+
+
+def what_a_rule_lacks(cells: list[str]) -> list[str]:
+    """Return what a row about Android names and is not there: models, tests, steps; a class where none is."""
+    _, _, _, model, shown, classes = cells
+    steps = (CHECKOUT / "docs/guides/prove-on-a-phone.md").read_text(encoding="utf-8")
+    phone = CHECKOUT / "device_shim/droidgate_phone"
+    lacks = [name for name in re.findall(r"`(\w+\.\w+)`", model) if not list(phone.rglob(name))]
+    names = re.findall(r"`([\w/]+)`", shown)
+    for name in names:
+        folder, _, module = name.rpartition("/")
+        below = {"hostile": "tests", "shim_host": "tests/gateway"}.get(
+            folder.partition("/")[0], "tests/device_shim"
+        )
+        found = CHECKOUT / below / folder / f"test_{module}.py" if folder else PROOFS / f"{name}.java"
+        lacks += [] if found.is_file() else [name]
+    numbers = re.findall(r"\d+", shown.partition("step")[2])
+    lacks += [f"step {number}" for number in numbers if f"\n### {number}. " not in steps]
+    lacks += [] if names or numbers else ["a test or a step"]
+    is_read = re.search(r"`[^`]+`", classes) or "developer.android.com" in classes
+    return lacks if is_read else [*lacks, "a class or a page"]
+
+
+def test_each_rule_of_android_names_what_proves_it_and_what_shows_it_here() -> None:
+    rows = [
+        [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        for line in RULES.read_text(encoding="utf-8").splitlines()
+        if re.match(r"\| (?!rule \||---)", line)
+    ]
+    assert len(rows) > 60
+    assert {row[0]: lacks for row in rows if (lacks := what_a_rule_lacks(row))} == {}
+
+
+def test_a_rule_that_nothing_shows_is_noticed() -> None:
+    row = ["x", "24+", "x", "`no_model.py`", "`NoTest`, `phone_system/nothing`; step 99", "none"]
+    assert what_a_rule_lacks(row) == [
+        "no_model.py",
+        "NoTest",
+        "phone_system/nothing",
+        "step 99",
+        "a class or a page",
+    ]
+    assert what_a_rule_lacks(["x", "24+", "x", "none", "", "`A`"]) == ["a test or a step"]

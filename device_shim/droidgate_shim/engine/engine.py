@@ -30,6 +30,11 @@ UNANSWERED: Final = Failure(
     "nobody answered the question about this call on the phone within 2 minutes; "
     "retry when somebody is there",
 )
+_NOT_WAITED_FOR: Final = Failure(
+    "needs_user",
+    "nobody answered the question about this call on the phone while its caller waited; "
+    "retry when somebody is there",
+)
 ASKING_MS: Final = 120_000
 """How long the user may take to answer a question, whatever the deadline of its call."""
 
@@ -295,11 +300,11 @@ class Engine:
 
     def cancel(self, now: int, reply_to: ReplyTo) -> list[Effect]:
         """End the call whose answer goes there, because its caller cancels it or has gone."""
-        effects = self.expire(now)
-        for call in self._calls.all():
-            if call.state.reply_to is reply_to:
-                effects += self._fail(call.number, _CANCELED)
-        return effects
+        return self._end(now, reply_to, _CANCELED, _CANCELED)
+
+    def give_up(self, now: int, reply_to: ReplyTo) -> list[Effect]:
+        """End the call whose answer goes there, because its caller waits no longer."""
+        return self._end(now, reply_to, _NOT_WAITED_FOR, _TIMEOUT)
 
     def expire(self, now: int) -> list[Effect]:
         """End the calls whose deadline has passed."""
@@ -318,6 +323,13 @@ class Engine:
     def open_count(self) -> int:
         """Return how many calls are open."""
         return len(self._calls.all())
+
+    def _end(self, now: int, reply_to: ReplyTo, asking: Failure, sent: Failure) -> list[Effect]:
+        effects = self.expire(now)
+        for call in self._calls.all():
+            if call.state.reply_to is reply_to:
+                effects += self._fail(call.number, asking if call.state.is_asking else sent)
+        return effects
 
     def _fail(self, call: int, failure: Failure) -> list[Effect]:
         state = self._calls.close(call)

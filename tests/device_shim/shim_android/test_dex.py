@@ -124,6 +124,17 @@ def test_everything_that_is_not_the_shims_is_a_stub_of_newer_api(dex: DexFile) -
     }
 
 
+def test_no_pending_intent_is_sent_with_options_that_lend_the_start_of_activities(dex: DexFile) -> None:
+    sends = [
+        form
+        for holder, name, form in dex.methods
+        if (holder, name) == ("Landroid/app/PendingIntent;", "send")
+    ]
+    assert [parameters for _, parameters in sends] == [
+        ("Landroid/content/Context;", "I", "Landroid/content/Intent;")
+    ]
+
+
 def test_what_is_loaded_on_android_7_names_only_classes_of_android_7(
     dex: DexFile, android_7: ClassJar
 ) -> None:

@@ -27,7 +27,7 @@ ATTACKER = "com.example.attacker"
 OVERLAY = '<uses-permission android:name="android.permission.SYSTEM_ALERT_WINDOW"/>'
 NOTIFICATIONS = "android.permission.POST_NOTIFICATIONS"
 COVERED = "Another app covers this screen: only Deny works. Close the other app first."
-UNKNOWN_APP = "an unknown app"
+UNKNOWN_APP = "An unknown app"
 CAPABILITIES = {"desk": {"title": "Help desk", "description": "Takes one wish."}}
 ANOTHER_CALL = "the user is being asked about another call of this app; retry after its answer"
 DENIED = "denied: the user has not allowed this app to call this capability"
@@ -133,12 +133,12 @@ def test_the_answer_of_the_user_counts(world: World, button: str, first: str, se
     assert response["status"] == ("success" if second == "" else "failure")
 
 
-def test_the_whole_certificate_is_shown_on_require(world: World) -> None:
+def test_the_whole_certificates_are_shown_on_a_tap(world: World) -> None:
     asked = ask(world)
-    signer = package_of(world.system, AGENT).signers[0]
-    assert not any(signer in text for text in world.texts())
-    world.tap_text("Show the whole certificate")
-    wait_until(lambda: any(signer in text for text in world.texts()))
+    agent, tool = package_of(world.system, AGENT).signers[0], package_of(world.system, TOOL).signers[0]
+    assert not any(agent in text for text in world.texts())
+    world.tap_text("Details")
+    wait_until(lambda: any(text == f"{AGENT}\n{agent}\n{TOOL}\n{tool}" for text in world.texts()))
     answer(world, "Deny")
     assert token_of(asked.answer()) == "denied"
 
@@ -178,12 +178,10 @@ def test_the_screen_shows_who_asks_for_what(world: World) -> None:
     agent, tool = package_of(world.system, AGENT), package_of(world.system, TOOL)
     texts = world.texts()
     shown = [
-        *(f"Called by {agent.application.label}", f"{AGENT} \u00b7 {agent.signers[0][:8]}"),
-        *("Capability desk", "Changes something"),
-        *(f"Of the app {tool.application.label or TOOL}", TOOL),
-        *("Arguments, as the caller wrote them:", '{"how":"well"}'),
+        f"{agent.application.label} wants to use desk of {tool.application.label or TOOL}",
+        *(AGENT, "Changes something", "Arguments, as the caller wrote them:", 'how\n"well"'),
         *("The app describes it as", "\u201cHelp desk\u201d", "\u201cTakes one wish.\u201d"),
-        *("Show the whole certificate", "Deny", "Once", "Always"),
+        *("Details", "Deny", "Once", "Always"),
     ]
     assert [text for text in texts if text in shown] == shown
     answer(world, "Deny")
@@ -211,9 +209,8 @@ def test_of_a_start_it_shows_who_receives_the_answer(world: World) -> None:
     asked = ask(world, carrier="start")
     agent = package_of(world.system, AGENT)
     texts = world.texts()
-    place = texts.index(f"Called by {UNKNOWN_APP}")
-    receiver = f"The answer goes to {agent.application.label}"
-    assert texts[place + 1 : place + 3] == [receiver, f"{AGENT} \u00b7 {agent.signers[0][:8]}"]
+    place = next(index for index, text in enumerate(texts) if text.startswith(f"{UNKNOWN_APP} wants"))
+    assert texts[place + 1 : place + 3] == [f"The answer goes to {agent.application.label}", AGENT]
     # What it changes, it changes for somebody who is not known.
     assert "Always" not in texts
     answer(world, "Once")
@@ -328,7 +325,7 @@ def test_characters_that_turn_text_around_are_shown_by_their_number(world: World
     thread = threading.Thread(target=lambda: world.ask("desk", {"how": text}), daemon=True)
     thread.start()
     wait_until(lambda: is_asking(world))
-    assert '{"how":"pay\\u{202e}\\u{200b}\\u{a0}\\u{2800} e\u00e9"}' in world.texts()
+    assert 'how\n"pay\\u{202e}\\u{200b}\\u{a0}\\u{2800} e\u00e9"' in world.texts()
     answer(world, "Deny")
     thread.join(60)
 

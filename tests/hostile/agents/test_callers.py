@@ -250,16 +250,18 @@ def test_the_journal_is_not_written_where_nothing_stays_open(short_world: World)
     wait_until(lambda: b"desk" not in world.system.files.read(journal))
 
 
-def test_a_broadcast_is_answered_before_its_sender_gives_up() -> None:
+@pytest.mark.parametrize(("caller", "token"), [("any-app", "timeout"), (AGENT, "needs_user")])
+def test_a_broadcast_is_answered_before_its_sender_gives_up(caller: str, token: str) -> None:
     world = World(behaviours={TOOL: ToolApp}, clock=StillClock())
     world.install(tool_apk())
     world.install(make_shim(tool_routes(deadline_ms=60_000), key=key(), more=MMCP_RECEIVER))
-    world.grant("any-app")
+    world.grant(caller)
+    world.run("pm", "grant", SHIM, "android.permission.POST_NOTIFICATIONS")
     receiver = ComponentName(SHIM, "dev.droidgate.shim.frontends.MmcpReceiver")
     result = world.agent().call_broadcast(receiver, "desk", {"how": "silent"})
     assert result.code == 0
-    assert (result.data or "").startswith("Error: timeout: ")
+    assert (result.data or "").startswith(f"Error: {token}: no")
     (call,) = world.history(1)
-    assert (call["token"], call["ms"]) == ("timeout", 9_000)
+    assert (call["token"], call["ms"]) == (token, 9_000)
     assert world.host("status")["open"] == 0
     world.close()

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from droidgate_phone.system.behaviour import Platform
 
 ARMED_SECONDS: Final = 0.5
-_CERTIFICATE_DIGITS: Final = 8
-_LONGEST_LABEL: Final = 100
+_LONGEST_LABEL: Final = 40
 _LONGEST_NAME: Final = 48
 _FIRST_HIDING_OVERLAYS: Final = 31
 
@@ -41,7 +40,7 @@ class ConsentActivity(Activity):
     question: Question | None = None
     shown_at = 0.0
     is_covered = False
-    shows_certificates = False
+    shows_details = False
 
     def on_create(self, intent: Intent) -> None:
         """Show the question that it was opened for."""
@@ -53,16 +52,19 @@ class ConsentActivity(Activity):
         hide_overlays(self.context.platform)
 
     def view(self) -> View | None:
-        """Return caller, capability, app and the exact arguments, and the answers."""
+        """Return who wants what, the exact arguments, and the answers."""
         question = self.question
         if question is None:
             return View("column")
         core = core_of(self.context)
-        shown = [View("text", "title", Texts.CONSENT), *_caller_views(question)]
-        shown += _capability_views(core, question)
-        arguments = visible(write_strict(dict(question.ask.arguments)))
-        shown += [View("text", "arguments_label", Texts.ARGUMENTS), View("text", "arguments", arguments)]
-        shown += [*_description_views(core, question.ask.capability), *self._certificate_views(question)]
+        capability, arguments = question.ask.capability, question.ask.arguments
+        effects = core.table.routes[capability].route.effects
+        shown = [*_asking_views(core, question), View("text", "effect", _effect_text(effects))]
+        caption = Texts.ARGUMENTS if arguments else Texts.NO_ARGUMENTS
+        lines = [line for name, value in arguments.items() for line in (name, write_strict(value))]
+        shown += [View("text", "arguments_label", caption)]
+        shown += [View("text", "arguments", "\n".join(map(visible, lines)))]
+        shown += [*_description_views(core, capability), *self._detail_views(question)]
         if self.is_covered:
             shown.append(View("text", "covered", Texts.COVERED))
         buttons = [View("button", "deny", Texts.DENY), View("button", "once", Texts.ONCE)]
@@ -71,20 +73,18 @@ class ConsentActivity(Activity):
         shown.append(View("row", "answers", children=tuple(buttons)))
         return View("column", children=tuple(shown))
 
-    def _certificate_views(self, question: Question) -> list[View]:
+    def _detail_views(self, question: Question) -> list[View]:
+        if not self.shows_details:
+            return [View("button", "details", Texts.DETAILS)]
         packages = question.reply.caller.packages
-        if not packages:
-            return []
-        if not self.shows_certificates:
-            return [View("button", "certificate", Texts.SHOW_CERTIFICATE)]
         whole = [text for each in packages for text in (each.name, each.signers[0] if each.signers else "?")]
         target = core_of(self.context).table.routes[question.ask.capability].route.target
-        return [View("text", "certificates", "\n".join([*whole, target.package]))]
+        return [View("text", "details", "\n".join([*whole, target.package, target.signer]))]
 
     def on_click(self, view_id: str) -> None:
         """Take an answer, unless nobody can have read the question, or another window covers it."""
-        if view_id == "certificate":
-            self.shows_certificates = True
+        if view_id == "details":
+            self.shows_details = True
             return
         question = self.question
         is_armed = self.context.now() - self.shown_at >= ARMED_SECONDS
@@ -109,25 +109,25 @@ class ConsentActivity(Activity):
             core_of(self.context).consent.refuse(self.question, CLOSED)
 
 
-def _caller_views(question: Question) -> list[View]:
-    caller = question.reply.caller
-    shown = []
-    if not (caller.is_sender and caller.packages):
-        shown.append(View("text", "caller", f"{Texts.CALLER} {Texts.UNNAMED_CALLER}"))
+def _asking_views(core: Core, question: Question) -> list[View]:
+    """Return who wants what, and of a start which app receives the answer."""
+    caller, capability = question.reply.caller, question.ask.capability
+    target = core.table.routes[capability].route.target.package
+    found = core.platform.find_package(target)
+    is_named = caller.is_sender and bool(caller.packages)
+    words = [
+        *(_label_of(caller.packages[0]) if is_named else Texts.UNNAMED_CALLER, Texts.WANTS),
+        *(_shortened(visible(capability)), Texts.OF),
+        _shortened(target) if found is None else _label_of(found),
+    ]
+    shown = [View("text", "question", "".join(words))]
+    if caller.packages and not is_named:
+        shown.append(View("text", "receiver", f"{Texts.RECEIVER}{_label_of(caller.packages[0])}"))
     if caller.packages:
-        first = caller.packages[0]
-        digits = first.signers[0][:_CERTIFICATE_DIGITS] if first.signers else ""
-        caption = Texts.CALLER if caller.is_sender else Texts.RECEIVER
-        shown += _app_views("caller", caption, _label_of(first), f"{_shortened(first.name)} \u00b7 {digits}")
-    others = len(caller.packages) - 1
-    if others > 0:
-        shown.append(View("text", "others", Texts.OTHERS % others))
+        shown.append(View("text", "package", _shortened(caller.packages[0].name)))
+    if len(caller.packages) > 1:
+        shown.append(View("text", "others", Texts.OTHERS % (len(caller.packages) - 1)))
     return shown
-
-
-def _app_views(place: str, caption: str, label: str, package: str) -> list[View]:
-    """Return an app's own words, and in a line of its own what no other app can have."""
-    return [View("text", f"{place}_app", f"{caption} {label}"), View("text", f"{place}_package", package)]
 
 
 def _shortened(name: str) -> str:
@@ -137,20 +137,8 @@ def _shortened(name: str) -> str:
 
 
 def _label_of(package: PackageFacts) -> str:
-    return visible(package.label[:_LONGEST_LABEL])
-
-
-def _capability_views(core: Core, question: Question) -> list[View]:
-    """Return the capability's id, what it does, and the app behind it."""
-    capability = question.ask.capability
-    route = core.table.routes[capability].route
-    name = route.target.package
-    found = core.platform.find_package(name)
-    return [
-        View("text", "capability", f"{Texts.CAPABILITY} {_shortened(visible(capability))}"),
-        View("text", "effect", _effect_text(route.effects)),
-        *_app_views("source", Texts.SOURCE, name if found is None else _label_of(found), _shortened(name)),
-    ]
+    label = package.label
+    return visible(label if len(label) <= _LONGEST_LABEL else f"{label[:_LONGEST_LABEL]}\u2026")
 
 
 def _description_views(core: Core, capability: str) -> list[View]:

@@ -149,8 +149,7 @@ class MmcpReceiver(Receiver):
         read, core = intent.extras.get_string, core_of(self.context)
         call = _ask_tool(core, read("tool") or "", read("params"), reply)
         if call is not None:
-            late = Failure("timeout", "no answer came in time; the call may have run")
-            stop = core.platform.after(_BROADCAST_SECONDS, lambda: core.end(call, late))
+            stop = core.platform.after(_BROADCAST_SECONDS, lambda: core.give_up(call))
             call.on_end.append(stop)
         return pending
 

@@ -324,6 +324,11 @@ class Core(ABC):
         else:
             self._answer(reply, {}, failure.token)
 
+    def give_up(self, reply: Reply) -> None:
+        """End a request whose caller waits no longer, also one that the engine has not taken."""
+        self.carry_out(self.engine.give_up(self.now(), reply))
+        self._answer(reply, {}, "timeout")
+
     def interrupt(self, extras: Mapping[str, Json]) -> Mapping[str, str] | None:
         """Return the answer to a request that the process of before did not finish; None for any other."""
         request = read_incoming("start", extras).request

@@ -120,6 +120,8 @@ def _call(case: Outcome) -> Outcome:
         effects = engine.expire(asked.deadline)
     elif asking == "cancel":
         effects = engine.cancel(1, None)
+    elif asking == "give-up":
+        effects = engine.give_up(1, None)
     else:
         refusal = None if asking == "yes" else Failure(asking["token"], asking["text"])
         effects = engine.decided(1, asked.call, refusal)
@@ -139,6 +141,8 @@ def _carried_out(engine: Engine, effects: list[Effect], case: Outcome) -> Outcom
             effects += engine.fail(2, sent.call, failure)
         elif answer.get("canceled"):
             effects += engine.cancel(2, None)
+        elif answer.get("given_up"):
+            effects += engine.give_up(2, None)
         elif not answer.get("silent"):
             effects += engine.answered(2, sent.call, _answer(answer))
     if not any(isinstance(effect, Answer) for effect in effects):

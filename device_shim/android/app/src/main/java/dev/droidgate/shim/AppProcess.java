@@ -14,7 +14,10 @@ public abstract class AppProcess implements Clock {
     public final Context context;
     public final Handler main = new Handler(Looper.getMainLooper());
 
-    /** The engine's thread: requests of one caller go the way in their order, and two ends of a call never compete. */
+    /**
+     * The engine's thread: requests of one caller go the way in their order, and two ends of a call never
+     * compete.
+     */
     public final Worker calls = new Worker();
 
     /** Unlike that of any other process. */
@@ -29,7 +32,10 @@ public abstract class AppProcess implements Clock {
         return SystemClock.elapsedRealtime();
     }
 
-    /** Returns whether a window that opens now is seen: the screen is on, without a keyguard, also one that a swipe opens. */
+    /**
+     * Returns whether a window that opens now is seen: the screen is on, without a keyguard, also one that a
+     * swipe opens.
+     */
     public boolean isSeen() {
         return context.getSystemService(PowerManager.class).isInteractive()
                 && !context.getSystemService(KeyguardManager.class).isKeyguardLocked();

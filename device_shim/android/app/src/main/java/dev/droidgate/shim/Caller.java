@@ -23,7 +23,10 @@ public final class Caller {
     /** SHA-256 of each package's certificate, empty where it is not known. */
     public final List<String> signers;
 
-    /** Of a package that this app may not see: its certificates, earlier ones too, as the platform hands them over. */
+    /**
+     * Of a package that this app may not see: its certificates, earlier ones too, as the platform hands them
+     * over.
+     */
     public final Set<String> vouched;
 
     public Caller(long uid, List<String> packages, List<String> signers) {
@@ -46,22 +49,31 @@ public final class Caller {
         if (vouched.isEmpty()) {
             return NOBODY;
         }
-        // Below all uids. Two may have the same number, and with it one rate, one set of request ids and one turn to be
-        // asked about; grants go by package and certificate, and what is kept for a caller by its key.
+        // Below all uids. Two may have the same number, and with it one rate, one set of request ids and one
+        // turn to be asked about; grants go by package and certificate, and what is kept for a caller by its
+        // key.
         long number = FIRST_UNSEEN - (name.hashCode() & 0xffffffffL);
         List<String> signers = Collections.singletonList(vouched.iterator().next());
         return new Caller(number, Collections.singletonList(name), signers, vouched);
     }
 
-    /** Returns whether a uid is that of an isolated process, which belongs to no app and can be had anew at will. */
+    /**
+     * Returns whether a uid is that of an isolated process, which belongs to no app and can be had anew at
+     * will.
+     */
     public static boolean isIsolated(long uid) {
         long inUser = uid % USER_UIDS;
         return inUser >= FIRST_ISOLATED_UID && inUser <= LAST_ISOLATED_UID;
     }
 
-    /** Returns a caller of whom only the uid is known yet; all isolated processes are one, of which nothing is known. */
+    /**
+     * Returns a caller of whom only the uid is known yet; all isolated processes are one, of which nothing is
+     * known.
+     */
     public static Caller unresolved(long uid) {
-        return uid < 0 || isIsolated(uid) ? NOBODY : new Caller(uid, Collections.<String>emptyList(), Collections.<String>emptyList());
+        return uid < 0 || isIsolated(uid)
+                ? NOBODY
+                : new Caller(uid, Collections.<String>emptyList(), Collections.<String>emptyList());
     }
 
     /** Returns a caller of one package whose certificate is nobody's business. */
@@ -70,8 +82,8 @@ public final class Caller {
     }
 
     /**
-     * Returns what no other caller has, for what is kept for this one: the uid, of an unseen package its name and
-     * certificate, empty for nobody.
+     * Returns what no other caller has, for what is kept for this one: the uid, of an unseen package its name
+     * and certificate, empty for nobody.
      */
     public String key() {
         if (uid >= 0) {

@@ -10,8 +10,8 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Answers to requests that are refused unread (shim.md 2), on a thread of their own. When many wait, the thread
- * that brings another one answers it itself: that slows down only its sender.
+ * Answers to requests that are refused unread (shim.md 2), on a thread of their own. When many wait, the
+ * thread that brings another one answers it itself: that slows down only its sender.
  */
 public final class Refusals {
     private static final int MOST_WAITING = 256;

@@ -34,7 +34,10 @@ public abstract class Reply {
 
     final long since = SystemClock.elapsedRealtime();
 
-    /** Who asked; of a start, who receives the answer. Its packages are looked up when the engine takes the request. */
+    /**
+     * Who asked; of a start, who receives the answer. Its packages are looked up when the engine takes the
+     * request.
+     */
     public volatile Caller caller;
 
     /** What is enough to answer it after this process; null where nobody could be answered. */
@@ -68,7 +71,9 @@ public abstract class Reply {
     /** Keeps what is needed to answer after this process has died; nothing where that cannot be. */
     public void save(Bundle out) {}
 
-    /** Has something run when the process that asked dies, where Android reports it; returns whether it lives. */
+    /**
+     * Has something run when the process that asked dies, where Android reports it; returns whether it lives.
+     */
     public boolean watch(Runnable died) {
         return true;
     }
@@ -150,8 +155,8 @@ public abstract class Reply {
     }
 
     /**
-     * Returns the extras of the short failure that an agent gets where its answer could not be delivered; null
-     * where the answer was short already.
+     * Returns the extras of the short failure that an agent gets where its answer could not be delivered;
+     * null where the answer was short already.
      */
     public static Map<String, String> undelivered(String entry, Map<String, String> extras) {
         int units = 0;

@@ -132,7 +132,8 @@ public final class Shim extends AppProcess implements Answers, CallControl, Alar
     }
 
     /**
-     * Takes a request, on any thread and without waiting; it is answered once, by the engine or with {@code busy}.
+     * Takes a request, on any thread and without waiting; it is answered once, by the engine or with {@code
+     * busy}.
      *
      * @param approved whether it needs no grant
      */
@@ -167,7 +168,9 @@ public final class Shim extends AppProcess implements Answers, CallControl, Alar
                 });
     }
 
-    /** Takes a request that has yet to be written from what its caller sent, which the engine's thread does. */
+    /**
+     * Takes a request that has yet to be written from what its caller sent, which the engine's thread does.
+     */
     public void receive(Reply reply, Writing request) {
         CallFailure busy = engine.admit(reply.bound, reply.caller.uid);
         if (busy == null && !calls.bring(lineOf(reply), () -> write(reply, request))) {
@@ -281,6 +284,15 @@ public final class Shim extends AppProcess implements Answers, CallControl, Alar
         end(reply, null, FailureTokens.CANCELED);
     }
 
+    /** Ends a request whose caller waits no longer, also one that the engine has not taken. */
+    public void giveUp(Reply reply) {
+        step(
+                () -> {
+                    engine.giveUp(reply);
+                    answer(reply, null, FailureTokens.TIMEOUT);
+                });
+    }
+
     /** Answers in the engine's place, which will not be able to. */
     public void interrupt(Reply reply) {
         end(reply, Reply.interrupted(reply.anyEntry()), FailureTokens.INTERRUPTED);
@@ -309,7 +321,10 @@ public final class Shim extends AppProcess implements Answers, CallControl, Alar
                 });
     }
 
-    /** Writes what is open to the file, and sets the next deadline; on the engine's thread, after each of its steps. */
+    /**
+     * Writes what is open to the file, and sets the next deadline; on the engine's thread, after each of its
+     * steps.
+     */
     private void settle() {
         long next = engine.expire();
         writeJournal();

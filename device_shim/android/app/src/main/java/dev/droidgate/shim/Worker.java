@@ -12,8 +12,9 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The engine's thread. Its own tasks come first, in the order given; then requests, one of each caller in turn, so
- * that a caller with many delays another one by one request at most. Nothing that goes wrong ends the process.
+ * The engine's thread. Its own tasks come first, in the order given; then requests, one of each caller in
+ * turn, so that a caller with many delays another one by one request at most. Nothing that goes wrong ends
+ * the process.
  */
 public final class Worker implements Executor {
     private static final int MOST_OF_CALLER = 32;

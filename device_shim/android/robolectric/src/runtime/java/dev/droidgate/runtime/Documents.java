@@ -6,7 +6,9 @@ import org.json.JSONArray;
 import org.json.JSONException;
 import org.json.JSONObject;
 
-/** Documents of app functions as the phone holds them: each property a list, inner documents objects of lists. */
+/**
+ * Documents of app functions as the phone holds them: each property a list, inner documents objects of lists.
+ */
 final class Documents {
     private Documents() {}
 
@@ -36,7 +38,8 @@ final class Documents {
         return builder.build();
     }
 
-    private static void put(GenericDocument.Builder<?> builder, String name, JSONArray list) throws JSONException {
+    private static void put(GenericDocument.Builder<?> builder, String name, JSONArray list)
+            throws JSONException {
         int length = list.length();
         Object first = length == 0 ? null : list.get(0);
         if (first instanceof JSONObject) {

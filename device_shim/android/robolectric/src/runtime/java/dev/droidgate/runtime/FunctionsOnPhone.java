@@ -37,7 +37,8 @@ final class FunctionsOnPhone extends IAppFunctionManager.Stub {
 
     @Override
     public void setAppFunctionEnabled(
-            String packageName, String function, UserHandle user, int state, IAppFunctionEnabledCallback callback) {}
+            String packageName, String function, UserHandle user, int state,
+            IAppFunctionEnabledCallback callback) {}
 
     /** Hands what came of an execution to the shim. */
     static void finished(IExecuteAppFunctionCallback callback, JSONObject json)
@@ -46,7 +47,8 @@ final class FunctionsOnPhone extends IAppFunctionManager.Stub {
         if (error != null) {
             callback.onError(new AppFunctionException(error.getInt("code"), error.getString("message")));
         } else {
-            callback.onSuccess(new ExecuteAppFunctionResponse(Documents.document(json.getJSONObject("outcome"))));
+            callback.onSuccess(
+                    new ExecuteAppFunctionResponse(Documents.document(json.getJSONObject("outcome"))));
         }
     }
 }

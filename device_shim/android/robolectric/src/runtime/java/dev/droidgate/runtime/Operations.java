@@ -55,7 +55,8 @@ final class Operations {
                 ((IBinder.DeathRecipient) process.thing(asked.getInt("recipient"))).binderDied();
                 return null;
             case "instrument":
-                Instrumentation instrumentation = (Instrumentation) process.create(asked.getString("class_name"));
+                Instrumentation instrumentation =
+                        (Instrumentation) process.create(asked.getString("class_name"));
                 ProcessLink.own(instrumentation, process);
                 instrumentation.onCreate(new Bundle());
                 return null;
@@ -171,15 +172,18 @@ final class Operations {
         return null;
     }
 
-    private static BroadcastReceiver.PendingResult pending(ShimProcess process, JSONObject json) throws Exception {
+    private static BroadcastReceiver.PendingResult pending(ShimProcess process, JSONObject json)
+            throws Exception {
         Bundle extras = Values.bundle(process, json.optJSONArray("extras"));
         return new BroadcastReceiver.PendingResult(
-                json.getInt("code"), Values.text(json, "data"), extras, TYPE_UNREGISTERED, true, false, null, 0, 0);
+                json.getInt("code"), Values.text(json, "data"), extras, TYPE_UNREGISTERED, true, false, null,
+                0, 0);
     }
 
     private static void setPending(BroadcastReceiver receiver, BroadcastReceiver.PendingResult pending)
             throws ReflectiveOperationException {
-        Method set = BroadcastReceiver.class.getMethod("setPendingResult", BroadcastReceiver.PendingResult.class);
+        Method set =
+                BroadcastReceiver.class.getMethod("setPendingResult", BroadcastReceiver.PendingResult.class);
         set.invoke(receiver, pending);
     }
 
@@ -193,7 +197,8 @@ final class Operations {
     }
 
     private static Object providerCall(ShimProcess process, JSONObject asked) throws Exception {
-        ContentProvider provider = process.provider(asked.getString("class_name"), asked.getString("authority"));
+        ContentProvider provider =
+                process.provider(asked.getString("class_name"), asked.getString("authority"));
         BinderOnPhone.CALLER.set(asked.getInt("uid"));
         try {
             Bundle extras = Values.bundle(process, asked.optJSONArray("extras"));
@@ -205,7 +210,8 @@ final class Operations {
     }
 
     private static Object providerOpen(ShimProcess process, JSONObject asked) throws Exception {
-        ContentProvider provider = process.provider(asked.getString("class_name"), asked.getString("authority"));
+        ContentProvider provider =
+                process.provider(asked.getString("class_name"), asked.getString("authority"));
         String content = Values.text(asked, "content");
         BinderOnPhone.CALLER.set(asked.getInt("uid"));
         ParcelFileDescriptor file;
@@ -247,7 +253,8 @@ final class Operations {
                     @Override
                     public void onError(AppFunctionException failed) {
                         JSONObject error =
-                                Values.object("code", failed.getErrorCode(), "message", failed.getErrorMessage());
+                                Values.object(
+                                        "code", failed.getErrorCode(), "message", failed.getErrorMessage());
                         process.send("function_done", "call", call, "error", error);
                     }
                 });

@@ -16,7 +16,9 @@ import java.util.Map;
 import java.util.WeakHashMap;
 import org.json.JSONObject;
 
-/** What Android's classes in a process of a shim know of that process: who it is, and the way to the phone. */
+/**
+ * What Android's classes in a process of a shim know of that process: who it is, and the way to the phone.
+ */
 public abstract class ProcessLink {
     private static final Map<Object, ProcessLink> OWNERS = Collections.synchronizedMap(new WeakHashMap<>());
 

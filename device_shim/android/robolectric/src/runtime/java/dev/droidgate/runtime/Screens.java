@@ -66,7 +66,8 @@ public final class Screens {
 
         @Override
         public ActivityResult execStartActivity(
-                Context who, IBinder thread, IBinder token, Activity from, Intent intent, int request, Bundle options) {
+                Context who, IBinder thread, IBinder token, Activity from, Intent intent, int request,
+                Bundle options) {
             process.ask(
                     "start_activity",
                     "intent", Values.toJson(process, intent),
@@ -78,10 +79,12 @@ public final class Screens {
         /** What an activity asks for permissions with (PackageManager.buildRequestPermissionsIntent). */
         @Override
         public ActivityResult execStartActivity(
-                Context who, IBinder thread, IBinder token, String from, Intent intent, int request, Bundle options) {
+                Context who, IBinder thread, IBinder token, String from, Intent intent, int request,
+                Bundle options) {
             String[] names = intent.getStringArrayExtra(PackagesOnPhone.REQUESTED_PERMISSIONS);
             process.send(
-                    "request_permissions", "activity", number, "permissions", new JSONArray(Arrays.asList(names)));
+                    "request_permissions", "activity", number, "permissions",
+                    new JSONArray(Arrays.asList(names)));
             return null;
         }
     }
@@ -117,15 +120,18 @@ public final class Screens {
         return activity.isFinishing() ? ended(number, activity) : null;
     }
 
-    private void attach(Activity activity, Instrumentation starter, IBinder token, Intent intent, ActivityInfo info)
+    private void attach(
+            Activity activity, Instrumentation starter, IBinder token, Intent intent, ActivityInfo info)
             throws ReflectiveOperationException {
         for (Method method : Activity.class.getDeclaredMethods()) {
             if (method.getName().equals("attach") && method.getParameterCount() == ATTACH_PARAMETERS) {
                 method.setAccessible(true);
                 method.invoke(
-                        activity, process.context(), ActivityThread.currentActivityThread(), starter, token, 0,
+                        activity, process.context(), ActivityThread.currentActivityThread(), starter, token,
+                        0,
                         process.application, intent, info, info.name, null, null, null,
-                        new Configuration(process.context().getResources().getConfiguration()), null, null, null, null,
+                        new Configuration(process.context().getResources().getConfiguration()), null, null,
+                        null, null,
                         new Binder(), new Binder(), null);
                 return;
             }
@@ -258,10 +264,11 @@ public final class Screens {
         }
         for (int index = 0; index < all.size(); index++) {
             if (idOf(all.get(index), index + 1).equals(id)) {
-                // Nobody brings the answer to a request for permissions, without which there is no second one.
+                // Nobody brings the answer to a request for permissions, without which there is no second
+                // one.
                 ReflectionHelpers.setField(Activity.class, activity, "mHasCurrentPermissionsRequest", false);
                 tap(activity, all.get(index), flags);
-                        return;
+                return;
             }
         }
     }
@@ -273,11 +280,13 @@ public final class Screens {
         MotionEvent touch =
                 MotionEvent.obtain(
                         now, now, MotionEvent.ACTION_DOWN, 1, new MotionEvent.PointerProperties[] {pointer},
-                        new MotionEvent.PointerCoords[] {new MotionEvent.PointerCoords()}, 0, 0, 1, 1, 0, 0, 0, flags);
+                        new MotionEvent.PointerCoords[] {new MotionEvent.PointerCoords()}, 0, 0, 1, 1, 0, 0,
+                        0, flags);
         View.OnTouchListener listener = shadowOf(view).getOnTouchListener();
         // Outside of all views, so that only what the activity itself does with touches counts.
         touch.setLocation(-1, -1);
-        boolean taken = activity.dispatchTouchEvent(touch) || !view.onFilterTouchEventForSecurity(touch) || listener != null && listener.onTouch(view, touch);
+        boolean taken = activity.dispatchTouchEvent(touch) || !view.onFilterTouchEventForSecurity(touch)
+                || listener != null && listener.onTouch(view, touch);
         touch.recycle();
         if (!taken) {
             view.performClick();

@@ -159,7 +159,9 @@ public final class ShimContext extends ContextWrapper {
     }
 
     private ComponentName started(Intent intent, boolean foreground) {
-        Object name = process.ask("start_service", "intent", Values.toJson(process, intent), "foreground", foreground);
+        Object name =
+                process.ask(
+                        "start_service", "intent", Values.toJson(process, intent), "foreground", foreground);
         return name == null ? null : ComponentName.unflattenFromString((String) name);
     }
 
@@ -193,7 +195,8 @@ public final class ShimContext extends ContextWrapper {
             String data,
             Bundle extras) {
         process.ask(
-                "ordered_broadcast", "intent", Values.toJson(process, intent), "receiver", process.numberOf(receiver));
+                "ordered_broadcast", "intent", Values.toJson(process, intent), "receiver",
+                process.numberOf(receiver));
     }
 
     @Override

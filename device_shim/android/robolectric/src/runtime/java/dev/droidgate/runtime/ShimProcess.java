@@ -206,7 +206,9 @@ public final class ShimProcess extends ProcessLink {
     @Override
     public PendingIntent createPendingIntent(String kind, Intent intent, boolean mutable) {
         Object token =
-                ask("create_pending", "kind", kind, "intent", Values.toJson(this, intent), "mutable", mutable);
+                ask(
+                        "create_pending", "kind", kind, "intent", Values.toJson(this, intent), "mutable",
+                        mutable);
         return pendingIntent((String) token);
     }
 
@@ -246,7 +248,9 @@ public final class ShimProcess extends ProcessLink {
     @Override
     boolean bind(Intent intent, int flags, ServiceConnection connection) {
         Object bound =
-                ask("bind", "intent", Values.toJson(this, intent), "flags", flags, "connection", numberOf(connection));
+                ask(
+                        "bind", "intent", Values.toJson(this, intent), "flags", flags, "connection",
+                        numberOf(connection));
         return Boolean.TRUE.equals(bound);
     }
 

@@ -26,7 +26,8 @@ final class Values {
     static JSONObject with(JSONObject object, Object... pairs) {
         try {
             for (int index = 0; index < pairs.length; index += 2) {
-                object.put((String) pairs[index], pairs[index + 1] == null ? JSONObject.NULL : pairs[index + 1]);
+                object.put(
+                        (String) pairs[index], pairs[index + 1] == null ? JSONObject.NULL : pairs[index + 1]);
             }
             return object;
         } catch (JSONException impossible) {

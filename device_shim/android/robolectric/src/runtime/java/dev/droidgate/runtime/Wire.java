@@ -80,7 +80,9 @@ final class Wire {
 
     void answer(JSONObject request, Object value) {
         if (request.has("id")) {
-            send(Values.object("re", request.optLong("id"), "value", value == null ? JSONObject.NULL : value));
+            send(
+                    Values.object(
+                            "re", request.optLong("id"), "value", value == null ? JSONObject.NULL : value));
         }
     }
 
@@ -93,7 +95,9 @@ final class Wire {
 
     private static JSONObject refusal(Throwable thrown) {
         String name =
-                thrown instanceof PhoneRefusal ? ((PhoneRefusal) thrown).exception : thrown.getClass().getName();
+                thrown instanceof PhoneRefusal
+                        ? ((PhoneRefusal) thrown).exception
+                        : thrown.getClass().getName();
         JSONObject error = Values.object("exception", name, "message", String.valueOf(thrown.getMessage()));
         return Values.object("error", error);
     }

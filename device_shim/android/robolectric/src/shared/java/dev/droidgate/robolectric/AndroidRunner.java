@@ -12,8 +12,8 @@ import org.robolectric.pluginapi.Sdk;
 import org.robolectric.pluginapi.TestEnvironmentLifecyclePlugin;
 
 /**
- * Runs tests with Android's own instrumentation. Robolectric's needs a library of Google's that Maven Central does not
- * have.
+ * Runs tests with Android's own instrumentation. Robolectric's needs a library of Google's that Maven Central
+ * does not have.
  */
 public final class AndroidRunner extends RobolectricTestRunner {
     public AndroidRunner(Class<?> test) throws InitializationError {

@@ -21,7 +21,10 @@ public final class InstalledApks {
         return new Resources(assets, known.getDisplayMetrics(), known.getConfiguration());
     }
 
-    /** Returns whether a certificate, or its digest, is one of those of an app, as {@code hasSigningCertificate} does. */
+    /**
+     * Returns whether a certificate, or its digest, is one of those of an app, as {@code
+     * hasSigningCertificate} does.
+     */
     public static boolean hasCertificate(Signature[] signatures, byte[] certificate, int type)
             throws NoSuchAlgorithmException {
         for (Signature signature : signatures) {

@@ -54,7 +54,9 @@ public final class ReleasesTest extends ShimTest {
 
     @Test
     public void olderReleasesHaveNoAppFunctions() {
-        assertThrows(ClassNotFoundException.class, () -> Class.forName("android.app.appfunctions.AppFunctionManager"));
+        assertThrows(
+                ClassNotFoundException.class,
+                () -> Class.forName("android.app.appfunctions.AppFunctionManager"));
         host.grant(AGENT, "*");
         agent.send("1", "notes.create", "title", "x");
         assertEquals("unavailable", agent.answer().token());

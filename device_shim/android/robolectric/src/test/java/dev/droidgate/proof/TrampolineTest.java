@@ -67,7 +67,8 @@ public final class TrampolineTest extends ShimTest {
 
     @Test
     public void oneWithoutACallCloses() {
-        Intent intent = new Intent(phone.shim, TrampolineActivity.class).putExtra("opening", "0123456789abcdef");
+        Intent intent = new Intent(phone.shim, TrampolineActivity.class)
+                .putExtra("opening", "0123456789abcdef");
         assertTrue(Robolectric.buildActivity(TrampolineActivity.class, intent).create().get().isFinishing());
         phone.pass(1_000);
         assertTrue(Apps.CALLS.isEmpty());

@@ -2,6 +2,8 @@ package dev.droidgate.proof;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertNotSame;
+import static org.junit.Assert.assertSame;
 import static org.junit.Assert.assertTrue;
 
 import dev.droidgate.proof.agents.Consent;
@@ -45,6 +47,24 @@ public final class WaitsTest extends ShimTest {
         phone.quiet();
         phone.service(ToolService.class).onTimeout(1);
         assertEquals("timeout", tokenAfter(29_000));
+    }
+
+    @Test
+    @Config(sdk = {34, 36})
+    public void aStartBeginsTheThreeMinutesAnewOnceAMinute() {
+        host.grant("any-app", "*");
+        Apps.silent = true;
+        agent.start("1", "clock.now");
+        phone.quiet();
+        Object first = phone.foreground();
+        for (String id : new String[] {"2", "3"}) {
+            phone.pass(29_000);
+            agent.start(id, "clock.now");
+            assertSame(first, phone.foreground());
+        }
+        phone.pass(2_500);
+        agent.start("4", "clock.now");
+        assertNotSame(first, phone.foreground());
     }
 
     @Test
@@ -130,7 +150,7 @@ public final class WaitsTest extends ShimTest {
     public void aQuestionEndsBeforeTheSenderOfABroadcastGivesUp() {
         Consent consent = new Consent(phone);
         Frontends frontends = new Frontends(phone);
-        assertTrue(frontends.broadcast("clock.now", "{}").startsWith("0 Error: timeout"));
+        assertTrue(frontends.broadcast("clock.now", "{}").startsWith("0 Error: needs_user: nobody answered"));
         phone.quiet();
         assertFalse(consent.isOpen());
         assertTrue(Apps.CALLS.isEmpty());

@@ -18,7 +18,8 @@ import java.util.concurrent.Executor;
 /** Executes one app function. From Android 16 on (API 36): loaded only there. */
 public final class AppFunctionCaller
         implements OutcomeReceiver<ExecuteAppFunctionResponse, AppFunctionException> {
-    private static final String NOT_ALLOWED = "Android does not let this app call app functions; run droidgate shim install from a computer";
+    private static final String NOT_ALLOWED =
+            "Android does not let this app call app functions; run droidgate shim install from a computer";
 
     private final FunctionOutcome outcome;
 

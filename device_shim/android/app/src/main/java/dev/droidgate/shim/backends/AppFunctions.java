@@ -14,7 +14,10 @@ import dev.droidgate.shim.platform.Names;
 import dev.droidgate.shim.platform.Packages;
 import java.util.Map;
 
-/** Calls of app functions: by this app where it holds the permission, else by the app that borrows it (shim.md 4). */
+/**
+ * Calls of app functions: by this app where it holds the permission, else by the app that borrows it (shim.md
+ * 4).
+ */
 public final class AppFunctions {
     private static final int FIRST_SDK = 36;
 
@@ -23,7 +26,8 @@ public final class AppFunctions {
     private final Certificates certificates;
     private final ShellIdentity shellIdentity;
 
-    public AppFunctions(AppProcess process, CallControl control, Certificates certificates, ShellIdentity shellIdentity) {
+    public AppFunctions(
+            AppProcess process, CallControl control, Certificates certificates, ShellIdentity shellIdentity) {
         this.process = process;
         this.control = control;
         this.certificates = certificates;
@@ -48,11 +52,13 @@ public final class AppFunctions {
         } else if (!isHolder
                 && !Packages.mayCallFunctions(process.context)
                 && isByOwnSigner(Names.SHELL_IDENTITY_PACKAGE)) {
-            cancel = new ShellIdentityCall(process, outcome).begin(packageName, outgoing.function, outgoing.document);
+            cancel = new ShellIdentityCall(process, outcome)
+                    .begin(packageName, outgoing.function, outgoing.document);
         } else {
             cancel =
                     AppFunctionCaller.execute(
-                            process.context, process.calls, packageName, outgoing.function, outgoing.document, outcome);
+                            process.context, process.calls, packageName, outgoing.function, outgoing.document,
+                            outcome);
         }
         reply.whenAnswered(cancel);
     }

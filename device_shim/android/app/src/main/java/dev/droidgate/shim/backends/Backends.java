@@ -52,7 +52,8 @@ public final class Backends implements Backend {
     }
 
     @Override
-    public void call(long call, Object replyTo, CallPermission permission, Outgoing outgoing) throws CallFailure {
+    public void call(long call, Object replyTo, CallPermission permission, Outgoing outgoing)
+            throws CallFailure {
         Reply reply = (Reply) replyTo;
         Route route = permission.route;
         if (reply.isAnswered()) {

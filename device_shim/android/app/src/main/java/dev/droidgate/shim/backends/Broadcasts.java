@@ -30,7 +30,10 @@ public final class Broadcasts {
         this.discoveries = discoveries;
     }
 
-    /** Calls a tool. Where only its receiver knows what it offers, the receiver is asked again before the call. */
+    /**
+     * Calls a tool. Where only its receiver knows what it offers, the receiver is asked again before the
+     * call.
+     */
     void call(long call, Reply reply, CallPermission permission, Intent intent) {
         Target target = permission.route.target;
         if (!Discoveries.RECIPE.equals(TargetDigests.recipeOf(target.digest))) {
@@ -42,7 +45,8 @@ public final class Broadcasts {
                 permission.route.component,
                 tools -> {
                     String text = Discoveries.text(tools);
-                    if (!reply.isAnswered() && !edition.equals(Packages.edition(process.context, target.packageName))) {
+                    if (!reply.isAnswered()
+                            && !edition.equals(Packages.edition(process.context, target.packageName))) {
                         // What answered is perhaps not what is installed now.
                         call(call, reply, permission, intent);
                     } else {
@@ -52,7 +56,8 @@ public final class Broadcasts {
                 });
     }
 
-    private void sendIfUnchanged(long call, Reply reply, CallPermission permission, Intent intent, String digest) {
+    private void sendIfUnchanged(
+            long call, Reply reply, CallPermission permission, Intent intent, String digest) {
         CallFailure obstacle = control.obstacle(reply, permission);
         if (obstacle != null) {
             control.answered(call, BackendAnswer.ofFailure(obstacle), null);
@@ -64,7 +69,8 @@ public final class Broadcasts {
     }
 
     private void send(long call, Reply reply, Intent intent) {
-        Runnable late = () -> fail(call, FailureTokens.TIMEOUT, "the receiver gave no answer in time; the call may have run");
+        String text = "the receiver gave no answer in time; the call may have run";
+        Runnable late = () -> fail(call, FailureTokens.TIMEOUT, text);
         process.main.postDelayed(late, CALL_TIME);
         reply.whenAnswered(() -> process.main.removeCallbacks(late));
         try {

@@ -15,11 +15,11 @@ import java.util.UUID;
 /**
  * Calls of other Mobile-MCP tools: bound where they let themselves be bound, else started (shim.md 4).
  *
- * <p>A tool may keep what belongs to one agent with its binding, so each agent has a binding of its own, and each
- * call of somebody who has no name. A tool may distinguish its users by binder and sendingUid: the uid is always
- * the shim's and the binder is what differs: Android asks for one for each intent that differs from the others, by
- * its identifier from Android 10 on. Whoever binds with an equal intent gets the same binder, so nobody may guess an
- * identifier.
+ * <p>A tool may keep what belongs to one agent with its binding, so each agent has a binding of its own, and
+ * each call of somebody who has no name. A tool may distinguish its users by binder and sendingUid: the uid
+ * is always the shim's and the binder is what differs: Android asks for one for each intent that differs from
+ * the others, by its identifier from Android 10 on. Whoever binds with an equal intent gets the same binder,
+ * so nobody may guess an identifier.
  */
 public final class MobileMcpCaller {
     private final AppProcess process;

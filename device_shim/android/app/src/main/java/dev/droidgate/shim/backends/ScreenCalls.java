@@ -24,18 +24,22 @@ public final class ScreenCalls {
     private static final int MOST_WAITING = 8;
     private static final long NEW_TASK_TIME = 300;
 
-    /** How long before its deadline a call ends that waits for a tap, but at most a fifth: then it is a timeout. */
+    /**
+     * How long before its deadline a call ends that waits for a tap, but at most a fifth: then it is a
+     * timeout.
+     */
     private static final long BEFORE_DEADLINE = 1_000;
 
     /** The manifest names it, and Android makes it. */
     private static final String WINDOW = "dev.droidgate.shim.backends.TrampolineActivity";
 
     private static final String NEW_TASK =
-            "callee_in_new_task: the app opened in a task of its own, which returns no result; the call may run";
+            "callee_in_new_task: the app opened in a task of its own, which returns no result; "
+                    + "the call may run";
     private static final String UNTAPPED = "nobody tapped the notification that opens the app";
     private static final String NO_WINDOW =
-            "this app needs the screen, and Android does not let the shim open a window or show a notification now; "
-                    + "allow the shim's notifications, or let it appear on top";
+            "this app needs the screen, and Android does not let the shim open a window or show a "
+                    + "notification now; allow the shim's notifications, or let it appear on top";
     private static final String LOCKED =
             "the phone is locked, and this app needs its screen; unlock it and retry";
 
@@ -81,7 +85,8 @@ public final class ScreenCalls {
             throw new CallFailure(FailureTokens.NEEDS_USER, LOCKED);
         }
         reply.stage = Reply.STAGE_WINDOW;
-        ScreenCall call = new ScreenCall(number, reply, permission, intent, process.now() + permission.route.deadline);
+        ScreenCall call =
+                new ScreenCall(number, reply, permission, intent, process.now() + permission.route.deadline);
         synchronized (this) {
             if (active == null) {
                 active = call;
@@ -147,7 +152,9 @@ public final class ScreenCalls {
         }
     }
 
-    /** Returns the call that a new window is for, null where it is not needed any more; takes what closes it. */
+    /**
+     * Returns the call that a new window is for, null where it is not needed any more; takes what closes it.
+     */
     ScreenCall opened(String key, Runnable closing) {
         return key != null && windows.opened(key) ? attach(key, closing) : null;
     }
@@ -200,6 +207,7 @@ public final class ScreenCalls {
 
     /** Reports that the user, or Android, has removed the window. */
     void removed(ScreenCall call) {
-        control.answered(call.number, BackendAnswer.ofActivity(0, Collections.<String, Object>emptyMap()), null);
+        control.answered(
+                call.number, BackendAnswer.ofActivity(0, Collections.<String, Object>emptyMap()), null);
     }
 }

@@ -27,7 +27,8 @@ public final class ShellIdentity {
     private static final CallFailure NOT_RUNNING =
             new CallFailure(
                     FailureTokens.DENIED,
-                    "nothing lends this app the right to call app functions; run droidgate shim install from a computer");
+                    "nothing lends this app the right to call app functions; "
+                            + "run droidgate shim install from a computer");
     private static final CallFailure TAKEN =
             new CallFailure(
                     FailureTokens.BUSY,
@@ -66,7 +67,8 @@ public final class ShellIdentity {
      * @return what cancels the call
      * @throws CallFailure it cannot be borrowed, or the call cannot be made; there is no outcome then
      */
-    Runnable execute(String packageName, String function, Map<String, Object> document, FunctionOutcome outcome)
+    Runnable execute(
+            String packageName, String function, Map<String, Object> document, FunctionOutcome outcome)
             throws CallFailure {
         if (Build.VERSION.SDK_INT < 36) {
             throw new CallFailure(FailureTokens.UNAVAILABLE, "app functions need Android 16");
@@ -75,7 +77,8 @@ public final class ShellIdentity {
         Ending ending = new Ending(outcome);
         try {
             Runnable cancel =
-                    AppFunctionCaller.execute(process.context, process.calls, packageName, function, document, ending);
+                    AppFunctionCaller.execute(
+                            process.context, process.calls, packageName, function, document, ending);
             return () -> {
                 cancel.run();
                 ending.end();

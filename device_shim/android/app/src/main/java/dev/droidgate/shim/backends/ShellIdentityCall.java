@@ -132,7 +132,8 @@ public final class ShellIdentityCall implements ServiceConnection {
         if (end()) {
             outcome.failed(
                     new CallFailure(
-                            FailureTokens.INTERRUPTED, Names.SHELL_IDENTITY_PACKAGE + " stopped during the call"));
+                            FailureTokens.INTERRUPTED,
+                            Names.SHELL_IDENTITY_PACKAGE + " stopped during the call"));
         }
     }
 

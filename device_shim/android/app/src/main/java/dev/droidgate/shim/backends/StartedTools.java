@@ -61,8 +61,8 @@ public final class StartedTools extends BroadcastReceiver {
     }
 
     /**
-     * Returns whether a tool calls startForeground. Android ends an app whose service was started for the foreground and
-     * does not call it (M31).
+     * Returns whether a tool calls startForeground. Android ends an app whose service was started for the
+     * foreground and does not call it (M31).
      */
     private boolean goesToForeground(Intent intent) {
         if (Build.VERSION.SDK_INT < 29) {

@@ -24,7 +24,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A binding to one tool: an agent's is kept until it has been idle for a minute, a nameless caller's for one call. */
+/**
+ * A binding to one tool: an agent's is kept until it has been idle for a minute, a nameless caller's for one
+ * call.
+ */
 public final class ToolBinding implements ServiceConnection {
     private static final long CONNECTING_TIME = 5_000;
     private static final long IDLE_TIME = 60_000;
@@ -83,8 +86,8 @@ public final class ToolBinding implements ServiceConnection {
     }
 
     /**
-     * Returns whether a message is the tool's: only it was given the call's Messenger, but it may have given it to
-     * another app. An isolated process has a uid of its own, which belongs to no app.
+     * Returns whether a message is the tool's: only it was given the call's Messenger, but it may have given
+     * it to another app. An isolated process has a uid of its own, which belongs to no app.
      */
     private boolean isTool(int sender) {
         return sender == uid || Caller.isIsolated(sender);

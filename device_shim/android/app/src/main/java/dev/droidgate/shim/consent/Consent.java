@@ -9,6 +9,7 @@ import dev.droidgate.shim.Reply;
 import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.Engine;
 import dev.droidgate.shim.core.FailureTokens;
+import dev.droidgate.shim.core.JsonWriter;
 import dev.droidgate.shim.core.Preview;
 import dev.droidgate.shim.core.Questions;
 import dev.droidgate.shim.storage.Grants;
@@ -32,8 +33,9 @@ public final class Consent implements Questions {
             denied("the user closed the question about this call without an answer");
     private static final CallFailure NOT_SHOWN =
             needsUser(
-                    "the user could not be asked: Android does not let the shim open a window or show a notification now; "
-                            + "allow the shim's notifications, or open the shim's app and retry");
+                    "the user could not be asked: Android does not let the shim open a window or show a "
+                            + "notification now; allow the shim's notifications, "
+                            + "or open the shim's app and retry");
 
     /** The manifest names it, and Android makes it. */
     private static final String WINDOW = "dev.droidgate.shim.consent.ConsentActivity";
@@ -47,7 +49,10 @@ public final class Consent implements Questions {
     private final WindowOpener windows;
     private final Deque<Question> waiting = new ArrayDeque<>();
 
-    /** Callers to which the user said no, and when: for a minute they may not ask, so that none wears the user down. */
+    /**
+     * Callers to which the user said no, and when: for a minute they may not ask, so that none wears the user
+     * down.
+     */
     private final Map<String, Long> refused = new HashMap<>();
 
     public Consent(AppProcess process, CallControl control, Grants grants, WindowOpener windows) {
@@ -72,12 +77,13 @@ public final class Consent implements Questions {
         }
 
         /**
-         * Returns whether the user may allow all further calls: of a sender that Android names, or where the answer
-         * can only reach the app that gets the grant and nothing else happens. Before Android 14 an accessibility service
-         * may press the button, so there only the host grants.
+         * Returns whether the user may allow all further calls: of a sender that Android names, or where the
+         * answer can only reach the app that gets the grant and nothing else happens. Before Android 14 an
+         * accessibility service may press the button, so there only the host grants.
          */
         boolean mayAlways() {
-            return Build.VERSION.SDK_INT >= 34 && !reply.caller.packages.isEmpty() && (reply.bound || preview.route.readOnly);
+            return Build.VERSION.SDK_INT >= 34 && !reply.caller.packages.isEmpty()
+                    && (reply.bound || preview.route.readOnly);
         }
 
         private String asker() {
@@ -112,7 +118,7 @@ public final class Consent implements Questions {
 
     /** Returns why the user is not asked, null where nothing is in the way. */
     private CallFailure obstacle(Question question) {
-        if (question.preview.arguments.length() > LONGEST_ARGUMENTS) {
+        if (JsonWriter.write(question.preview.arguments).length() > LONGEST_ARGUMENTS) {
             return denied("the arguments are too long to be shown to the user for approval");
         }
         Long no = refused.get(question.asker());
@@ -123,7 +129,8 @@ public final class Consent implements Questions {
         }
         for (Question other : waiting) {
             if (other.asker().equals(question.asker())) {
-                return denied("the user is being asked about another call of this app; retry after its answer");
+                return denied(
+                        "the user is being asked about another call of this app; retry after its answer");
             }
         }
         boolean isFull = waiting.size() >= MOST_WAITING;

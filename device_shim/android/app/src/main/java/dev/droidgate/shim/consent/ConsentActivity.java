@@ -3,6 +3,9 @@ package dev.droidgate.shim.consent;
 import android.annotation.SuppressLint;
 import android.app.Activity;
 import android.content.pm.PackageManager;
+import android.graphics.Bitmap;
+import android.graphics.Canvas;
+import android.graphics.drawable.Drawable;
 import android.os.Bundle;
 import android.os.SystemClock;
 import android.view.View;
@@ -13,30 +16,41 @@ import android.widget.TextView;
 import dev.droidgate.shim.Caller;
 import dev.droidgate.shim.Shim;
 import dev.droidgate.shim.core.Json;
+import dev.droidgate.shim.core.JsonWriter;
 import dev.droidgate.shim.core.Route;
+import dev.droidgate.shim.core.Target;
 import dev.droidgate.shim.platform.Extras;
 import dev.droidgate.shim.windows.Texts;
 import dev.droidgate.shim.windows.Views;
 import dev.droidgate.shim.windows.WindowOpener;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 
 /**
- * Asks the user about one call (shim.md 3). Touches through what others draw over it, and those that came before
- * it could be read, allow nothing (reference android-runtime 2.3).
+ * Asks the user about one call (shim.md 3). Touches through what others draw over it, and those that came
+ * before it could be read, allow nothing (reference android-runtime 2.3).
  */
 public final class ConsentActivity extends Activity {
     private static final long ARMED_AFTER = 500;
-    private static final int SHOWN_DIGITS = 8;
-    private static final int LONGEST_LABEL = 100;
+    private static final int ICON_DP = 40;
+    private static final int LONGEST_LABEL = 40;
 
     private Shim shim;
     private Consent.Question question;
-    private TextView covered;
+    private QuestionLayout layout;
+    private View arguments;
+    private boolean isRead;
+
+    /** Why the call cannot be allowed now, empty where it can. */
+    private TextView note;
+
     private long shownAt = Long.MAX_VALUE;
 
     @Override
     protected void onCreate(Bundle saved) {
         Views.follow(this);
-        // The question has a title of its own, which leaves the screen where there is no room for it.
+        // The question is its own title.
         requestWindowFeature(Window.FEATURE_NO_TITLE);
         super.onCreate(saved);
         shim = Shim.of(this);
@@ -47,7 +61,7 @@ public final class ConsentActivity extends Activity {
         }
         Views.hideOverlays(this);
         setTitle(Texts.CONSENT);
-        QuestionLayout layout = new QuestionLayout(this, Texts.CONSENT);
+        layout = new QuestionLayout(this, this::follow);
         show(layout);
         setContentView(layout);
     }
@@ -55,34 +69,47 @@ public final class ConsentActivity extends Activity {
     private void show(QuestionLayout layout) {
         Route route = question.preview.route;
         showCaller(layout);
-        layout.fact(layout.head, Views.named(Texts.CAPABILITY, Views.shortened(Views.visible(route.id))));
         layout.fact(layout.head, effect(route));
-        showApp(layout, Texts.SOURCE, route.target.packageName, "");
-        layout.fact(layout.head, Texts.ARGUMENTS);
-        Views.foreign(layout.scrolling, Views.isolated(Views.visible(question.preview.arguments)));
+        boolean none = question.preview.arguments.isEmpty();
+        layout.fact(layout.head, none ? Texts.NO_ARGUMENTS : Texts.ARGUMENTS);
+        arguments = Views.foreign(layout.scrolling, arguments());
+        arguments.setVisibility(none ? View.GONE : View.VISIBLE);
         showDescription(layout.scrolling);
-        showCertificates(layout.scrolling);
-        covered = layout.fact(layout.foot, "");
-        covered.setVisibility(View.GONE);
+        showDetails(layout.scrolling);
+        note = layout.fact(layout.foot, "");
+        note.setVisibility(View.GONE);
         Button deny = button(layout, Texts.DENY, false, false);
         guard(button(layout, Texts.ONCE, true, false));
         if (question.mayAlways()) {
             guard(button(layout, Texts.ALWAYS, true, true));
         }
+        layout.enable(false);
         deny.setFocusableInTouchMode(true);
         deny.requestFocus();
     }
 
-    /** Adds a button that shows the whole names and certificates of the apps above. */
-    private void showCertificates(LinearLayout column) {
-        Caller caller = question.reply.caller;
-        if (caller.packages.isEmpty()) {
-            return;
+    /** Returns the arguments, a name in bold and below it its value. */
+    private CharSequence arguments() {
+        List<String> words = new ArrayList<>();
+        for (Map.Entry<String, Object> argument : question.preview.arguments.entrySet()) {
+            words.add((words.isEmpty() ? "" : "\n") + shown(argument.getKey()));
+            words.add('\n' + shown(JsonWriter.write(argument.getValue())));
         }
+        return Views.sentence(words.toArray(new String[0]));
+    }
+
+    private static String shown(String text) {
+        return Views.isolated(Views.visible(text));
+    }
+
+    /** Adds a button that shows the whole names and certificates of the apps. */
+    private void showDetails(LinearLayout column) {
+        Caller caller = question.reply.caller;
+        Target target = question.preview.route.target;
         TextView line = Views.small(column, "");
         Views.button(
                 Views.row(column),
-                Texts.SHOW_CERTIFICATE,
+                Texts.DETAILS,
                 view -> {
                     StringBuilder whole = new StringBuilder();
                     for (int index = 0; index < caller.packages.size(); index++) {
@@ -90,7 +117,7 @@ public final class ConsentActivity extends Activity {
                         whole.append(caller.packages.get(index)).append('\n');
                         whole.append(signer.isEmpty() ? "?" : signer).append('\n');
                     }
-                    line.setText(whole.append(question.preview.route.target.packageName));
+                    line.setText(whole.append(target.packageName).append('\n').append(target.signer));
                 });
     }
 
@@ -98,11 +125,27 @@ public final class ConsentActivity extends Activity {
         return layout.answer(
                 text,
                 view -> {
-                    if (SystemClock.uptimeMillis() - shownAt >= ARMED_AFTER) {
+                    if (SystemClock.uptimeMillis() - shownAt >= ARMED_AFTER && (!yes || isRead)) {
                         decide(yes, always);
                         finish();
                     }
                 });
+    }
+
+    /** Lets the call be allowed once the question was shown for a while, and its arguments to their end. */
+    private void follow() {
+        boolean armed = SystemClock.uptimeMillis() - shownAt >= ARMED_AFTER;
+        boolean before = isRead;
+        isRead |= armed && arguments.getBottom() <= layout.bottom();
+        layout.enable(armed && isRead);
+        if (!before) {
+            note(isRead ? "" : Texts.NOT_READ);
+        }
+    }
+
+    private void note(String text) {
+        note.setText(text);
+        note.setVisibility(text.isEmpty() ? View.GONE : View.VISIBLE);
     }
 
     /** Has a button ignore touches that come through another window; only a no may be given so. */
@@ -112,8 +155,7 @@ public final class ConsentActivity extends Activity {
                 (view, event) -> {
                     boolean obscured = Views.isObscured(event);
                     if (obscured) {
-                        covered.setText(Texts.COVERED);
-                        covered.setVisibility(View.VISIBLE);
+                        note(Texts.COVERED);
                     }
                     return obscured;
                 });
@@ -127,25 +169,48 @@ public final class ConsentActivity extends Activity {
         }
     }
 
-    /** Shows the app that asked, and of a start the one that receives the answer. */
+    /** Shows who wants what, and of a start which app receives the answer. */
     private void showCaller(QuestionLayout layout) {
         Caller caller = question.reply.caller;
-        if (!question.reply.bound || caller.packages.isEmpty()) {
-            layout.fact(layout.head, Views.named(Texts.CALLER, Texts.UNNAMED_CALLER));
+        Route route = question.preview.route;
+        boolean named = question.reply.bound && !caller.packages.isEmpty();
+        if (named) {
+            layout.icon(icon(caller.packageName()));
+        }
+        layout.icon(icon(route.target.packageName));
+        layout.ask(
+                Views.sentence(
+                        named ? label(caller.packageName()) : Texts.UNNAMED_CALLER,
+                        Texts.WANTS,
+                        Views.isolated(Views.shortened(Views.visible(route.id))),
+                        Texts.OF,
+                        label(route.target.packageName)));
+        if (!named && !caller.packages.isEmpty()) {
+            layout.fact(layout.head, Views.sentence("", Texts.RECEIVER, label(caller.packageName())));
         }
         if (!caller.packages.isEmpty()) {
-            String digits = " · " + caller.signer().substring(0, Math.min(SHOWN_DIGITS, caller.signer().length()));
-            showApp(layout, question.reply.bound ? Texts.CALLER : Texts.RECEIVER, caller.packageName(), digits);
+            layout.fact(layout.head, Views.shortened(caller.packageName()));
         }
         if (caller.packages.size() > 1) {
             layout.fact(layout.head, String.format(Texts.OTHERS, caller.packages.size() - 1));
         }
     }
 
-    /** Shows an app: its own words first, and in a line of its own what nobody can choose alike. */
-    private void showApp(QuestionLayout layout, String caption, String name, String certificate) {
-        layout.fact(layout.head, Views.named(caption, Views.isolated(label(name))));
-        layout.name(layout.head, Views.shortened(name) + certificate);
+    /**
+     * Returns an app's icon as a picture of its own, whose size the app does not choose; null where there is
+     * none.
+     */
+    private Bitmap icon(String name) {
+        int size = (int) (ICON_DP * getResources().getDisplayMetrics().density);
+        try {
+            Drawable icon = getPackageManager().getApplicationIcon(name);
+            Bitmap drawn = Bitmap.createBitmap(size, size, Bitmap.Config.ARGB_8888);
+            icon.setBounds(0, 0, size, size);
+            icon.draw(new Canvas(drawn));
+            return drawn;
+        } catch (PackageManager.NameNotFoundException | RuntimeException | OutOfMemoryError none) {
+            return null;
+        }
     }
 
     /** Shows what the app behind says of the capability, as its words. */
@@ -178,9 +243,10 @@ public final class ConsentActivity extends Activity {
         PackageManager packages = getPackageManager();
         try {
             String label = packages.getApplicationInfo(name, 0).loadLabel(packages).toString();
-            return Views.visible(label.substring(0, Math.min(LONGEST_LABEL, label.length())));
+            return shown(
+                    label.length() <= LONGEST_LABEL ? label : label.substring(0, LONGEST_LABEL) + '\u2026');
         } catch (PackageManager.NameNotFoundException gone) {
-            return name;
+            return Views.shortened(name);
         }
     }
 
@@ -188,6 +254,9 @@ public final class ConsentActivity extends Activity {
     public void onWindowFocusChanged(boolean focused) {
         super.onWindowFocusChanged(focused);
         shownAt = focused ? SystemClock.uptimeMillis() : Long.MAX_VALUE;
+        if (focused && question != null) {
+            shim.main.postDelayed(this::follow, ARMED_AFTER);
+        }
     }
 
     @Override

@@ -37,7 +37,10 @@ public final class ManageActivity extends Activity {
         }
     }
 
-    /** The question about a call is a notification where no window may open; who installed this without adb is asked here. */
+    /**
+     * The question about a call is a notification where no window may open; who installed this without adb is
+     * asked here.
+     */
     private void askForNotifications() {
         if (Build.VERSION.SDK_INT >= 33
                 && checkSelfPermission(NOTIFICATIONS) != PackageManager.PERMISSION_GRANTED) {

@@ -1,11 +1,14 @@
 package dev.droidgate.shim.consent;
 
 import android.content.Context;
+import android.graphics.Bitmap;
+import android.os.Build;
 import android.text.TextUtils;
 import android.util.DisplayMetrics;
 import android.util.TypedValue;
 import android.view.View;
 import android.widget.Button;
+import android.widget.ImageView;
 import android.widget.LinearLayout;
 import android.widget.ScrollView;
 import android.widget.TextView;
@@ -16,8 +19,8 @@ import java.util.List;
 /**
  * Who asks for what above, the answers below, and in between, the one part that scrolls, the arguments.
  *
- * <p>What is above and below is on the screen whatever the window's size, the font's size and the length of other
- * apps' texts: where it does not fit, its texts become smaller and are cut, step by step.
+ * <p>What is above and below is on the screen whatever the window's size, the font's size and the length of
+ * other apps' texts: where it does not fit, its texts become smaller and are cut, step by step.
  */
 final class QuestionLayout extends LinearLayout {
     private static final int TEXT_SP = 16;
@@ -26,31 +29,35 @@ final class QuestionLayout extends LinearLayout {
     private static final int LEAST_SCROLLING_DP = 48;
     private static final int SCROLLING_SHARE = 5;
 
-    /** Of the text's size, by step; the title is there in the first one only. */
+    /** Of the text's size, by step; the icons are there in the first one only. */
     private static final float[] SCALES = {1, 1, .8f, .65f, .5f, 0};
 
     /** Lines of a text, by step. */
     private static final int[] LINES = {3, 2, 2, 2, 1, 1};
 
-    private static final int LINES_OF_NAME = 4;
+    private static final float QUESTION_SCALE = 1.25f;
+    private static final float FAINT = .4f;
 
     final LinearLayout head;
     final LinearLayout scrolling;
     final LinearLayout foot;
-    private final TextView title;
+    private final LinearLayout icons;
+    private final ScrollView scroll;
+    private TextView question;
     private final List<TextView> facts = new ArrayList<>();
-    private final List<TextView> names = new ArrayList<>();
     private final List<Button> answers = new ArrayList<>();
     private final LinearLayout row;
 
-    QuestionLayout(Context context, String title) {
+    /** Makes an empty one; {@code scrolled} runs where other arguments are shown than before. */
+    QuestionLayout(Context context, Runnable scrolled) {
         super(context);
         setOrientation(VERTICAL);
         setFitsSystemWindows(true);
         head = Views.part(this, 0);
-        this.title = Views.heading(head, title);
-        ScrollView scroll = new ScrollView(context);
+        icons = Views.row(head);
+        scroll = new ScrollView(context);
         scroll.setScrollbarFadingEnabled(false);
+        scroll.setOnScrollChangeListener((view, x, y, beforeX, beforeY) -> scrolled.run());
         addView(scroll, new LayoutParams(LayoutParams.MATCH_PARENT, 0, 1));
         scrolling = Views.part(scroll, dp(PADDING_DP));
         foot = Views.part(this, 0);
@@ -64,9 +71,34 @@ final class QuestionLayout extends LinearLayout {
         return view;
     }
 
-    /** Adds a name that is short and of which each character counts. */
-    void name(LinearLayout part, String text) {
-        names.add(fact(part, text));
+    /** Adds the icon of an app, null for none. */
+    void icon(Bitmap icon) {
+        if (icon == null) {
+            return;
+        }
+        ImageView view = new ImageView(getContext());
+        view.setImageBitmap(icon);
+        view.setPadding(0, 0, dp(PADDING_DP), 0);
+        icons.addView(view);
+    }
+
+    /** Adds the question, of which nothing is cut. */
+    void ask(CharSequence text) {
+        question = Views.heading(head, text);
+    }
+
+    /** Returns down to where what scrolls has been shown. */
+    int bottom() {
+        return scroll.getScrollY() + scroll.getHeight();
+    }
+
+    /** Lets all answers but the first be given, or not. */
+    void enable(boolean on) {
+        for (Button answer : answers.subList(1, answers.size())) {
+            answer.setEnabled(on);
+            // From Android 16 on the text of a button that is not enabled is as strong as another one's.
+            answer.setAlpha(on || Build.VERSION.SDK_INT < 36 ? 1 : FAINT);
+        }
     }
 
     /** Adds one of the answers, which share a row. */
@@ -108,14 +140,16 @@ final class QuestionLayout extends LinearLayout {
         int above = last ? 0 : padding >> step;
         head.setPadding(padding, above, padding, above / 2);
         foot.setPadding(padding, 0, padding, above / 2);
-        title.setVisibility(step == 0 ? VISIBLE : GONE);
+        icons.setVisibility(step == 0 ? VISIBLE : GONE);
         float size = Math.max(dp(LEAST_TEXT_DP), sp(TEXT_SP) * SCALES[step]);
+        question.setTextSize(TypedValue.COMPLEX_UNIT_PX, last ? size : size * QUESTION_SCALE);
+        question.setPadding(0, above / 2, 0, above / 2);
         for (TextView fact : facts) {
             fact.setTextSize(TypedValue.COMPLEX_UNIT_PX, size);
             boolean single = LINES[step] == 1;
             fact.setSingleLine(single);
-            fact.setMaxLines(single || !names.contains(fact) ? LINES[step] : LINES_OF_NAME);
-            // A package's name and certificate are distinguished by both ends.
+            fact.setMaxLines(LINES[step]);
+            // A package's name is distinguished by both ends.
             fact.setEllipsize(single ? TextUtils.TruncateAt.MIDDLE : TextUtils.TruncateAt.END);
         }
         int room = (width - 2 * padding) / Math.max(1, answers.size()) - dp(PADDING_DP);

@@ -68,7 +68,10 @@ public final class FunctionService extends AppFunctionService {
         }
     }
 
-    /** Reads what a function is called with; a class of its own, since no lambda says from which release on it is there. */
+    /**
+     * Reads what a function is called with; a class of its own, since no lambda says from which release on it
+     * is there.
+     */
     private static final class FunctionArguments implements Shim.Writing {
         private final Shim shim;
         private final Route route;
@@ -115,7 +118,9 @@ public final class FunctionService extends AppFunctionService {
         shim.receive(outcome, new FunctionArguments(shim, route, request));
     }
 
-    /** The system binds this service, not the agent: so Android may keep the agent out of this app's sight. */
+    /**
+     * The system binds this service, not the agent: so Android may keep the agent out of this app's sight.
+     */
     private Caller callerOf(Shim shim, String name, SigningInfo signing) {
         try {
             Caller seen = shim.grants.caller(getPackageManager().getPackageUid(name, 0));

@@ -59,7 +59,7 @@ public final class MmcpReceiver extends BroadcastReceiver {
             Shim shim = Shim.of(context);
             Bundle extras = intent.getExtras();
             BroadcastReply reply = new BroadcastReply(shim, goAsync(), Extras.text(extras, Names.TOOL));
-            Runnable late = reply::expire;
+            Runnable late = () -> shim.giveUp(reply);
             shim.main.postDelayed(late, LONGEST);
             reply.whenAnswered(() -> shim.main.removeCallbacks(late));
             reply.ask(UUID.randomUUID().toString(), Extras.text(extras, Names.PARAMS));

@@ -40,11 +40,6 @@ public abstract class TextReply extends Reply {
         }
     }
 
-    /** Answers in the engine's place, whose deadline is later than this agent's. */
-    final void expire() {
-        shim.end(this, null, FailureTokens.TIMEOUT);
-    }
-
     /** Returns the text of a failure; null for the usual words of its token. */
     static String failure(String token, String text) {
         return "Error: " + FailureTokens.message(token == null ? FailureTokens.BACKEND_FAILURE : token, text);

@@ -41,8 +41,8 @@ public final class ToolService extends Service {
     }
 
     /**
-     * Takes messages on the Binder threads that bring them: the main thread never reads a request. One binder is
-     * cached for all agents, so each message says who sent it (reference android-runtime 2.1).
+     * Takes messages on the Binder threads that bring them: the main thread never reads a request. One binder
+     * is cached for all agents, so each message says who sent it (reference android-runtime 2.1).
      */
     private static final class RequestHandler extends BinderHandler {
         private final Shim shim;
@@ -97,8 +97,8 @@ public final class ToolService extends Service {
     }
 
     /**
-     * A start for the foreground requires it within seconds, and no start says whether it is one. Where Android lets a
-     * later start do so again, the three minutes of a shortService begin anew.
+     * A start for the foreground requires it within seconds, and no start says whether it is one. Where
+     * Android lets a later start do so again, the three minutes of a shortService begin anew.
      */
     private void goToForeground() {
         try {
@@ -112,8 +112,8 @@ public final class ToolService extends Service {
     }
 
     /**
-     * Lets go of a start. Android forgets all starts up to the one that it is given, so an earlier one that is
-     * open holds back the later ones.
+     * Lets go of a start. Android forgets all starts up to the one that it is given, so an earlier one that
+     * is open holds back the later ones.
      */
     private void acknowledge(int start) {
         starts.remove(start);
@@ -130,7 +130,9 @@ public final class ToolService extends Service {
         stopForeground(STOP_FOREGROUND_REMOVE);
     }
 
-    /** The time of a shortService is over: what is open goes on in the background, as long as Android lets it. */
+    /**
+     * The time of a shortService is over: what is open goes on in the background, as long as Android lets it.
+     */
     @Override
     public void onTimeout(int start) {
         leaveForeground();

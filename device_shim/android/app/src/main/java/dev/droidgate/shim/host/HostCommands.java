@@ -65,6 +65,7 @@ public final class HostCommands {
                                 Json.textAt(argument, "caller"), Json.textAt(argument, "capability"));
                 return single("revoked", revoked);
             case "ask":
+                Json.check(argument.get("on") != null, "on");
                 shim.grants.ask(Json.flagAt(argument, "on"));
                 return new LinkedHashMap<>();
             case "call":
@@ -205,12 +206,16 @@ public final class HostCommands {
         shim.receive(reply, Frontend.written(request), true);
         if (!reply.await(Math.min(allowed, LONGEST_WAIT))) {
             shim.cancel(reply);
-            throw new HostFailure(FailureTokens.TIMEOUT, "no answer came within the deadline of this request, and its call was ended; it may have run");
+            throw new HostFailure(
+                    FailureTokens.TIMEOUT,
+                    "no answer came within the deadline of this request, and its call was ended; "
+                            + "it may have run");
         }
         if (reply.text() == null) {
             boolean canceled = FailureTokens.CANCELED.equals(reply.token());
             throw new HostFailure(
-                    reply.token(), canceled ? "the computer ended the call" : "the request has an unknown form");
+                    reply.token(),
+                    canceled ? "the computer ended the call" : "the request has an unknown form");
         }
         Map<String, Object> answer = single("response", reply.text());
         Map<String, Object> trace = reply.trace();

@@ -73,7 +73,9 @@ public final class HostProvider extends ContentProvider {
         } catch (MalformedJsonException malformed) {
             answer.put("error", error(FailureTokens.INVALID_ARGUMENT, malformed.getMessage()));
         } catch (RuntimeException unexpected) {
-            answer.put("error", error(FailureTokens.BACKEND_FAILURE, "internal error of the shim: " + unexpected));
+            answer.put(
+                    "error",
+                    error(FailureTokens.BACKEND_FAILURE, "internal error of the shim: " + unexpected));
         } finally {
             Binder.restoreCallingIdentity(identity);
         }

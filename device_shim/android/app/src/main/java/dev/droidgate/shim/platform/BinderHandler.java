@@ -5,8 +5,8 @@ import android.os.Looper;
 import android.os.Message;
 
 /**
- * Takes a Messenger's messages on the Binder threads that bring them, so that the main thread has no part in it. A
- * Messenger hands each message, with its sender, to its handler before it is in any thread's queue.
+ * Takes a Messenger's messages on the Binder threads that bring them, so that the main thread has no part in
+ * it. A Messenger hands each message, with its sender, to its handler before it is in any thread's queue.
  */
 public abstract class BinderHandler extends Handler {
     public BinderHandler() {

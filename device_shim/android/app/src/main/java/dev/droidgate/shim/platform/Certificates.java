@@ -24,14 +24,17 @@ public final class Certificates {
         }
     }
 
-    // Among several signatures one may pass for another (reference android-runtime 1.1), so there has to be one.
+    // Among several signatures one may pass for another (reference android-runtime 1.1), so there has to be
+    // one.
     @SuppressWarnings("deprecation")
     private Signature only(String name) throws PackageManager.NameNotFoundException {
         Signature[] all = packages.getPackageInfo(name, PackageManager.GET_SIGNATURES).signatures;
         return all != null && all.length == 1 ? all[0] : null;
     }
 
-    /** Returns whether a package is by that signer; from Android 9 on, a rotated key is its successor's too. */
+    /**
+     * Returns whether a package is by that signer; from Android 9 on, a rotated key is its successor's too.
+     */
     public boolean isBy(String name, String signer) {
         if (signer.isEmpty()) {
             return false;

@@ -25,7 +25,10 @@ public final class Extras {
         return read(bundle, RESPONSE);
     }
 
-    /** Returns the extras of these names that are there and can be read; null for what is neither a text nor a flag. */
+    /**
+     * Returns the extras of these names that are there and can be read; null for what is neither a text nor a
+     * flag.
+     */
     @SuppressWarnings("deprecation")
     public static Map<String, Object> read(Bundle bundle, String... names) {
         Map<String, Object> extras = new LinkedHashMap<>();

@@ -14,8 +14,11 @@ public final class OrderedBroadcast extends BroadcastReceiver {
         this.taker = taker;
     }
 
-    /** Sends an ordered broadcast, also to an app that was stopped; the taker runs on the handler's thread. */
-    public static void send(Context context, Handler handler, Intent intent, Consumer<BroadcastReceiver> taker) {
+    /**
+     * Sends an ordered broadcast, also to an app that was stopped; the taker runs on the handler's thread.
+     */
+    public static void send(
+            Context context, Handler handler, Intent intent, Consumer<BroadcastReceiver> taker) {
         intent.addFlags(Intent.FLAG_INCLUDE_STOPPED_PACKAGES);
         context.sendOrderedBroadcast(intent, null, new OrderedBroadcast(taker), handler, 0, null, null);
     }

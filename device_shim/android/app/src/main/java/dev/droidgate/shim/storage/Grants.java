@@ -88,7 +88,9 @@ public final class Grants {
     public Caller caller(long uid) {
         String[] named = uid < 0 ? null : packages.getPackagesForUid((int) uid);
         if (named == null || named.length == 0) {
-            return uid < 0 ? Caller.NOBODY : new Caller(uid, new ArrayList<String>(), new ArrayList<String>());
+            return uid < 0
+                    ? Caller.NOBODY
+                    : new Caller(uid, new ArrayList<String>(), new ArrayList<String>());
         }
         Arrays.sort(named);
         List<String> signers = new ArrayList<>();

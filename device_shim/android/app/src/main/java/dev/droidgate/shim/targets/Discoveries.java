@@ -88,8 +88,8 @@ public final class Discoveries {
     /**
      * Asks a receiver for its tools, unless it has reported them.
      *
-     * @param then takes them, null where none came in time; at once or on the engine's thread, in the order of those
-     *     who ask
+     * @param then takes them, null where none came in time; at once or on the engine's thread, in the order
+     *     of those who ask
      */
     public void ask(String component, Consumer<List<Object>> then) {
         ComponentName named = ComponentName.unflattenFromString(component);

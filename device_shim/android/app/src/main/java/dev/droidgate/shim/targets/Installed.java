@@ -40,8 +40,8 @@ public final class Installed {
     }
 
     /**
-     * Returns the app of a route without waiting: what a receiver has not reported yet counts as what was approved,
-     * and is compared before the call goes out ({@link Broadcasts#call}).
+     * Returns the app of a route without waiting: what a receiver has not reported yet counts as what was
+     * approved, and is compared before the call goes out ({@link Broadcasts#call}).
      */
     public Target now(Route route) {
         return target(route, !Discoveries.RECIPE.equals(TargetDigests.recipeOf(route.target.digest)));

@@ -24,7 +24,9 @@ public final class Views {
     private static final int TEXT_SP = 16;
     private static final int TITLE_SP = 20;
 
-    /** Letters, marks and a symbol of which nothing shows: fillers of Hangul, joiners, the blank Braille cell. */
+    /**
+     * Letters, marks and a symbol of which nothing shows: fillers of Hangul, joiners, the blank Braille cell.
+     */
     private static final String BLANKS = "\u115f\u1160\u3164\uffa0\u034f\u17b4\u17b5\u2800";
 
     private static final int MOST_MARKS = 4;
@@ -56,7 +58,10 @@ public final class Views {
         return column;
     }
 
-    /** Keeps what others draw, and services that are not accessibility tools, away from a screen with a decision. */
+    /**
+     * Keeps what others draw, and services that are not accessibility tools, away from a screen with a
+     * decision.
+     */
     public static void hideOverlays(Activity activity) {
         if (Build.VERSION.SDK_INT >= 34) {
             View content = activity.getWindow().getDecorView();
@@ -87,7 +92,7 @@ public final class Views {
         return part;
     }
 
-    public static TextView heading(ViewGroup parent, String text) {
+    public static TextView heading(ViewGroup parent, CharSequence text) {
         TextView view = text(parent, text, TITLE_SP);
         if (Build.VERSION.SDK_INT >= 28) {
             view.setAccessibilityHeading(true);
@@ -119,7 +124,9 @@ public final class Views {
         return type == Character.NON_SPACING_MARK || type == Character.ENCLOSING_MARK;
     }
 
-    /** Returns a text whose parts, a quoted one each, do not turn each other or what is around them around. */
+    /**
+     * Returns a text whose parts, a quoted one each, do not turn each other or what is around them around.
+     */
     public static String isolated(String text) {
         if (!Bidi.requiresBidi(text.toCharArray(), 0, text.length())) {
             return text;
@@ -173,12 +180,18 @@ public final class Views {
         return text(parent, text, SMALL_SP);
     }
 
-    /** Adds a text, in the theme's strongest colour: the usual one of a text is too faint to be read by everybody. */
+    /**
+     * Adds a text, in the theme's strongest colour: the usual one of a text is too faint to be read by
+     * everybody.
+     */
     public static TextView text(ViewGroup parent, CharSequence text, int size) {
         TextView view = new TextView(parent.getContext());
         view.setText(text);
         view.setTextSize(size);
-        TypedArray colours = parent.getContext().obtainStyledAttributes(new int[] {android.R.attr.textColorPrimary});
+        // On the side where the icons and the first button are, whatever the text's own direction.
+        view.setTextAlignment(View.TEXT_ALIGNMENT_VIEW_START);
+        TypedArray colours = parent.getContext()
+                .obtainStyledAttributes(new int[] {android.R.attr.textColorPrimary});
         view.setTextColor(colours.getColorStateList(0));
         colours.recycle();
         parent.addView(view);
@@ -186,7 +199,7 @@ public final class Views {
     }
 
     /** Adds what another app wrote, in a box that nothing else of the screen looks like. */
-    public static void foreign(ViewGroup parent, String text) {
+    public static View foreign(ViewGroup parent, CharSequence text) {
         TextView view = text(parent, text, TEXT_SP);
         view.setTextIsSelectable(true);
         view.setTypeface(Typeface.MONOSPACE);
@@ -197,20 +210,29 @@ public final class Views {
         box.setStroke(2 * dp, colour);
         view.setBackground(box);
         view.setPadding(PADDING_DP / 2 * dp, PADDING_DP / 2 * dp, PADDING_DP / 2 * dp, PADDING_DP / 2 * dp);
+        return view;
     }
 
-    /** Returns a word of the screen's, and in bold what it is about. */
-    public static CharSequence named(String caption, String value) {
-        SpannableStringBuilder text = new SpannableStringBuilder(caption).append(' ').append(value);
-        text.setSpan(new StyleSpan(Typeface.BOLD), caption.length(), text.length(), 0);
+    /** Returns words in bold, and after each one words that are not. */
+    public static SpannableStringBuilder sentence(String... words) {
+        SpannableStringBuilder text = new SpannableStringBuilder();
+        for (int index = 0; index < words.length; index++) {
+            int start = text.length();
+            text.append(words[index]);
+            if (index % 2 == 0) {
+                text.setSpan(new StyleSpan(Typeface.BOLD), start, text.length(), 0);
+            }
+        }
         return text;
     }
 
     /** Returns a name without its middle where it is longer than anybody reads. */
     public static String shortened(String name) {
-        return name.length() <= LONGEST_NAME
+        int half = LONGEST_NAME / 2;
+        int length = name.length();
+        return length <= LONGEST_NAME
                 ? name
-                : name.substring(0, LONGEST_NAME / 2) + '\u2026' + name.substring(name.length() - LONGEST_NAME / 2);
+                : name.substring(0, half) + '\u2026' + name.substring(length - half);
     }
 
     public static LinearLayout row(ViewGroup parent) {

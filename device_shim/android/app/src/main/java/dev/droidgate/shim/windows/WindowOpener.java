@@ -16,8 +16,8 @@ import java.util.function.Consumer;
  * Opens windows of the shim from the background, as far as Android allows it (shim.md 4).
  *
  * <p>A window of ours that is visible, the agent's bind flag and SYSTEM_ALERT_WINDOW are reasons for which
- * Android lets one start pass; a start that it blocks only shows by nothing opening (reference android-runtime 1.2).
- * So there is one try that is watched, and then a notification.
+ * Android lets one start pass; a start that it blocks only shows by nothing opening (reference
+ * android-runtime 1.2). So there is one try that is watched, and then a notification.
  */
 public final class WindowOpener {
     public static final String KEY = "opening";
@@ -55,9 +55,11 @@ public final class WindowOpener {
      * @param title of the notification that the user may have to tap
      * @param until when it is too late
      * @param seen whether a window would be seen; otherwise there is a notification at once
-     * @param failed run when it has not opened until then, or cannot: takes whether the user saw a notification
+     * @param failed run when it has not opened until then, or cannot: takes whether the user saw a
+     *     notification
      */
-    public void open(String window, String key, String title, long until, boolean seen, Consumer<Boolean> failed) {
+    public void open(
+            String window, String key, String title, long until, boolean seen, Consumer<Boolean> failed) {
         Intent intent = new Intent().setClassName(process.context, window);
         intent.setFlags(Intent.FLAG_ACTIVITY_NEW_TASK | Intent.FLAG_ACTIVITY_MULTIPLE_TASK);
         intent.putExtra(KEY, key);

@@ -44,7 +44,8 @@ public final class BackendAnswer {
     }
 
     /**
-     * Returns whether it answers a call: a Mobile-MCP tool also sends timings, and may answer another request.
+     * Returns whether it answers a call: a Mobile-MCP tool also sends timings, and may answer another
+     * request.
      *
      * @param sent the id of the Mobile-MCP request that went out
      */

@@ -1,8 +1,8 @@
 package dev.droidgate.shim.core;
 
 /**
- * What lets a call go out: the user's grant, which may end while the call waits, or a yes to this one call. Never
- * changed, so any thread may have it checked: the last time just before the call leaves this app.
+ * What lets a call go out: the user's grant, which may end while the call waits, or a yes to this one call.
+ * Never changed, so any thread may have it checked: the last time just before the call leaves this app.
  */
 public final class CallPermission {
     /** How the call is carried out. */

@@ -53,7 +53,10 @@ final class Constraints {
         return null;
     }
 
-    /** Returns whether null is a value of a type; {@code enum} never lists it where {@code nullable} allows it. */
+    /**
+     * Returns whether null is a value of a type; {@code enum} never lists it where {@code nullable} allows
+     * it.
+     */
     private static boolean allowsNull(Type declared) {
         List<?> stated = Json.list(declared.keywords.get("enum"));
         List<?> values = stated == null ? declared.values : stated;

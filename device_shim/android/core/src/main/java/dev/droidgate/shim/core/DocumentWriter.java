@@ -171,7 +171,8 @@ final class DocumentWriter {
             if (name.isEmpty() || known == null && !declared.properties.isEmpty()) {
                 throw types.wrong("nothing named " + name + " is declared");
             }
-            PropertyValues property = property(member.getValue(), known == null ? null : known.type, depth + 1);
+            PropertyValues property =
+                    property(member.getValue(), known == null ? null : known.type, depth + 1);
             if (property != null) {
                 Map<String, Object> written = new LinkedHashMap<>();
                 written.put(DocumentTypes.KIND, property.kind);

@@ -7,8 +7,9 @@ import java.util.Map;
 /**
  * What happens to a call between a Mobile-MCP agent and the app behind the shim (shim-engine.md).
  *
- * <p>The edges hand in requests, decisions, answers and the end of time, all on one thread; each request that is
- * handed in is answered exactly once. An edge that is called may ask for the journal, and nothing else, from within.
+ * <p>The edges hand in requests, decisions, answers and the end of time, all on one thread; each request that
+ * is handed in is answered exactly once. An edge that is called may ask for the journal, and nothing else,
+ * from within.
  */
 public final class Engine {
     /** Why a call ends whose question has no answer in time. */
@@ -17,6 +18,15 @@ public final class Engine {
                     FailureTokens.NEEDS_USER,
                     "nobody answered the question about this call on the phone within 2 minutes; "
                             + "retry when somebody is there");
+
+    private static final CallFailure NOT_WAITED_FOR =
+            new CallFailure(
+                    FailureTokens.NEEDS_USER,
+                    "nobody answered the question about this call on the phone while its caller waited; "
+                            + "retry when somebody is there");
+
+    private static final CallFailure LATE =
+            new CallFailure(FailureTokens.TIMEOUT, "no answer came in time; the call may have run");
 
     /** How long the user may take to answer a question, whatever the deadline of its call. */
     private static final long ASKING_TIME = 120_000;
@@ -152,10 +162,10 @@ public final class Engine {
         route.writeCall(state.arguments, routes.definitions, backend.newRequestId());
         state.permission = permission;
         state.asking = true;
-        String arguments = JsonWriter.write(state.request.arguments);
         long until = clock.now() + ASKING_TIME;
         calls.extend(call, until);
-        CallFailure notAsked = questions.ask(call, state.replyTo, new Preview(route, arguments, until));
+        CallFailure notAsked =
+                questions.ask(call, state.replyTo, new Preview(route, state.request.arguments, until));
         if (notAsked != null) {
             throw notAsked;
         }
@@ -232,10 +242,20 @@ public final class Engine {
 
     /** Ends the call whose answer goes there, because its caller asked for it or has gone. */
     public void cancel(Object replyTo) {
+        CallFailure canceled = new CallFailure(FailureTokens.CANCELED, "the caller ended the call");
+        end(replyTo, canceled, canceled);
+    }
+
+    /** Ends the call whose answer goes there, because its caller waits no longer. */
+    public void giveUp(Object replyTo) {
+        end(replyTo, NOT_WAITED_FOR, LATE);
+    }
+
+    private void end(Object replyTo, CallFailure asking, CallFailure sent) {
         expire();
         for (OpenCalls.OpenCall<CallState> call : calls.all()) {
             if (call.state.replyTo == replyTo) {
-                fail(call.number, new CallFailure(FailureTokens.CANCELED, "the caller ended the call"));
+                fail(call.number, call.state.asking ? asking : sent);
             }
         }
     }
@@ -243,20 +263,15 @@ public final class Engine {
     /** Answers what has waited too long; returns the time of the next deadline, -1 where nothing is open. */
     public long expire() {
         for (OpenCalls.OpenCall<CallState> call : calls.expire(clock.now())) {
-            boolean asking = call.state.asking;
-            answer(
-                    call.state,
-                    asking
-                            ? UNANSWERED
-                            : new CallFailure(
-                                    FailureTokens.TIMEOUT, "no answer came in time; the call may have run"));
+            answer(call.state, call.state.asking ? UNANSWERED : LATE);
         }
         return calls.nextDeadline();
     }
 
     /**
-     * Returns an entry for each open call that came by a start, to be kept where it outlives this process: the uid of
-     * the callback's creator, a blank, and what answers the request. Others cannot be answered after it.
+     * Returns an entry for each open call that came by a start, to be kept where it outlives this process:
+     * the uid of the callback's creator, a blank, and what answers the request. Others cannot be answered
+     * after it.
      */
     public List<String> journal() {
         List<String> entries = new ArrayList<>();

@@ -78,7 +78,9 @@ public final class FailureTokens {
         return MEANINGS[Arrays.asList(TOKENS).indexOf(token)];
     }
 
-    /** Returns a failure's message: the token, and a text, which is the token's meaning where there is none. */
+    /**
+     * Returns a failure's message: the token, and a text, which is the token's meaning where there is none.
+     */
     public static String message(String token, String text) {
         boolean isEmpty = text == null || text.isEmpty();
         return token + ": " + shortened(isEmpty ? meaningOf(token) : text);

@@ -15,7 +15,8 @@ public final class Frontend {
     private static final String RETURN_VALUE = "androidAppfunctionsReturnValue";
     private static final List<String> ANSWERS =
             Arrays.asList(
-                    WireDialect.RESPONSE_EXTRA, WireDialect.PROTOTYPE_RESPONSE_EXTRA, WireDialect.RESULT_EXTRA);
+                    WireDialect.RESPONSE_EXTRA, WireDialect.PROTOTYPE_RESPONSE_EXTRA,
+                    WireDialect.RESULT_EXTRA);
 
     private Frontend() {}
 
@@ -55,7 +56,9 @@ public final class Frontend {
         return outputs;
     }
 
-    /** Returns the outputs as one text: that of the only one, {@code result}, where it is a text, else JSON. */
+    /**
+     * Returns the outputs as one text: that of the only one, {@code result}, where it is a text, else JSON.
+     */
     public static String asText(Map<String, Object> outputs) {
         Object result = outputs.size() == 1 ? outputs.get("result") : null;
         return result instanceof String ? (String) result : JsonWriter.write(outputs);

@@ -59,7 +59,9 @@ public final class Incoming {
         return request == null ? "" : request.capability;
     }
 
-    /** Returns what is enough to answer it after this process, JSON text; null where nobody can be answered. */
+    /**
+     * Returns what is enough to answer it after this process, JSON text; null where nobody can be answered.
+     */
     public String entry() {
         return request == null ? null : Journal.writeEntry(request);
     }

@@ -176,7 +176,7 @@ public final class Json {
     }
 
     /** Refuses what is not as it has to be: a key, or its value. */
-    static void check(boolean isRight, String what) throws MalformedJsonException {
+    public static void check(boolean isRight, String what) throws MalformedJsonException {
         if (!isRight) {
             throw new MalformedJsonException(what + " is missing, unknown or of a wrong kind");
         }

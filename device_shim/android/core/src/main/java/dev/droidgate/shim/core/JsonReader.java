@@ -66,8 +66,8 @@ public final class JsonReader {
     }
 
     /**
-     * Reads as much as possible of a text that is not JSON within the limits. What follows a mistake that ends
-     * the reading is missing, and of a duplicate key the first value counts.
+     * Reads as much as possible of a text that is not JSON within the limits. What follows a mistake that
+     * ends the reading is missing, and of a duplicate key the first value counts.
      */
     static Object parsePartial(String text) {
         try {

@@ -59,8 +59,8 @@ final class MmcpWire {
     }
 
     /**
-     * Returns a broadcast's result: a text as it is, also if it is JSON. A code that the receiver set is an answer, also
-     * without data.
+     * Returns a broadcast's result: a text as it is, also if it is JSON. A code that the receiver set is an
+     * answer, also without data.
      *
      * @throws CallFailure the failure that the result reports
      */

@@ -4,7 +4,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Calls to another Mobile-MCP tool: the request that goes out. {@link MobileMcpResponse} is what comes back. */
+/**
+ * Calls to another Mobile-MCP tool: the request that goes out. {@link MobileMcpResponse} is what comes back.
+ */
 final class MobileMcpWire {
     private static final String TRACE_ONLY = "trace_only";
 

@@ -9,8 +9,8 @@ import java.util.Map;
 
 /**
  * The requests that wait for their answer (shim-engine.md 3 and 7): one answer each, and not too many. A call
- * that is closed here is given to its closer, who has to answer it, and to nobody else. For one thread; times are
- * milliseconds of one clock that does not go back.
+ * that is closed here is given to its closer, who has to answer it, and to nobody else. For one thread; times
+ * are milliseconds of one clock that does not go back.
  *
  * @param <S> what is kept for a call
  */

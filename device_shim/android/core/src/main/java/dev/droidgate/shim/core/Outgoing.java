@@ -7,8 +7,8 @@ import java.util.Map;
 public final class Outgoing {
     /**
      * UTF-16 units of all texts of a message, intent or result together: 128 KiB, a quarter of what one-way
-     * transactions have in a process (reference android-runtime 1.7). One that does not fit fails, and Android crashes a
-     * process that a broadcast cannot be delivered to.
+     * transactions have in a process (reference android-runtime 1.7). One that does not fit fails, and
+     * Android crashes a process that a broadcast cannot be delivered to.
      */
     static final int MOST_CARRIED = 65_536;
 
@@ -49,7 +49,8 @@ public final class Outgoing {
         if (units > MOST_CARRIED) {
             throw new CallFailure(
                     FailureTokens.INVALID_ARGUMENT,
-                    "the call has " + units + " characters; at most " + MOST_CARRIED + " can be sent to an app");
+                    "the call has " + units + " characters; at most " + MOST_CARRIED
+                            + " can be sent to an app");
         }
     }
 

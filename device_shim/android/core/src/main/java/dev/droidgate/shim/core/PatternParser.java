@@ -163,7 +163,9 @@ final class PatternParser {
         for (int character = take(); character != '>'; character = take()) {
             boolean digit = character >= '0' && character <= '9';
             boolean letter =
-                    character == '_' || character >= 'a' && character <= 'z' || character >= 'A' && character <= 'Z';
+                    character == '_'
+                            || character >= 'a' && character <= 'z'
+                            || character >= 'A' && character <= 'Z';
             require(letter || digit && at - 1 > begin);
         }
         require(at - 1 > begin);

@@ -53,11 +53,11 @@ public final class Policy {
     }
 
     /**
-     * Returns whether a request is granted. For a capability that does not exist, whether its caller has a grant of any
-     * kind: only then may the caller learn that it does not exist.
+     * Returns whether a request is granted. For a capability that does not exist, whether its caller has a
+     * grant of any kind: only then may the caller learn that it does not exist.
      *
-     * <p>A start proves nothing about its sender, but its answer only reaches the creator of the callback. So the
-     * creator's grant counts where nothing else comes of the call.
+     * <p>A start proves nothing about its sender, but its answer only reaches the creator of the callback. So
+     * the creator's grant counts where nothing else comes of the call.
      *
      * @param route null where the capability does not exist
      */

@@ -6,7 +6,8 @@ import java.util.Map;
 
 /**
  * How many requests each caller may still send (shim-engine.md 3, step 1): a bucket for each, which fills
- * evenly with time. Safe to use from several threads; times are milliseconds of one clock that does not go back.
+ * evenly with time. Safe to use from several threads; times are milliseconds of one clock that does not go
+ * back.
  */
 final class Rates {
     private static final long MINUTE = 60_000;

@@ -115,7 +115,8 @@ final class RequestReader {
         boolean wrapped = named || hasRequest;
         Map<String, Object> request = hasRequest ? Json.members(inner.get("request")) : inner;
         Map<String, Object> capability = Json.members(request.get("capability"));
-        MobileMcpRequest found = new MobileMcpRequest(dialectOf(keyOf(capability, request), wrapped), wrapped, extra);
+        MobileMcpRequest found =
+                new MobileMcpRequest(dialectOf(keyOf(capability, request), wrapped), wrapped, extra);
         found.identify(request.get("id"));
         found.capability = capabilityId(capability.get("id"));
         return found;
@@ -157,7 +158,8 @@ final class RequestReader {
             throw malformed(whose + " has no id");
         }
         throw malformed(
-                whose + " has an id of " + length + " characters; at most " + MobileMcpRequest.LONGEST_ID + " are allowed");
+                whose + " has an id of " + length + " characters; at most " + MobileMcpRequest.LONGEST_ID
+                        + " are allowed");
     }
 
     private static String keyOf(Map<String, Object> capability, Map<String, Object> request) {

@@ -32,7 +32,8 @@ final class ResponseWriter {
         if (units > Outgoing.MOST_CARRIED) {
             throw new CallFailure(
                     FailureTokens.MALFORMED_RESPONSE,
-                    "the call ran, but its answer has " + units + " characters; at most " + Outgoing.MOST_CARRIED
+                    "the call ran, but its answer has " + units + " characters; at most "
+                            + Outgoing.MOST_CARRIED
                             + " can be sent; ask for less");
         }
         return extras;

@@ -58,7 +58,8 @@ public final class Route {
 
     Route(Map<String, Object> json, Map<String, Type> definitions) throws MalformedJsonException {
         Json.checkKeys(
-                json, "id", "input", "names", "outputs", "output", "backend", "target", "deadline_ms", "effects");
+                json, "id", "input", "names", "outputs", "output", "backend", "target", "deadline_ms",
+                "effects");
         id = Json.nameAt(json, "id");
         input = Type.of(json.get("input"));
         input.checkReferences(definitions);

@@ -44,11 +44,13 @@ public final class Target {
         }
         if (!signer.equals(installed.signer)) {
             throw new CallFailure(
-                    FailureTokens.UNAVAILABLE, packageName + " has another signing certificate than approved");
+                    FailureTokens.UNAVAILABLE,
+                    packageName + " has another signing certificate than approved");
         }
         if (!digest.equals(installed.digest)) {
             throw new CallFailure(
-                    FailureTokens.NEEDS_APPROVAL, packageName + " has changed what it declares; the user has to approve it again");
+                    FailureTokens.NEEDS_APPROVAL,
+                    packageName + " has changed what it declares; the user has to approve it again");
         }
     }
 }

@@ -198,8 +198,8 @@ public final class Type {
     }
 
     /**
-     * Returns what a value's or document's schema type says where it means this type, null where nothing does:
-     * of an object that declares no property of that name.
+     * Returns what a value's or document's schema type says where it means this type, null where nothing
+     * does: of an object that declares no property of that name.
      *
      * @param referred the name by which this type is referred to, null where it is not referred to
      */

@@ -8,8 +8,8 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Fits values to declared types: what is of the declared kind is taken, what spells it is coerced and reported, all
- * else is refused, as {@code droidgate_mappings.values.coercion} does.
+ * Fits values to declared types: what is of the declared kind is taken, what spells it is coerced and
+ * reported, all else is refused, as {@code droidgate_mappings.values.coercion} does.
  */
 final class ValueFitter {
     private static final int MAX_DEPTH = 64;

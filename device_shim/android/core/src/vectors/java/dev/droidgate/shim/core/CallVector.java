@@ -54,7 +54,7 @@ final class CallVector implements Clock, Backend, Questions, Answers {
         }
         if (asked != null) {
             Map<String, Object> preview = VectorRunner.single("capability", asked.route.id);
-            preview.put("arguments", JsonReader.parseOwn(asked.arguments));
+            preview.put("arguments", asked.arguments);
             outcome.put("asked", preview);
         }
         return outcome;
@@ -80,6 +80,8 @@ final class CallVector implements Clock, Backend, Questions, Answers {
             engine.decided(call, null);
         } else if ("cancel".equals(vector.get("asking"))) {
             engine.cancel(null);
+        } else if ("give-up".equals(vector.get("asking"))) {
+            engine.giveUp(null);
         } else if (!"silent".equals(vector.get("asking"))) {
             Map<String, Object> no = Json.objectAt(vector, "asking");
             engine.decided(call, new CallFailure(Json.textAt(no, "token"), Json.textAt(no, "text")));
@@ -96,6 +98,8 @@ final class CallVector implements Clock, Backend, Questions, Answers {
     private void behave(Engine engine, Map<String, Object> behaviour) throws MalformedJsonException {
         if (Boolean.TRUE.equals(behaviour.get("canceled"))) {
             engine.cancel(null);
+        } else if (Boolean.TRUE.equals(behaviour.get("given_up"))) {
+            engine.giveUp(null);
         } else if (behaviour.containsKey("error")) {
             Map<String, Object> error = Json.objectAt(behaviour, "error");
             long code = Json.integerAt(error, "code", 0);

@@ -4,8 +4,8 @@ import java.util.Collections;
 import java.util.Map;
 
 /**
- * Many requests of some callers, one after the other in equal steps of time. Reports how many went out, how many
- * of the others had no answer when the engine gave control back, and by how much the heap grew.
+ * Many requests of some callers, one after the other in equal steps of time. Reports how many went out, how
+ * many of the others had no answer when the engine gave control back, and by how much the heap grew.
  */
 final class FloodVector implements Clock, Backend, Questions, Answers {
     private static final int WARM_UP = 1_000;

@@ -8,8 +8,8 @@ import java.util.Random;
 import java.util.TreeMap;
 
 /**
- * Random events through one engine: requests, decisions of the user and answers that come in time, late or twice,
- * cancels, deaths and the time that passes. Reports how requests were answered; each has to be, once.
+ * Random events through one engine: requests, decisions of the user and answers that come in time, late or
+ * twice, cancels, deaths and the time that passes. Reports how requests were answered; each has to be, once.
  */
 final class SequenceVector implements Clock, Backend, Questions, Answers {
     private static final int CALLERS = 5;
@@ -75,7 +75,12 @@ final class SequenceVector implements Clock, Backend, Questions, Answers {
             CallFailure no = new CallFailure(FailureTokens.DENIED, "no");
             engine.decided(recent[random.nextInt(CALLS_BACK)], yes ? null : no);
         } else if (kind < 82) {
-            engine.cancel(open.isEmpty() ? this : open.get(random.nextInt(open.size())));
+            Object replyTo = open.isEmpty() ? this : open.get(random.nextInt(open.size()));
+            if (random.nextBoolean()) {
+                engine.cancel(replyTo);
+            } else {
+                engine.giveUp(replyTo);
+            }
         } else if (kind < 83) {
             CallFailure died = new CallFailure(FailureTokens.INTERRUPTED, "the app stopped");
             engine.answered(recent[random.nextInt(CALLS_BACK)], BackendAnswer.ofFailure(died));

@@ -15,7 +15,8 @@ import java.util.Map;
 
 /**
  * Runs vectors: one JSON object a line on standard input, its outcome on standard output (shim-engine.md
- * 9). Each line is answered, also what is not a vector: with {@code {"error": "malformed"}} or {@code "internal"}.
+ * 9). Each line is answered, also what is not a vector: with {@code {"error": "malformed"}} or {@code
+ * "internal"}.
  */
 public final class VectorRunner {
     private VectorRunner() {}

@@ -127,7 +127,8 @@ public final class PackagesOnPhone extends ShadowApplicationPackageManager {
 
     @Override
     @Implementation
-    protected ApplicationInfo getApplicationInfo(String name, int flags) throws PackageManager.NameNotFoundException {
+    protected ApplicationInfo getApplicationInfo(String name, int flags)
+            throws PackageManager.NameNotFoundException {
         return process() == null ? super.getApplicationInfo(name, flags) : application(facts(name));
     }
 
@@ -136,7 +137,8 @@ public final class PackagesOnPhone extends ShadowApplicationPackageManager {
                 facts.optString("apk"), path -> ShadowPackageParser.callParsePackage(Path.of(path)));
     }
 
-    private static <I extends ComponentInfo> I described(I info, PackageParser.Component<?> part, JSONObject facts) {
+    private static <I extends ComponentInfo> I described(
+            I info, PackageParser.Component<?> part, JSONObject facts) {
         info.metaData = part.metaData;
         info.applicationInfo = application(facts);
         return info;
@@ -154,7 +156,8 @@ public final class PackagesOnPhone extends ShadowApplicationPackageManager {
 
     @Override
     @Implementation
-    protected ActivityInfo getActivityInfo(ComponentName name, int flags) throws PackageManager.NameNotFoundException {
+    protected ActivityInfo getActivityInfo(ComponentName name, int flags)
+            throws PackageManager.NameNotFoundException {
         if (process() == null) {
             return super.getActivityInfo(name, flags);
         }
@@ -164,7 +167,8 @@ public final class PackagesOnPhone extends ShadowApplicationPackageManager {
 
     @Override
     @Implementation
-    protected ActivityInfo getReceiverInfo(ComponentName name, int flags) throws PackageManager.NameNotFoundException {
+    protected ActivityInfo getReceiverInfo(ComponentName name, int flags)
+            throws PackageManager.NameNotFoundException {
         if (process() == null) {
             return super.getReceiverInfo(name, flags);
         }
@@ -174,7 +178,8 @@ public final class PackagesOnPhone extends ShadowApplicationPackageManager {
 
     @Override
     @Implementation
-    protected ServiceInfo getServiceInfo(ComponentName name, int flags) throws PackageManager.NameNotFoundException {
+    protected ServiceInfo getServiceInfo(ComponentName name, int flags)
+            throws PackageManager.NameNotFoundException {
         if (process() == null) {
             return super.getServiceInfo(name, flags);
         }
@@ -196,7 +201,9 @@ public final class PackagesOnPhone extends ShadowApplicationPackageManager {
                 if (kind.equals("service")) {
                     info.serviceInfo = getServiceInfo(component, 0);
                 } else {
-                    info.activityInfo = kind.equals("activity") ? getActivityInfo(component, 0) : getReceiverInfo(component, 0);
+                    info.activityInfo = kind.equals("activity")
+                        ? getActivityInfo(component, 0)
+                        : getReceiverInfo(component, 0);
                 }
             } catch (PackageManager.NameNotFoundException gone) {
                 continue;
@@ -221,7 +228,9 @@ public final class PackagesOnPhone extends ShadowApplicationPackageManager {
     @Override
     @Implementation
     protected List<ResolveInfo> queryBroadcastReceivers(Intent intent, int flags) {
-        return process() == null ? super.queryBroadcastReceivers(intent, flags) : resolved("receiver", intent);
+        return process() == null
+            ? super.queryBroadcastReceivers(intent, flags)
+            : resolved("receiver", intent);
     }
 
     /** Returns the resources of an APK. */
@@ -231,7 +240,8 @@ public final class PackagesOnPhone extends ShadowApplicationPackageManager {
 
     @Override
     @Implementation
-    protected Resources getResourcesForApplication(ApplicationInfo info) throws PackageManager.NameNotFoundException {
+    protected Resources getResourcesForApplication(ApplicationInfo info)
+            throws PackageManager.NameNotFoundException {
         return process() == null ? super.getResourcesForApplication(info) : resourcesOf(info.sourceDir);
     }
 

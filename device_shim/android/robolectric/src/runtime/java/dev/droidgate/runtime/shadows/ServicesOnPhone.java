@@ -8,7 +8,9 @@ import org.robolectric.annotation.Implements;
 import org.robolectric.annotation.RealObject;
 import org.robolectric.shadows.ShadowService;
 
-/** Reports to the phone which starts a service is done with, and when it goes to the foreground and leaves it. */
+/**
+ * Reports to the phone which starts a service is done with, and when it goes to the foreground and leaves it.
+ */
 @Implements(Service.class)
 public final class ServicesOnPhone extends ShadowService {
     @RealObject private Service service;

@@ -30,7 +30,8 @@ import org.robolectric.shadows.ShadowPendingIntent;
 /**
  * An agent that knows section 3 of the Mobile-MCP specification of 14 February 2026 and nothing of the shim.
  *
- * <p>The names that it leaves open (the message's numbers, the callback's extra) are the reference implementation's.
+ * <p>The names that it leaves open (the message's numbers, the callback's extra) are the reference
+ * implementation's.
  */
 public final class Agent {
     /** A Mobile-MCP response as an agent reads it; the message is null where the call succeeded. */
@@ -135,7 +136,9 @@ public final class Agent {
                 });
     }
 
-    /** Starts the shim's service with a request; the specification's intent names the component and no action. */
+    /**
+     * Starts the shim's service with a request; the specification's intent names the component and no action.
+     */
     public void start(String id, String capability, Object... arguments) {
         PendingIntent callback =
                 PendingIntent.getBroadcast(
@@ -157,7 +160,8 @@ public final class Agent {
 
     /** Delivers the last start once more, as Android does after the death of a process. */
     public void startAgain() {
-        phone.service(ToolService.class).onStartCommand(lastStart, ToolService.START_FLAG_REDELIVERY, ++starts);
+        phone.service(ToolService.class)
+                .onStartCommand(lastStart, ToolService.START_FLAG_REDELIVERY, ++starts);
     }
 
     private void took(Bundle extras) {

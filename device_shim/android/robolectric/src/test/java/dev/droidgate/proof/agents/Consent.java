@@ -4,16 +4,22 @@ import android.app.Activity;
 import android.graphics.Bitmap;
 import android.graphics.Canvas;
 import android.graphics.Color;
+import android.os.Build;
 import android.text.Layout;
 import android.view.MotionEvent;
 import android.view.View;
 import android.view.ViewGroup;
 import android.view.ViewParent;
 import android.widget.Button;
+import android.widget.ImageView;
 import android.widget.ScrollView;
 import android.widget.TextView;
 import dev.droidgate.proof.phone.Phone;
 import dev.droidgate.shim.consent.ConsentActivity;
+import java.io.File;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -23,8 +29,7 @@ import java.util.Map;
 /** The user before the question. */
 public final class Consent {
     private static final long READING = 600;
-    private static final int LONGEST_NAME = 60;
-    private static final String CERTIFICATE = "Show the whole certificate";
+    private static final String DETAILS = "Details";
 
     /** Of text on its background (WCAG 2.1, 1.4.3). */
     private static final double LEAST_CONTRAST = 4.5;
@@ -54,10 +59,27 @@ public final class Consent {
         return null;
     }
 
-    /** Allows the call once, after the question could be read. */
-    public void allow() {
+    /** Looks at the question until it could be read. */
+    public void read() {
         window().onWindowFocusChanged(true);
         phone.pass(READING);
+    }
+
+    /** Scrolls the arguments to their end. */
+    public void scroll() {
+        ScrollView scroll = scroller();
+        scroll.scrollTo(0, scroll.getChildAt(0).getHeight());
+        phone.settle();
+    }
+
+    /** Returns whether a button takes a touch. */
+    public boolean isEnabled(String text) {
+        return views().stream().anyMatch(view -> text.contentEquals(view.getText()) && view.isEnabled());
+    }
+
+    /** Allows the call once, after the question could be read. */
+    public void allow() {
+        read();
         for (TextView view : views()) {
             if ("Once".contentEquals(view.getText())) {
                 touch(view, MotionEvent.ACTION_DOWN);
@@ -126,16 +148,35 @@ public final class Consent {
         if (lines.getLineBottom(shown - 1) > room || view instanceof Button && shown > 1) {
             return text + "cut off";
         }
-        boolean isShort = view.length() < LONGEST_NAME;
-        return isShort && lines.getEllipsisCount(shown - 1) > 0 ? text + "shortened" : null;
+        return lines.getEllipsisCount(shown - 1) > 0 ? text + "shortened" : null;
     }
 
     /** Returns how much of what scrolls is seen, in pixels, and where it begins. */
     public int[] scrolling() {
+        return new int[] {scroller().getHeight(), scroller().getScrollY()};
+    }
+
+    /** Returns whether only accessibility tools may see the window, which leaves the bars their room. */
+    public boolean isProtected() {
+        View decor = window().getWindow().getDecorView();
+        View content = ((ViewGroup) decor.findViewById(android.R.id.content)).getChildAt(0);
+        return content.getFitsSystemWindows()
+                && (Build.VERSION.SDK_INT < 34 || decor.isAccessibilityDataSensitive());
+    }
+
+    /** Returns how many icons are shown. */
+    public int icons() {
+        List<ImageView> found = new ArrayList<>();
+        collect(window().getWindow().getDecorView(), ImageView.class, found);
+        found.removeIf(view -> !view.isShown());
+        return found.size();
+    }
+
+    private ScrollView scroller() {
         for (TextView view : views()) {
             for (ViewParent parent = view.getParent(); parent != null; parent = parent.getParent()) {
                 if (parent instanceof ScrollView) {
-                    return new int[] {((View) parent).getHeight(), ((View) parent).getScrollY()};
+                    return (ScrollView) parent;
                 }
             }
         }
@@ -145,31 +186,35 @@ public final class Consent {
     /** Returns all views of the window that show a text. */
     private List<TextView> views() {
         List<TextView> found = new ArrayList<>();
-        collect(window().getWindow().getDecorView(), found);
+        collect(window().getWindow().getDecorView(), TextView.class, found);
         return found;
     }
 
-    private static void collect(View view, List<TextView> found) {
-        if (view instanceof TextView) {
-            found.add((TextView) view);
+    private static <V extends View> void collect(View view, Class<V> type, List<V> found) {
+        if (type.isInstance(view)) {
+            found.add(type.cast(view));
         }
         if (view instanceof ViewGroup) {
             for (int index = 0; index < ((ViewGroup) view).getChildCount(); index++) {
-                collect(((ViewGroup) view).getChildAt(index), found);
+                collect(((ViewGroup) view).getChildAt(index), type, found);
             }
         }
     }
 
-    /** Draws the window, and returns the texts with too little contrast. */
-    public List<String> faint() {
+    /** Draws the window, and returns the texts with too little contrast; keeps the picture where asked to. */
+    public List<String> faint(String name) {
         View decor = window().getWindow().getDecorView();
         Bitmap bitmap = Bitmap.createBitmap(decor.getWidth(), decor.getHeight(), Bitmap.Config.ARGB_8888);
         decor.draw(new Canvas(bitmap));
+        String folder = System.getenv("DROIDGATE_PICTURES");
+        if (folder != null) {
+            keep(bitmap, new File(folder, name + "-" + Build.VERSION.SDK_INT + ".png"));
+        }
         List<String> faint = new ArrayList<>();
         for (TextView view : views()) {
-            boolean drawn = view.isShown() && view.getWidth() > 0 && view.length() > 0;
+            boolean drawn = view.isShown() && view.isEnabled() && view.getWidth() > 0 && view.length() > 0;
             // Of a button that scrolls perhaps nothing is seen but its edge.
-            if (drawn && !CERTIFICATE.contentEquals(view.getText())) {
+            if (drawn && !DETAILS.contentEquals(view.getText())) {
                 int back = background(bitmap, view);
                 double contrast = contrast(over(view.getCurrentTextColor(), back), back);
                 if (contrast < LEAST_CONTRAST) {
@@ -180,13 +225,23 @@ public final class Consent {
         return faint;
     }
 
+    private static void keep(Bitmap bitmap, File file) {
+        try (OutputStream out = new FileOutputStream(file)) {
+            bitmap.compress(Bitmap.CompressFormat.PNG, 100, out);
+        } catch (IOException failed) {
+            throw new IllegalStateException(failed);
+        }
+    }
+
     /** Returns the colour that most of a view has, of what is seen of it. */
     private static int background(Bitmap bitmap, View view) {
         int[] place = new int[2];
         view.getLocationInWindow(place);
         Map<Integer, Integer> counts = new HashMap<>();
-        for (int y = Math.max(0, place[1]); y < Math.min(bitmap.getHeight(), place[1] + view.getHeight()); y += 3) {
-            for (int x = Math.max(0, place[0]); x < Math.min(bitmap.getWidth(), place[0] + view.getWidth()); x += 3) {
+        int bottom = Math.min(bitmap.getHeight(), place[1] + view.getHeight());
+        int right = Math.min(bitmap.getWidth(), place[0] + view.getWidth());
+        for (int y = Math.max(0, place[1]); y < bottom; y += 3) {
+            for (int x = Math.max(0, place[0]); x < right; x += 3) {
                 counts.merge(bitmap.getPixel(x, y), 1, Integer::sum);
             }
         }

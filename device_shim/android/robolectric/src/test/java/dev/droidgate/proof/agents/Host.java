@@ -30,7 +30,8 @@ public final class Host {
     }
 
     private void ask(String method, String caller, String capability) {
-        String given = new JSONObject(Map.of("version", 1, "caller", caller, "capability", capability)).toString();
+        String given = new JSONObject(Map.of("version", 1, "caller", caller, "capability", capability))
+                .toString();
         int form = Base64.URL_SAFE | Base64.NO_PADDING | Base64.NO_WRAP;
         String argument = Base64.encodeToString(given.getBytes(StandardCharsets.UTF_8), form);
         phone.as(

@@ -35,8 +35,10 @@ public final class Apps {
                     "mobile-mcp-response",
                     String.format(
                             "{\"mobile-mcp-response\": {\"version\": \"1.0\", \"response\": {\"id\": \"%s\","
-                                    + " \"status\": \"success\", \"capability\": {\"id\": \"%s\", \"output\": %s}}}}",
-                            asked.getString("id"), asked.getJSONObject("capability").getString("id"), output));
+                                    + " \"status\": \"success\","
+                                    + " \"capability\": {\"id\": \"%s\", \"output\": %s}}}}",
+                            asked.getString("id"), asked.getJSONObject("capability").getString("id"),
+                            output));
             return extras;
         } catch (JSONException malformed) {
             throw new IllegalArgumentException(malformed);

@@ -14,7 +14,8 @@ public final class Inputs {
     private Inputs() {}
 
     /** An app's APK as Android would know it. */
-    public record App(String name, String packageName, Path apk, String certificate, String signer, int uid) {}
+    public record App(
+            String name, String packageName, Path apk, String certificate, String signer, int uid) {}
 
     private static Properties read() {
         Properties properties = new Properties();

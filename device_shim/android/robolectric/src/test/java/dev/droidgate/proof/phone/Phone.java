@@ -19,6 +19,9 @@ import android.content.pm.PackageInfo;
 import android.content.pm.PackageParser;
 import android.content.pm.Signature;
 import android.content.pm.SigningInfo;
+import android.graphics.Canvas;
+import android.graphics.drawable.ShapeDrawable;
+import android.graphics.drawable.shapes.OvalShape;
 import android.os.Build;
 import android.os.Bundle;
 import android.os.Handler;
@@ -57,7 +60,8 @@ import org.robolectric.util.ReflectionHelpers;
 import org.robolectric.util.ReflectionHelpers.ClassParameter;
 
 /**
- * The system around the shim: which apps are installed, whose uid is whose, and what becomes of what apps start.
+ * The system around the shim: which apps are installed, whose uid is whose, and what becomes of what apps
+ * start.
  *
  * <p>Android's own classes do the work inside the one process; this carries intents and binders between its
  * components as the system server would between processes. All of it runs on the test's thread.
@@ -142,11 +146,30 @@ public final class Phone {
         packages().getInternalMutablePackageInfo(packageName).applicationInfo.nonLocalizedLabel = label;
     }
 
-    /** Does something, and waits until an app asks Android for something, without anything being done about it. */
+    /**
+     * Does something, and waits until an app asks Android for something, without anything being done about
+     * it.
+     */
     public void untilAsked(Runnable first) {
         isAsked = false;
         first.run();
         poll("an app asks Android", () -> isAsked);
+    }
+
+    /** Gives an app an icon: a disc, or for no colour one for which there is no memory. */
+    public void icon(String packageName, int colour) {
+        ShapeDrawable disc =
+                new ShapeDrawable(new OvalShape()) {
+                    @Override
+                    public void draw(Canvas canvas) {
+                        if (colour == 0) {
+                            throw new OutOfMemoryError("an icon of a gigabyte");
+                        }
+                        super.draw(canvas);
+                    }
+                };
+        disc.getPaint().setColor(colour);
+        packages().setApplicationIcon(packageName, disc);
     }
 
     @SuppressWarnings("deprecation")
@@ -208,9 +231,15 @@ public final class Phone {
         return (S) running.get();
     }
 
+    /** Returns with which notification the shim's service went to the foreground last. */
+    public Object foreground() {
+        return shadowOf((Service) service(ToolService.class)).getLastForegroundNotification();
+    }
+
     /** Has Android refuse that the shim's service goes to the foreground. */
     public void forbidForeground() {
-        shadowOf((Service) service(ToolService.class)).setThrowInStartForeground(new IllegalStateException("not now"));
+        shadowOf((Service) service(ToolService.class))
+                .setThrowInStartForeground(new IllegalStateException("not now"));
     }
 
     /** Has no window be seen, for a keyguard without a lock where the screen is on. */
@@ -236,9 +265,12 @@ public final class Phone {
         return service(typeOf(component).asSubclass(Service.class));
     }
 
-    /** Returns the class behind a component, null where there is none or the system swallows what starts it. */
+    /**
+     * Returns the class behind a component, null where there is none or the system swallows what starts it.
+     */
     private Class<?> typeOf(ComponentName component) {
-        if (component == null || isTrampolineBlocked && component.getClassName().endsWith(".TrampolineActivity")) {
+        if (component == null
+                || isTrampolineBlocked && component.getClassName().endsWith(".TrampolineActivity")) {
             return null;
         }
         try {
@@ -333,7 +365,9 @@ public final class Phone {
             if (item.get() == before) {
                 Activity again = item.recreate().get();
                 waiting.replaceAll(
-                        (opened, found) -> found.asking() == before ? new Waiting(again, found.intent()) : found);
+                        (opened, found) -> found.asking() == before
+                                ? new Waiting(again, found.intent())
+                                : found);
             }
         }
         settle();
@@ -420,7 +454,10 @@ public final class Phone {
         }
     }
 
-    /** Returns whether a message waits on the main thread for a handler whose class belongs to one of the shim's. */
+    /**
+     * Returns whether a message waits on the main thread for a handler whose class belongs to one of the
+     * shim's.
+     */
     public boolean mainThreadHasWorkBy(String className) {
         MessageQueue queue = Looper.getMainLooper().getQueue();
         synchronized (queue) {
@@ -437,7 +474,8 @@ public final class Phone {
     /** Returns the notifications that ask for a tap. */
     public List<Notification> notifications() {
         Object manager = shim.getSystemService(Context.NOTIFICATION_SERVICE);
-        List<Notification> found = new ArrayList<>(shadowOf((NotificationManager) manager).getAllNotifications());
+        List<Notification> found =
+                new ArrayList<>(shadowOf((NotificationManager) manager).getAllNotifications());
         found.removeIf(item -> item.contentIntent == null);
         return found;
     }
@@ -472,7 +510,9 @@ public final class Phone {
         }
     }
 
-    /** Ends the shim's process: nothing is left of it but its files and the activities that Android remembers. */
+    /**
+     * Ends the shim's process: nothing is left of it but its files and the activities that Android remembers.
+     */
     public void killShim() {
         quiet();
         for (Object shim : shims().values()) {

@@ -60,22 +60,28 @@ public final class Shadows {
                 Bundle initialExtras) {
             Phone.current().isAsked = true;
             super.sendOrderedBroadcast(
-                    intent, receiverPermission, resultReceiver, scheduler, initialCode, initialData, initialExtras);
+                    intent, receiverPermission, resultReceiver, scheduler, initialCode, initialData,
+                    initialExtras);
         }
     }
 
-    /** What Robolectric does not answer itself: whose certificate a package has, and what other apps' resources hold. */
+    /**
+     * What Robolectric does not answer itself: whose certificate a package has, and what other apps'
+     * resources hold.
+     */
     @Implements(className = "android.app.ApplicationPackageManager", isInAndroidSdk = false)
     public static final class PackagesOnPhone extends ShadowApplicationPackageManager {
         @Override
         @Implementation
-        protected Resources getResourcesForApplication(ApplicationInfo info) throws PackageManager.NameNotFoundException {
+        protected Resources getResourcesForApplication(ApplicationInfo info)
+                throws PackageManager.NameNotFoundException {
             return getResourcesForApplication(info.packageName);
         }
 
         @Override
         @Implementation
-        protected Resources getResourcesForApplication(String packageName) throws PackageManager.NameNotFoundException {
+        protected Resources getResourcesForApplication(String packageName)
+                throws PackageManager.NameNotFoundException {
             PackageInfo info = getInternalMutablePackageInfo(packageName);
             if (info == null || !info.applicationInfo.sourceDir.endsWith(".apk")) {
                 return super.getResourcesForApplication(packageName);

@@ -13,7 +13,10 @@ import org.json.JSONObject;
 import org.xmlpull.v1.XmlPullParser;
 import org.xmlpull.v1.XmlPullParserException;
 
-/** What res/xml/mcp_capabilities.xml declares; requests are checked against the very file that assistants read. */
+/**
+ * What res/xml/mcp_capabilities.xml declares; requests are checked against the very file that assistants
+ * read.
+ */
 public final class Descriptor {
     static final class Param {
         final String name;
@@ -45,7 +48,8 @@ public final class Descriptor {
                     return "\"" + name + "\" is not a parameter of this capability";
                 }
                 if (!isOf(args.get(name), param.type)) {
-                    return "\"" + name + "\" must be " + (param.type.equals("integer") ? "an " : "a ") + param.type;
+                    return "\"" + name + "\" must be " + (param.type.equals("integer") ? "an " : "a ")
+                            + param.type;
                 }
             }
             return null;

@@ -17,8 +17,8 @@ import android.util.Log;
 import java.util.function.BiFunction;
 
 /**
- * A Mobile-MCP service. An assistant either binds and sends messages (what = 1, answered with what = 2), or starts the
- * service with a PendingIntent for the answer.
+ * A Mobile-MCP service. An assistant either binds and sends messages (what = 1, answered with what = 2), or
+ * starts the service with a PendingIntent for the answer.
  */
 public abstract class MobileMcpService extends Service {
     private static final int MSG_REQUEST = 1;
@@ -86,7 +86,10 @@ public abstract class MobileMcpService extends Service {
         this.title = title;
     }
 
-    /** Returns a binder whose requests are answered from their text and the uid that Android says they come from. */
+    /**
+     * Returns a binder whose requests are answered from their text and the uid that Android says they come
+     * from.
+     */
     protected final IBinder binderOf(BiFunction<String, Integer, String> answers) {
         return new Messenger(new RequestHandler(tag, answers)).getBinder();
     }

@@ -79,7 +79,8 @@ public abstract class RequestEngine {
             throw new Refusal("invalid_argument", "the request is missing");
         }
         if (requestText.length() > MAX_REQUEST) {
-            throw new Refusal("invalid_argument", "the request is longer than " + MAX_REQUEST + " characters");
+            throw new Refusal(
+                    "invalid_argument", "the request is longer than " + MAX_REQUEST + " characters");
         }
         try {
             return objectIn(new JSONObject(requestText), "mobile-mcp-request");
@@ -139,7 +140,9 @@ public abstract class RequestEngine {
                     .put("status", status)
                     .put("message", message);
             return new JSONObject()
-                    .put("mobile-mcp-response", new JSONObject().put("version", VERSION).put("response", response))
+                    .put(
+                            "mobile-mcp-response",
+                            new JSONObject().put("version", VERSION).put("response", response))
                     .toString();
         } catch (JSONException impossible) {
             throw new IllegalStateException(impossible);

@@ -5,7 +5,7 @@ import android.content.ActivityNotFoundException;
 import android.content.Intent;
 import android.os.Bundle;
 
-/** Opens an activity that is a tool, for its result. adb starts this one, as an app may not from the background. */
+/** Opens an activity that is a tool, for its result. adb starts it: an app in the background may not. */
 public final class CallActivity extends Activity {
     private static final int REQUEST = 1;
     private static final String CALL = "call";

@@ -27,8 +27,8 @@ import org.json.JSONException;
 import org.json.JSONObject;
 
 /**
- * The calls of tools that a computer asks for, and a log of everything that comes of them. Nothing here knows what a
- * request or a response says: the computer writes the ones and reads the others.
+ * The calls of tools that a computer asks for, and a log of everything that comes of them. Nothing here knows
+ * what a request or a response says: the computer writes the ones and reads the others.
  */
 final class Calls {
     private static final String CALLBACK = "mcp_callback";
@@ -185,7 +185,8 @@ final class Calls {
         int flags = Build.VERSION.SDK_INT >= Build.VERSION_CODES.S ? PendingIntent.FLAG_MUTABLE : 0;
         flags |= PendingIntent.FLAG_UPDATE_CURRENT;
         intent.putExtra(CALLBACK, PendingIntent.getBroadcast(context, call.hashCode(), answer, flags));
-        boolean isForeground = transport.equals("start-foreground") && Build.VERSION.SDK_INT >= Build.VERSION_CODES.O;
+        boolean isForeground =
+            transport.equals("start-foreground") && Build.VERSION.SDK_INT >= Build.VERSION_CODES.O;
         Object name = isForeground ? context.startForegroundService(intent) : context.startService(intent);
         if (name == null) {
             throw new IllegalArgumentException("the service is not there, or is not open to this app");
@@ -220,7 +221,9 @@ final class Calls {
 
         private boolean take(Message message) {
             Bundle data = message.peekData();
-            record("message", "component", component.flattenToString(), "what", message.what, "extras", RawValues.of(data));
+            record(
+                "message", "component", component.flattenToString(), "what", message.what,
+                "extras", RawValues.of(data));
             return true;
         }
 

@@ -15,8 +15,8 @@ import org.json.JSONException;
 import org.json.JSONObject;
 
 /**
- * The way in for a computer that is connected by adb: argument and result of each call are a JSON object as base64url.
- * An app could be granted DUMP by adb, so the caller also has to be the shell or root.
+ * The way in for a computer that is connected by adb: argument and result of each call are a JSON object as
+ * base64url. An app could be granted DUMP by adb, so the caller also has to be the shell or root.
  */
 public final class ComputerProvider extends ContentProvider {
     private static final int VERSION = 1;
@@ -64,7 +64,8 @@ public final class ComputerProvider extends ContentProvider {
                 calls.unbind(ComponentName.unflattenFromString(asked.getString("component")));
                 return new JSONObject();
             case "log":
-                return RawValues.object("events", calls.eventsAfter(asked.getInt("after")), "last", calls.lastEvent());
+                return RawValues.object(
+                    "events", calls.eventsAfter(asked.getInt("after")), "last", calls.lastEvent());
             default:
                 throw new JSONException("method is not known");
         }

@@ -25,7 +25,8 @@ public final class MainActivity extends Activity {
         StringBuilder lines = new StringBuilder();
         for (int index = 0; index < found.length(); index++) {
             JSONObject item = found.optJSONObject(index);
-            lines.append(item.optString("protocol")).append(' ').append(item.optString("component")).append('\n');
+            lines.append(item.optString("protocol")).append(' ').append(item.optString("component"));
+            lines.append('\n');
         }
         tools.setText(found.length() == 0 ? "No app on this phone offers tools." : lines.toString().trim());
     }

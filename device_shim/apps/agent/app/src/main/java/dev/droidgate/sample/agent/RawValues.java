@@ -25,7 +25,8 @@ final class RawValues {
         JSONObject object = new JSONObject();
         try {
             for (int index = 0; index < pairs.length; index += 2) {
-                object.put((String) pairs[index], pairs[index + 1] == null ? JSONObject.NULL : pairs[index + 1]);
+                Object value = pairs[index + 1];
+                object.put((String) pairs[index], value == null ? JSONObject.NULL : value);
             }
         } catch (JSONException impossible) {
             throw new IllegalArgumentException(impossible);
@@ -112,7 +113,8 @@ final class RawValues {
                 for (int index = 0; index < parser.getAttributeCount(); index++) {
                     put(attributes, parser.getAttributeName(index), parser.getAttributeValue(index));
                 }
-                open.peek().put(object("name", parser.getName(), "attributes", attributes, "children", children));
+                open.peek().put(
+                    object("name", parser.getName(), "attributes", attributes, "children", children));
                 open.push(children);
             } else if (event == XmlPullParser.END_TAG) {
                 open.pop();

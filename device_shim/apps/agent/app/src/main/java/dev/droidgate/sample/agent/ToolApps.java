@@ -14,11 +14,11 @@ import org.json.JSONArray;
 import org.json.JSONObject;
 import org.xmlpull.v1.XmlPullParserException;
 
-/** The components of other apps that offer tools, as far as this app may see them: its manifest has queries. */
+/** The components of other apps that offer tools, as far as the queries of the manifest let them be seen. */
 final class ToolApps {
     private static final String[] META_DATA = {
-        "mobile.mcp.tool.name", "mobile.mcp.tool.description", "mobile.mcp.tool.capabilities", "mMCP_manifest",
-        "mcp.application.name", "mcp.application.description", "mcp.capabilities",
+        "mobile.mcp.tool.name", "mobile.mcp.tool.description", "mobile.mcp.tool.capabilities",
+        "mMCP_manifest", "mcp.application.name", "mcp.application.description", "mcp.capabilities",
     };
 
     private final PackageManager packages;

@@ -9,8 +9,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The properties of one document that a caller sent, each read with the type that assets/notes_service.xml declares for
- * it. Properties that the function does not read are ignored: the shell puts the names of nested types there.
+ * The properties of one document that a caller sent, each read with the type that assets/notes_service.xml
+ * declares for it. Properties that the function does not read are ignored: the shell puts the names of nested
+ * types there.
  */
 final class Arguments {
     static final String DATE_TIME = "java.time.LocalDateTime";

@@ -81,7 +81,8 @@ final class ChecklistItem {
         for (int i = 0; i < json.length(); i++) {
             JSONObject item = json.getJSONObject(i);
             items.add(new ChecklistItem(
-                    item.getString("text"), item.getBoolean("done"), fromJson(item.getJSONArray("children"))));
+                    item.getString("text"), item.getBoolean("done"),
+                    fromJson(item.getJSONArray("children"))));
         }
         return items;
     }

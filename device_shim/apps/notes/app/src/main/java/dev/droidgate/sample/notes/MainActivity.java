@@ -59,7 +59,8 @@ public final class MainActivity extends Activity {
                 .setPropertyString("title", title.getText().toString())
                 .build();
         try {
-            new NoteFunctions(NoteStore.open(this), LocalDateTime.now()).run("createNote", new Arguments(note, ""));
+            new NoteFunctions(NoteStore.open(this), LocalDateTime.now())
+                    .run("createNote", new Arguments(note, ""));
             title.setText("");
             problem.setText("");
         } catch (AppFunctionException | IOException | JSONException | RuntimeException e) {

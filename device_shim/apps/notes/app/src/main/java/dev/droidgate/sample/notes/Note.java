@@ -27,8 +27,9 @@ final class Note {
     final List<ChecklistItem> checklist = new ArrayList<>();
     State state = State.ACTIVE;
 
-    Note(String noteId, String title, String content, Priority priority, List<String> labels, Reminder reminder,
-            LocalDateTime createdAt) {
+    Note(
+            String noteId, String title, String content, Priority priority, List<String> labels,
+            Reminder reminder, LocalDateTime createdAt) {
         this.noteId = noteId;
         this.title = title;
         this.content = content;

@@ -36,7 +36,8 @@ final class NoteFunctions {
     }
 
     /** Returns null for an unknown function. */
-    GenericDocument run(String name, Arguments arguments) throws AppFunctionException, IOException, JSONException {
+    GenericDocument run(String name, Arguments arguments)
+            throws AppFunctionException, IOException, JSONException {
         switch (name) {
             case "addChecklistItems":
                 return addChecklistItems(arguments);
@@ -100,7 +101,8 @@ final class NoteFunctions {
             store.notes().remove(note);
             store.save();
         }
-        return result().setPropertyBoolean(ExecuteAppFunctionResponse.PROPERTY_RETURN_VALUE, note != null).build();
+        return result().setPropertyBoolean(ExecuteAppFunctionResponse.PROPERTY_RETURN_VALUE, note != null)
+                .build();
     }
 
     private GenericDocument findNotes(Arguments arguments) throws AppFunctionException {
@@ -188,7 +190,8 @@ final class NoteFunctions {
     }
 
     private static GenericDocument value(GenericDocument... documents) {
-        return result().setPropertyDocument(ExecuteAppFunctionResponse.PROPERTY_RETURN_VALUE, documents).build();
+        return result().setPropertyDocument(ExecuteAppFunctionResponse.PROPERTY_RETURN_VALUE, documents)
+                .build();
     }
 
     private static GenericDocument.Builder<?> result() {

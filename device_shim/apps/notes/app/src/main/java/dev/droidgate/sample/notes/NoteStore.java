@@ -13,7 +13,10 @@ import org.json.JSONArray;
 import org.json.JSONException;
 import org.json.JSONObject;
 
-/** All notes in one small file, oldest first. It is read before and written after each call that changes something. */
+/**
+ * All notes in one small file, oldest first. It is read before and written after each call that changes
+ * something.
+ */
 final class NoteStore {
     static final int MAX_NOTES = 1000;
 

@@ -36,7 +36,8 @@ public final class NotesService extends AppFunctionService {
             result = functions.run(name, new Arguments(request.getParameters(), ""));
             if (result == null) {
                 throw new AppFunctionException(
-                        AppFunctionException.ERROR_FUNCTION_NOT_FOUND, "This app has no function \"" + id + "\"");
+                        AppFunctionException.ERROR_FUNCTION_NOT_FOUND,
+                        "This app has no function \"" + id + "\"");
             }
         } catch (AppFunctionException e) {
             callback.onError(e);

@@ -20,7 +20,10 @@ import org.json.JSONArray;
 import org.json.JSONException;
 import org.json.JSONObject;
 
-/** What the tools do, once their parameters are known to fit their schemas. Android reads and writes the PDF files. */
+/**
+ * What the tools do, once their parameters are known to fit their schemas. Android reads and writes the PDF
+ * files.
+ */
 final class PdfTools {
     private static final int MAX_FILE = 16 * 1024 * 1024;
     private static final int MAX_TEXT = 100_000;
@@ -28,7 +31,10 @@ final class PdfTools {
     private static final int MAX_PIXELS = 16_000_000;
     private static final int SNIPPET = 40;
     private static final int MAX_MERGED_PIXELS = 4_000_000;
-    /** Pixels per point in merged files: 144 dpi, and less where a page would have more than MAX_MERGED_PIXELS. */
+    /**
+     * Pixels per point in merged files: 144 dpi, and less where a page would have more than
+     * MAX_MERGED_PIXELS.
+     */
     private static final double SHARPNESS = 2;
 
     private final Context context;
@@ -94,7 +100,9 @@ final class PdfTools {
 
     private JSONObject searchText(JSONObject args) throws ToolException, JSONException {
         int limit = args.optInt("max_results", 20);
-        int flags = args.optBoolean("match_case", false) ? 0 : Pattern.CASE_INSENSITIVE | Pattern.UNICODE_CASE;
+        int flags = args.optBoolean("match_case", false)
+                ? 0
+                : Pattern.CASE_INSENSITIVE | Pattern.UNICODE_CASE;
         Pattern query = Pattern.compile(args.getString("query"), Pattern.LITERAL | flags);
         JSONArray found = new JSONArray();
         try (PdfRenderer file = open(args.getString("path"))) {
@@ -114,7 +122,8 @@ final class PdfTools {
     private JSONObject renderPages(JSONObject args) throws ToolException, JSONException {
         String path = args.getString("path");
         boolean isPng = args.getString("format").equals("png");
-        String base = new File(path).getName().replaceAll("(?i)\\.pdf$", "").replaceAll("[^A-Za-z0-9_-]", "_");
+        String base = new File(path).getName().replaceAll("(?i)\\.pdf$", "")
+                .replaceAll("[^A-Za-z0-9_-]", "_");
         JSONArray saved = new JSONArray();
         try (PdfRenderer file = open(path)) {
             int first = args.optInt("first_page", 1);
@@ -126,7 +135,8 @@ final class PdfTools {
                     int width = args.optInt("width", 1080);
                     long height = Math.max(1, (long) width * page.getHeight() / page.getWidth());
                     if (width * height > MAX_PIXELS) {
-                        throw new ToolException("page " + number + " would have more than " + MAX_PIXELS + " pixels");
+                        throw new ToolException(
+                                "page " + number + " would have more than " + MAX_PIXELS + " pixels");
                     }
                     Bitmap picture = picture(page, width, (int) height);
                     File target = new File(folder("images"), base + "-" + number + (isPng ? ".png" : ".jpg"));
@@ -144,7 +154,10 @@ final class PdfTools {
         return new JSONObject().put("images", saved);
     }
 
-    /** Draws each page again: PdfDocument writes what is drawn on a canvas, so the text of the pages becomes a picture. */
+    /**
+     * Draws each page again: PdfDocument writes what is drawn on a canvas, so the text of the pages becomes a
+     * picture.
+     */
     private JSONObject merge(JSONObject args) throws ToolException, JSONException {
         JSONArray paths = args.getJSONArray("paths");
         JSONObject size = args.optJSONObject("page_size");
@@ -175,11 +188,13 @@ final class PdfTools {
         }
     }
 
-    private static void append(PdfDocument merged, int number, PdfRenderer.Page source, int width, int height) {
+    private static void append(
+            PdfDocument merged, int number, PdfRenderer.Page source, int width, int height) {
         double scale = Math.min(SHARPNESS, Math.sqrt((double) MAX_MERGED_PIXELS / width / height));
         Bitmap picture = picture(
                 source, Math.max(1, (int) (width * scale)), Math.max(1, (int) (height * scale)));
-        PdfDocument.Page page = merged.startPage(new PdfDocument.PageInfo.Builder(width, height, number).create());
+        PdfDocument.Page page =
+                merged.startPage(new PdfDocument.PageInfo.Builder(width, height, number).create());
         page.getCanvas().drawBitmap(picture, null, new Rect(0, 0, width, height), null);
         merged.finishPage(page);
     }

@@ -51,7 +51,8 @@ final class SchemaCheck {
         }
     }
 
-    private static String objectProblem(JSONObject schema, JSONObject value, String where) throws JSONException {
+    private static String objectProblem(JSONObject schema, JSONObject value, String where)
+            throws JSONException {
         JSONArray required = schema.optJSONArray("required");
         for (int i = 0; required != null && i < required.length(); i++) {
             if (!value.has(required.getString(i))) {
@@ -73,7 +74,8 @@ final class SchemaCheck {
         return null;
     }
 
-    private static String arrayProblem(JSONObject schema, JSONArray value, String where) throws JSONException {
+    private static String arrayProblem(JSONObject schema, JSONArray value, String where)
+            throws JSONException {
         if (value.length() < schema.optInt("minItems", 0)) {
             return named(where) + " needs at least " + schema.getInt("minItems") + " entries";
         }

@@ -11,10 +11,10 @@ import java.util.Map;
  * The Mobile-MCP service of an app that keeps state between calls: the points of a game, for as long as an
  * assistant is bound.
  *
- * <p>Android creates one service for all clients, and asks it for a binder once for each intent that differs from the
- * others (Intent.filterEquals); clients that bind with an equal one get that same binder. So the points are kept for
- * each such intent and, within it, for each uid that Android says a message comes from (Message.sendingUid). What an
- * assistant says about itself in a request decides nothing.
+ * <p>Android creates one service for all clients, and asks it for a binder once for each intent that differs
+ * from the others (Intent.filterEquals); clients that bind with an equal one get that same binder. So the
+ * points are kept for each such intent and, within it, for each uid that Android says a message comes from
+ * (Message.sendingUid). What an assistant says about itself in a request decides nothing.
  */
 public final class TallyService extends MobileMcpService {
     private final Map<Intent.FilterComparison, Map<Integer, Totals>> totalsByBinder = new HashMap<>();
@@ -46,8 +46,8 @@ public final class TallyService extends MobileMcpService {
     }
 
     /**
-     * The last client bound with this intent has unbound. While the service lives on for others, Android returns the
-     * same binder again without asking, so the points kept for it begin anew.
+     * The last client bound with this intent has unbound. While the service lives on for others, Android
+     * returns the same binder again without asking, so the points kept for it begin anew.
      *
      * @return true: without it Android would not call onUnbind again
      */

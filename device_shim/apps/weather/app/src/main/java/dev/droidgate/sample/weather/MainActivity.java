@@ -9,8 +9,8 @@ import android.widget.LinearLayout;
 import android.widget.TextView;
 
 /**
- * The weather for the person who holds the phone, at once for a place that it is opened with. Opening the app once takes it out of Android's stopped state; after
- * that it answers broadcasts.
+ * The weather for the person who holds the phone, at once for a place that it is opened with. Opening the
+ * app once takes it out of Android's stopped state; after that it answers broadcasts.
  */
 public final class MainActivity extends Activity {
     private EditText place;

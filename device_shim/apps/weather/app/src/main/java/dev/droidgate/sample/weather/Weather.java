@@ -5,11 +5,12 @@ import java.util.Locale;
 import java.util.zip.CRC32;
 
 /**
- * The weather of one place on one day (0 is today), drawn from the CRC-32 of "place|day" in small letters: three bytes
- * give the temperature, the sky and the wind.
+ * The weather of one place on one day (0 is today), drawn from the CRC-32 of "place|day" in small letters:
+ * three bytes give the temperature, the sky and the wind.
  */
 final class Weather {
-    private static final String[] SKIES = {"sunny", "partly cloudy", "overcast", "light rain", "heavy rain", "snow"};
+    private static final String[] SKIES =
+            {"sunny", "partly cloudy", "overcast", "light rain", "heavy rain", "snow"};
     private static final int COLDEST = -5;
     private static final int TEMPERATURES = 36;
     private static final int WINDS = 60;

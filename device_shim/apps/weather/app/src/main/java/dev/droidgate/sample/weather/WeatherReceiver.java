@@ -34,7 +34,8 @@ public final class WeatherReceiver extends BroadcastReceiver {
 
     private void invoke(Intent intent) {
         try {
-            setResultData(WeatherTools.run(intent.getStringExtra(EXTRA_TOOL), intent.getStringExtra(EXTRA_PARAMS)));
+            setResultData(
+                    WeatherTools.run(intent.getStringExtra(EXTRA_TOOL), intent.getStringExtra(EXTRA_PARAMS)));
             setResultCode(Activity.RESULT_OK);
         } catch (WeatherTools.Refusal refusal) {
             fail(refusal.getMessage());

@@ -9,8 +9,8 @@ import org.json.JSONException;
 import org.json.JSONObject;
 
 /**
- * The tools and their parameters. Clients of this dialect send every value as text, so "3" is as good as 3, and every
- * parameter is needed.
+ * The tools and their parameters. Clients of this dialect send every value as text, so "3" is as good as 3,
+ * and every parameter is needed.
  */
 final class WeatherTools {
     static final class Refusal extends Exception {
@@ -37,7 +37,8 @@ final class WeatherTools {
                 "Gives the weather of the coming days in a place as JSON. days is a number from 1 to 7.",
                 "location", "days"),
         new Tool("warmestPlace",
-                "Compares places and names the warmest one. places is a list of 2 to 10 names with semicolons between.",
+                "Compares places and names the warmest one. "
+                        + "places is a list of 2 to 10 names with semicolons between.",
                 "places"),
     };
 

@@ -60,7 +60,8 @@ public final class PlainNotesService extends AppFunctionService {
         JSONArray notes = new JSONArray(preferences.getString(NOTES, "[]"));
         if (notes.length() >= MAX_NOTES) {
             throw new AppFunctionException(
-                    AppFunctionException.ERROR_APP_UNKNOWN_ERROR, "There is room for " + MAX_NOTES + " notes only");
+                    AppFunctionException.ERROR_APP_UNKNOWN_ERROR,
+                    "There is room for " + MAX_NOTES + " notes only");
         }
         String noteId = "note-" + (notes.length() + 1);
         notes.put(new JSONObject()
