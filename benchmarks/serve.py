@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from _results import Results, parser
 
@@ -79,9 +80,9 @@ from droidgate.calls.policy import Policy
 from droidgate.calls.subjects import NamePattern
 from droidgate.devices.device import Device
 from droidgate.devices.adb_client import AdbClient, ServerAddress
-from droidgate.serving.server_application import McpServer
-from droidgate.serving.http_transport import HttpAddress, http_application, http_server, listen
+from droidgate.serving.http_transport import HttpAddress, listen
 from droidgate.serving.phone_tools import PhoneTools, ServedPhone
+from droidgate.serving.server_process import serve_tools
 
 kind, folder, port, serial = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
 
@@ -97,18 +98,20 @@ def caller():
     audit = AuditLog(folder / "audit", folder)
     return Caller(device, policy=Policy(), pins=PinStore(folder), audit=audit)
 
-with listen(HttpAddress("127.0.0.1", 0)) as (listener, address):
-    if kind == "echo":
-        app = Server("echo", on_list_tools=listed, on_call_tool=called).streamable_http_app()
+if kind == "echo":
+    app = Server("echo", on_list_tools=listed, on_call_tool=called).streamable_http_app()
+    with listen(HttpAddress("127.0.0.1", 0)) as (listener, address):
+        print(address.url, flush=True)
         config = uvicorn.Config(app, log_config=None, access_log=False, http="h11")
-        server = uvicorn.Server(config)
-    else:
-        tools = PhoneTools([ServedPhone(None, caller)], allow=[NamePattern.parse("*")])
-        server = http_server(http_application(McpServer(tools), address, None))
-    print(address.port, flush=True)
-    async def main():
-        await server.serve(sockets=[listener])
-    anyio.run(main)
+        anyio.run(uvicorn.Server(config).serve, [listener])
+else:
+    tools = PhoneTools([ServedPhone(None, caller)], allow=[NamePattern.parse("*")])
+    serve_tools(
+        tools,
+        address=HttpAddress("127.0.0.1", 0),
+        needs_token=False,
+        on_listening=lambda listening: print(listening.url, flush=True),
+    )
 """
 
 
@@ -128,9 +131,9 @@ def started(code: str, *arguments: str) -> Iterator[tuple[list[str], int]]:
             process.terminate()
 
 
-def asking(port: int, method: str, parameters: dict[str, Any]) -> Callable[[], bytes]:
+def asking(url: str, method: str, parameters: dict[str, Any]) -> Callable[[], bytes]:
     """Return what sends one request over a connection of its own, which is kept."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=120)
     connection.connect()
     # Head and body are sent apart; without this the body waits for the acknowledgement of the head.
     connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -213,12 +216,12 @@ def main() -> None:
             echoed = {"name": "echo", "arguments": ARGUMENTS}
             created = {"name": "notes_summarizeNotes", "arguments": ARGUMENTS}
             rows: list[tuple[str, Callable[[], Callable[[], object]], int | None, int]] = [
-                (ECHO, lambda: asking(int(echo), "tools/call", echoed), echo_server, phone),
+                (ECHO, lambda: asking(echo, "tools/call", echoed), echo_server, phone),
                 (DIRECT, lambda: lambda: device.check(list(command)), None, phone),
-                ("through droidgate serve", lambda: asking(int(port), "tools/call", created), server, phone),
+                ("through droidgate serve", lambda: asking(port, "tools/call", created), server, phone),
                 (
                     "through droidgate serve, recorded phone",
-                    lambda: asking(int(other), "tools/call", created),
+                    lambda: asking(other, "tools/call", created),
                     other_server,
                     recorded,
                 ),

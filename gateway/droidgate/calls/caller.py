@@ -27,6 +27,7 @@ from droidgate.calls.call_requests import (
     outputs_of,
 )
 from droidgate.calls.call_routes import CallRoutes, ChosenRoute
+from droidgate.calls.call_steps import MAY_BLOCK, CallSteps, wait_for
 from droidgate.calls.pins import PinState, PinStore
 from droidgate.calls.policy import Decision, Policy
 from droidgate.calls.screen.screen_tools import MobileAgentTools
@@ -216,6 +217,22 @@ class Caller:
         trace: Trace = NO_TRACE,
         progress: ProgressSink | None = None,
     ) -> CallResult:
+        """Call a capability, once; see `steps_of`."""
+        steps = self.steps_of(
+            request, cancel=cancel, approver=approver, allowed=allowed, trace=trace, progress=progress
+        )
+        return wait_for(steps)
+
+    def steps_of(
+        self,
+        request: CallRequest,
+        *,
+        cancel: threading.Event | None = None,
+        approver: Approver | None = None,
+        allowed: Sequence[NamePattern] = (),
+        trace: Trace = NO_TRACE,
+        progress: ProgressSink | None = None,
+    ) -> CallSteps[CallResult]:
         """Call a capability, once.
 
         Args:
@@ -235,13 +252,16 @@ class Caller:
             DeviceError: the phone fails; whether the call was made is not known.
             WriteError: the trace cannot be written.
         """
+        if trace.is_on or progress is not None or request.files or self.targets.is_being_read:
+            yield MAY_BLOCK
         trace.record_request(request, self.device.serial)
         with trace.recording_failure(), ProgressReports(progress) as reports:
             reports.step = _READING
             link = self._link(request, cancel, trace)
             link.progress = reports
             try:
-                result = self._make(request, link, _Approvals(approver or self._approver, allowed))
+                approvals = _Approvals(approver or self._approver, allowed)
+                result = yield from self._make(request, link, approvals)
             except CanceledError as error:
                 raise call_error(Failure("canceled", _CANCELED)) from error
         trace.record_result(result)
@@ -322,19 +342,20 @@ class Caller:
             link.add(_READING, begin)
         return link
 
-    def _make(self, request: CallRequest, link: CallLink, approvals: _Approvals) -> CallResult:
+    def _make(self, request: CallRequest, link: CallLink, approvals: _Approvals) -> CallSteps[CallResult]:
         """Make a call; from the last reading of the app, if the shell can check that it is still current."""
         target = self.targets.find(request.capability, app=request.app, protocol=request.protocol)
         foreseen = self._foresee(request, target, link, approvals)
         if foreseen is not None:
             with suppress(ConditionError):
-                return self._record(foreseen.checked, link, approvals, foreseen.chosen)
+                return (yield from self._record(foreseen.checked, link, approvals, foreseen.chosen))
+        yield MAY_BLOCK
         for _ in range(_MOST_REPLACEMENTS):
             # Nothing was called yet: the app is looked at for the first time, or was replaced or removed.
             checked = self._check(request, target, link)
             target = checked.target
             with suppress(ConditionError):
-                return self._record(checked, link, approvals)
+                return (yield from self._record(checked, link, approvals))
         raise call_error(Failure("unavailable", f"{target.app.package} is replaced again and again"))
 
     def _foresee(
@@ -393,7 +414,7 @@ class Caller:
         link: CallLink,
         approvals: _Approvals,
         foreseen: ChosenRoute | None = None,
-    ) -> CallResult:
+    ) -> CallSteps[CallResult]:
         """Make the call between the two records of the audit log; one that was foreseen has its route.
 
         Raises:
@@ -408,12 +429,13 @@ class Caller:
             decision=checked.decision,
             trace_context=checked.trace_context,
         )
+        yield started.record
         outcome = "canceled"
         try:
             if attempt.chosen is None:
                 checked = self._approve(checked, link, approvals)
                 attempt.chosen = self._routes.choose(checked.target, checked.fitted.values, link)
-            result = self._send(checked, attempt.chosen, attempt, link)
+            result = yield from self._send(checked, attempt.chosen, attempt, link)
             outcome = "ok"
         except CallError as error:
             outcome = error.failure.token
@@ -433,15 +455,15 @@ class Caller:
         finally:
             elapsed = round((time.monotonic() - begin) * 1000)
             sent_by = None if attempt.chosen is None else attempt.chosen.plan.route
-            unrecorded = self._record_end(started, sent_by, outcome, elapsed)
+            unrecorded = yield from self._record_end(started, sent_by, outcome, elapsed)
         return replace(result, findings=(*result.findings, *unrecorded))
 
     def _record_end(
         self, started: StartedCall, route: str | None, outcome: str, elapsed: int
-    ) -> tuple[Finding, ...]:
+    ) -> CallSteps[tuple[Finding, ...]]:
         """Record how a call ended, or return a finding where that fails; the call has been made."""
         try:
-            self._audit.end(started, route=route, result=outcome, duration_ms=elapsed)
+            yield self._audit.end(started, route=route, result=outcome, duration_ms=elapsed)
         except DroidgateError as error:
             message = f"the end of the call is not in the audit log: {error.message}"
             return (_finding(END_NOT_RECORDED, Level.ERROR, "", message),)
@@ -510,7 +532,7 @@ class Caller:
 
     def _send(
         self, checked: _CheckedCall, chosen: ChosenRoute, attempt: _Attempt, link: CallLink
-    ) -> CallResult:
+    ) -> CallSteps[CallResult]:
         route, plan = chosen.route, chosen.plan
         link.trace.record_route(plan.route, plan.title, chosen.passed_over)
         if route.check_enabled(plan, link) is False:
@@ -521,7 +543,10 @@ class Caller:
             link.condition = is_installed_at(app.package, app.path, checked.target.user)
         with placed_files(checked.files, link, self.device):
             attempt.is_sent = True
-            raw = route.send(plan, checked.target, link)
+            if isinstance(route, ShellRoute):
+                raw = yield from route.send(plan, checked.target, link)
+            else:
+                raw = route.send(plan, checked.target, link)
         value, findings = _fitted_result(raw)
         return CallResult(
             value,

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from droidgate.calls.call_links import CallLink, Command, RawResult, RoutePlan
+from droidgate.calls.call_steps import CallSteps, Work
 from droidgate.calls.targets import CallTarget
-from droidgate.devices.activities import broadcast_command, intent_arguments, send_broadcast
-from droidgate.devices.device import Condition, Device
+from droidgate.devices.activities import broadcast_command, intent_arguments, read_broadcast
+from droidgate.devices.device import CommandResult, Condition, Device
 from droidgate.devices.device_errors import DeadlineError
 from droidgate.devices.quoting import MAX_ARGUMENT_BYTES
 from droidgate_mappings.formats.shell_calls import (
@@ -28,6 +30,8 @@ from droidgate_mappings.values.failures import Failure, call_error
 
 _MARGIN_SECONDS: Final = 5.0
 """Seconds that a command may take in addition to the call that it makes."""
+_LARGE: Final = 1 << 16
+"""Bytes of an answer that is read in a thread, so that other calls do not wait for that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,22 @@ class _Prepared:
     request: ShellRequest
     command: Command
     query: ShellCommand | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """The command that calls; a `CallStep`."""
+
+    device: Device
+    command: Command
+    deadline: float
+    condition: Condition | None
+
+    def wait(self) -> CommandResult:
+        return self.device.run(self.command, deadline=self.deadline, condition=self.condition)
+
+    async def wait_on_loop(self) -> CommandResult:
+        return await self.device.run_on_loop(self.command, deadline=self.deadline, condition=self.condition)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +99,11 @@ class ShellRoute:
         if query is None:
             return None
         with link.hop("ask whether it is enabled", query.arguments):
-            return self.calls.read_enabled(_run(link.device, query, link.seconds))
+            return self.calls.read_enabled(
+                _shell_output(link.device.run(query.arguments, deadline=link.seconds))
+            )
 
-    def send(self, plan: RoutePlan, target: CallTarget, link: CallLink) -> RawResult:
+    def send(self, plan: RoutePlan, target: CallTarget, link: CallLink) -> CallSteps[RawResult]:
         """Run the command, once.
 
         Raises:
@@ -93,10 +115,15 @@ class ShellRoute:
         call, request = prepared.call, prepared.request
         with link.hop(self.title, prepared.command):
             try:
-                output = _send(link.device, request, call, link.condition)
+                deadline = call.seconds + _MARGIN_SECONDS
+                ran = yield _Run(link.device, prepared.command, deadline, link.condition)
             except DeadlineError as error:
                 raise call_error(Failure("timeout", error.message)) from error
-        result = self.calls.read(call, output)
+            output = _output_of(request, ran)
+        if len(ran.stdout) > _LARGE:
+            result = yield Work(partial(self.calls.read, call, output))
+        else:
+            result = self.calls.read(call, output)
         if result.token is not None:
             raise call_error(Failure(result.token, result.message, result.code))
         declared = None if result.is_missing else target.capability
@@ -120,19 +147,12 @@ def _intent_of(request: OrderedBroadcast, call: ShellCall) -> list[str]:
     )
 
 
-def _send(
-    device: Device, request: ShellRequest, call: ShellCall, condition: Condition | None
-) -> ShellOutput | BroadcastOutput:
-    deadline = call.seconds + _MARGIN_SECONDS
+def _output_of(request: ShellRequest, ran: CommandResult) -> ShellOutput | BroadcastOutput:
     if isinstance(request, ShellCommand):
-        return _run(device, request, deadline, condition)
-    intent = _intent_of(request, call)
-    left = send_broadcast(device, intent, deadline=deadline, condition=condition)
+        return _shell_output(ran)
+    left = read_broadcast(ran.text, ran.exit_status, ran.error_text)
     return BroadcastOutput(left.result, left.data)
 
 
-def _run(
-    device: Device, command: ShellCommand, deadline: float, condition: Condition | None = None
-) -> ShellOutput:
-    result = device.run(command.arguments, deadline=deadline, condition=condition)
-    return ShellOutput(result.text, result.error_text, result.exit_status)
+def _shell_output(ran: CommandResult) -> ShellOutput:
+    return ShellOutput(ran.text, ran.error_text, ran.exit_status)

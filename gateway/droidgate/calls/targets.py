@@ -214,6 +214,16 @@ class PhoneTargets:
         self._screen_facts: DeviceFacts | None = None
         self._screens: tuple[ScreenTarget, ...] = ()
 
+    @property
+    def is_being_read(self) -> bool:
+        """Whether what the phone's apps declare is not known yet, or a thread is reading it now."""
+        if not self._lock.acquire(blocking=False):
+            return True
+        try:
+            return self._reading is None
+        finally:
+            self._lock.release()
+
     def facts(self, protocol: str | None = None) -> DeviceFacts:
         """Return the facts of the phone; its apps are not read if only its screen is used.
 

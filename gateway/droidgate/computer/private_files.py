@@ -113,10 +113,15 @@ def sync_folder(folder: Path) -> None:
 
 @contextmanager
 def exclusive_file(path: Path) -> Iterator[int]:
-    """Hold a file, which is made where there is none, and yield its descriptor for reading and writing.
+    """Hold a file, as `private_file` opens it and `lock_file` locks it."""
+    with private_file(path) as descriptor:
+        lock_file(descriptor, wait=True)
+        yield descriptor
 
-    One holder at a time, whether thread or process; the system lets go of it when a process ends. Where the
-    system has no such locks (Windows), nothing is held.
+
+@contextmanager
+def private_file(path: Path) -> Iterator[int]:
+    """Open a file, which is made where there is none, and yield its descriptor for reading and writing.
 
     Raises:
         InputError: it is not a regular file of the user.
@@ -133,18 +138,26 @@ def exclusive_file(path: Path) -> Iterator[int]:
         raise unwritable(path, error) from None
     try:
         check_private(descriptor, path)
-        _lock(descriptor)
         yield descriptor
     finally:
         os.close(descriptor)
 
 
-def _lock(descriptor: int) -> None:
+def lock_file(descriptor: int, *, wait: bool) -> bool:
+    """Hold an open file until it is closed, and return whether it is held.
+
+    One holder at a time, whether thread or process; the system lets go of it when a process ends. Where the
+    system has no such locks (Windows), nothing is held.
+    """
     try:
         import fcntl  # noqa: PLC0415 - not on every system
     except ImportError:
-        return
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    return True
 
 
 def unreadable(path: Path, error: OSError) -> DroidgateError:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import os
 import secrets
 import threading
@@ -34,7 +35,7 @@ from droidgate.devices.device_errors import (
     excerpt,
 )
 from droidgate.devices.device_list import choose_device
-from droidgate.devices.quoting import DeviceCommand, join_command, join_commands, join_guarded
+from droidgate.devices.quoting import DeviceCommand, check_serial, join_command, join_commands, join_guarded
 from droidgate.devices.sync import FileStatus, SyncSession
 from droidgate_mappings.timed_steps import timed_step
 
@@ -96,7 +97,7 @@ class Collector:
             raise OutputLimitError(f"{self._doing} printed more than {self._limit} bytes")
 
 
-class _Incoming:
+class Incoming:
     """Puts packets together from pieces."""
 
     def __init__(self, collector: Collector) -> None:
@@ -168,7 +169,7 @@ def exchange(connection: Connection, stdin: bytes | BinaryIO | None, collector: 
         OutputLimitError: there is more output than the collector takes.
         ProtocolError: the bytes are not shell packets.
     """
-    incoming, outgoing = _Incoming(collector), _Outgoing(stdin)
+    incoming, outgoing = Incoming(collector), _Outgoing(stdin)
     outgoing.sent(connection.send_some(outgoing.pending()))
     while True:
         pending = outgoing.pending()
@@ -280,6 +281,50 @@ class _Seen:
     transport: int | None = None
     identity: Identity | None = None
     features: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class _ShellRequest:
+    """A command as it is sent.
+
+    Attributes:
+        shown: The command, as it is logged.
+        command: What the device's shell is started with.
+        stdin: What the command reads.
+        refusal: What the shell prints where the condition does not hold.
+        condition: What has to hold.
+        collector: Takes the output.
+    """
+
+    shown: DeviceCommand
+    command: DeviceCommand
+    stdin: bytes | BinaryIO | None
+    refusal: str
+    condition: Condition | None
+    collector: Collector
+
+    @classmethod
+    def of(
+        cls,
+        arguments: Sequence[str],
+        stdin: bytes | BinaryIO | None,
+        limit: int,
+        condition: Condition | None,
+    ) -> _ShellRequest:
+        """Return the request for a command; args and errors are as of `Device.run`."""
+        # Not known to what the command starts, so that no output can be taken for the refusal.
+        refusal = f"droidgate-{secrets.token_hex(16)}"
+        shown = command = (
+            join_command(arguments)
+            if condition is None
+            else join_guarded(condition.arguments, condition.line, arguments, refusal)
+        )
+        if len(command.encode()) > LONG_COMMAND_BYTES:
+            if stdin is not None:
+                quote = f"the command has more than {LONG_COMMAND_BYTES} bytes and an input of its own"
+                raise UnsupportedDeviceError(quote, hint="send the data as a file")
+            stdin, command = f"{command} </dev/null\n".encode(), join_command(["sh"])
+        return cls(shown, command, stdin, refusal, condition, Collector(limit, _short(arguments)))
 
 
 class Device:
@@ -423,27 +468,50 @@ class Device:
         limit: int,
         condition: Condition | None,
     ) -> CommandResult:
-        # Not known to what the command starts, so that no output can be taken for the refusal.
-        refusal = f"droidgate-{secrets.token_hex(16)}"
-        sent = command = (
-            join_command(arguments)
-            if condition is None
-            else join_guarded(condition.arguments, condition.line, arguments, refusal)
-        )
-        if len(command.encode()) > LONG_COMMAND_BYTES:
-            if stdin is not None:
-                quote = f"the command has more than {LONG_COMMAND_BYTES} bytes and an input of its own"
-                raise UnsupportedDeviceError(quote, hint="send the data as a file")
-            stdin, command = f"{command} </dev/null\n".encode(), join_command(["sh"])
+        request = _ShellRequest.of(arguments, stdin, limit, condition)
         waiting = self._deadline(deadline, _short(arguments))
-        collector = Collector(limit, _short(arguments))
         with (
-            timed_step(f"{self.serial} shell: {sent}"),
+            timed_step(f"{self.serial} shell: {request.shown}"),
             self._open(waiting) as connection,
         ):
-            self._request_shell(connection, command)
-            status = exchange(connection, stdin, collector)
-        if condition is not None and status == 1 and collector.stderr.endswith(refusal.encode()):
+            self._request_shell(connection, request.command)
+            status = exchange(connection, request.stdin, request.collector)
+        return self._result_of(request, status)
+
+    async def run_on_loop(
+        self,
+        arguments: Sequence[str],
+        *,
+        deadline: float = DEFAULT_SECONDS,
+        limit: int = MAX_OUTPUT_BYTES,
+        condition: Condition | None = None,
+    ) -> CommandResult:
+        """Run a command as `run` does, without a thread for as long as all is as it was last seen.
+
+        Args, Raises: as `run`.
+        """
+        import asyncio  # noqa: PLC0415 - a single command needs no event loop
+
+        from droidgate.devices.loop_exchange import exchange_on_loop  # noqa: PLC0415
+
+        seen = self._seen.transport
+        request = _ShellRequest.of(arguments, None, limit, condition)
+        if seen is not None and request.stdin is None and self.observer is None and self.answers is None:
+            services = (f"host:tport:serial:{check_serial(self.serial)}", _SHELL + request.command)
+            waiting = self._deadline(deadline, _short(arguments))
+            with timed_step(f"{self.serial} shell: {request.shown}"):
+                status = await exchange_on_loop(
+                    self.server.address, services, seen, request.collector, waiting
+                )
+            if status is not None:
+                return self._result_of(request, status)
+        # A thread looks first which device this is.
+        run = functools.partial(self.run, arguments, deadline=deadline, limit=limit, condition=condition)
+        return await asyncio.get_running_loop().run_in_executor(None, run)
+
+    def _result_of(self, request: _ShellRequest, status: int) -> CommandResult:
+        condition, collector = request.condition, request.collector
+        if condition is not None and status == 1 and collector.stderr.endswith(request.refusal.encode()):
             raise ConditionError(f"{_short(condition.arguments)} prints something else", place=self.serial)
         return CommandResult(bytes(collector.stdout), bytes(collector.stderr), status)
 
