@@ -11,8 +11,8 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Final
+from functools import cache, partial
+from typing import TYPE_CHECKING, Final
 
 from droidgate.calls.approvals import ApprovalRequest, Approver, refuse, refuse_unshowable
 from droidgate.calls.audit_log import AuditLog, StartedCall
@@ -33,7 +33,6 @@ from droidgate.calls.policy import Decision, Policy
 from droidgate.calls.screen.screen_tools import MobileAgentTools
 from droidgate.calls.screen_route import ScreenRoute
 from droidgate.calls.shell_route import ShellRoute
-from droidgate.calls.shim_route import ShimRoute
 from droidgate.calls.subjects import CallEffect, CallSubject, CapabilityKey, NamePattern, Pin
 from droidgate.calls.targets import CallTarget, PhoneTargets, ScreenTarget
 from droidgate.calls.trace_context import TraceContext
@@ -58,6 +57,9 @@ from droidgate_mappings.values.coercion import (
     fit_result,
 )
 from droidgate_mappings.values.failures import CallError, Failure, call_error, first_of
+
+if TYPE_CHECKING:
+    from droidgate.calls.shim_route import ShimRoute
 
 _code = partial(finding_code, module=__name__)
 
@@ -203,8 +205,8 @@ class Caller:
         self.pins = PinStore() if pins is None else pins
         self._audit = AuditLog() if audit is None else audit
         self._approver = approver
-        shims = ShimRoute(signed_by)
-        self.targets = PhoneTargets(device, shims.ask_for_tools, keep=keep)
+        shims = cache(partial(_shim_route, signed_by))
+        self.targets = PhoneTargets(device, lambda *asked: shims().ask_for_tools(*asked), keep=keep)
         self._routes = CallRoutes(self.targets, shims, ScreenRoute(MobileAgentTools(lambda: device)))
 
     def call(
@@ -564,6 +566,12 @@ _MOST_REPLACEMENTS: Final = 5
 
 _NOTEWORTHY_SECONDS: Final = 0.001
 """Reading an app takes less if it was read before."""
+
+
+def _shim_route(signed_by: str | None) -> ShimRoute:
+    from droidgate.calls.shim_route import ShimRoute  # noqa: PLC0415 - most calls are by the shell
+
+    return ShimRoute(signed_by)
 
 
 def _needs_nobody(state: PinState, decision: Decision) -> bool:
