@@ -20,7 +20,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -115,6 +115,30 @@ else:
 """
 
 
+STARTS = {
+    "server": "",
+    "tools": ",",
+    "ms to tools/list": ",.0f",
+    "times the echo's": ".2f",
+    "CPU ms": ",.0f",
+    "times the echo's CPU": ".2f",
+    "peak, MiB": ".0f",
+}
+STDIO = """
+import anyio, mcp_types
+from mcp.server.lowlevel.server import Server
+from mcp.server.stdio import stdio_server
+
+async def listed(context, parameters):
+    return mcp_types.ListToolsResult(tools=[mcp_types.Tool(name="echo", input_schema={"type": "object"})])
+
+async def main():
+    server = Server("echo", on_list_tools=listed)
+    async with stdio_server() as streams:
+        await server.run(*streams, server.create_initialization_options())
+
+anyio.run(main)
+"""
 RECORDED = Path(__file__).with_name("_recorded_phone.py").read_text(encoding="utf-8")
 
 
@@ -191,6 +215,49 @@ def cpu_of(process: int | None) -> float:
     return (int(fields[11]) + int(fields[12])) * 1000 / os.sysconf("SC_CLK_TCK")
 
 
+def start_and_list(command: Sequence[str]) -> tuple[int, float, float, float]:
+    """Start a server on standard input and output; return how many tools it lists, how long that takes and
+    its processor time in milliseconds, and its most memory in MiB.
+    """
+    client = {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "b", "version": "1"},
+    }
+    messages: list[dict[str, Any]] = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+    ]
+    begin = time.perf_counter()
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        if process.stdin is None or process.stdout is None:
+            raise RuntimeError(command)
+        for message in messages:
+            print(json.dumps(message), file=process.stdin, flush=True)
+        answers = (json.loads(line) for line in process.stdout)
+        tools = next(
+            answer["result"]["tools"] for answer in answers if answer.get("id") == messages[-1]["id"]
+        )
+        elapsed = (time.perf_counter() - begin) * 1000
+        status = Path(f"/proc/{process.pid}/status").read_text(encoding="ascii")
+        memory = int(status.partition("VmHWM:")[2].split()[0]) / 1024
+        return len(tools), elapsed, cpu_of(process.pid), memory
+
+
+def measure_starts(results: Results, serial: str, rounds: int) -> None:
+    """Measure the start of servers, in turn; the first round reads the phone's apps and is not counted."""
+    serve = (sys.executable, "-m", "droidgate", "serve", "--screens", "--serial", serial)
+    servers = {ECHO: (sys.executable, "-c", STDIO), "droidgate serve --screens": serve}
+    every = [[start_and_list(command) for command in servers.values()] for _ in range(rounds + 1)][1:]
+    table = results.table("starts", STARTS)
+    for name, starts in zip(servers, zip(*every, strict=True), strict=True):
+        ratios = [(own[1] / echo[1], own[2] / echo[2]) for own, (echo, _) in zip(starts, every, strict=True)]
+        elapsed, cpu = (statistics.median(ratio) for ratio in zip(*ratios, strict=True))
+        tools, least, least_cpu, _ = map(min, zip(*starts, strict=True))
+        table.add(name, tools, least, elapsed, least_cpu, cpu, max(start[3] for start in starts))
+
+
 def main() -> None:
     """Measure, and print the tables."""
     chosen = parser(__doc__).parse_args()
@@ -201,7 +268,8 @@ def main() -> None:
         started(PHONE) as ((server_port, serial), phone),
         started(RECORDED, server_port) as ((recorded_port,), recorded),
     ):
-        os.environ["DROIDGATE_HOME"] = folder
+        os.environ |= {"DROIDGATE_HOME": folder, "ANDROID_ADB_SERVER_PORT": server_port}
+        measure_starts(results, serial, 1 if chosen.quick else 7)
         device = Device(AdbClient(ServerAddress(port=int(server_port))), serial)
         (command,) = (
             Caller(device).explain(CallRequest(NOTE, ARGUMENTS, protocol="appfunctions")).route.commands
