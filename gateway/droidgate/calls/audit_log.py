@@ -128,12 +128,15 @@ class Recording:
         self.log.append(_Entry(self.event, self.facts))
 
     async def wait_on_loop(self) -> None:
-        """Do the same on the event loop; what the disk is waited for in is a thread.
+        """Do the same on the event loop, also where the task is canceled meanwhile.
 
         Raises:
             InputError, WriteError: as `wait`.
         """
-        await self.log.append_on_loop(_Entry(self.event, self.facts))
+        import anyio  # noqa: PLC0415 - a single call needs no event loop
+
+        with anyio.CancelScope(shield=True):
+            await self.log.append_on_loop(_Entry(self.event, self.facts))
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,6 +102,9 @@ async def wait_on_loop(steps: CallSteps[T]) -> T | Rest[T]:
                 raise canceled from None
             if step is MAY_BLOCK and canceled is None:
                 return Rest(steps)
+            if step is MAY_BLOCK:
+                advance, value = steps.throw, CanceledError("the call was canceled")
+                continue
             try:
                 advance, value = steps.send, await step.wait_on_loop()
             except anyio.get_cancelled_exc_class() as error:

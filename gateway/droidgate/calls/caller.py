@@ -254,7 +254,7 @@ class Caller:
             DeviceError: the phone fails; whether the call was made is not known.
             WriteError: the trace cannot be written.
         """
-        if trace.is_on or progress is not None or request.files or self.targets.is_being_read:
+        if trace.is_on or progress is not None or request.files or not self.targets.is_read:
             yield MAY_BLOCK
         trace.record_request(request, self.device.serial)
         with trace.recording_failure(), ProgressReports(progress) as reports:
@@ -431,8 +431,13 @@ class Caller:
             decision=checked.decision,
             trace_context=checked.trace_context,
         )
-        yield started.record
         outcome = "canceled"
+        try:
+            yield started.record
+        except CanceledError:
+            # The record may be on its way to the disk.
+            yield from self._record_end(started, None, outcome, 0)
+            raise
         try:
             if attempt.chosen is None:
                 checked = self._approve(checked, link, approvals)
@@ -466,6 +471,8 @@ class Caller:
         """Record how a call ended, or return a finding where that fails; the call has been made."""
         try:
             yield self._audit.end(started, route=route, result=outcome, duration_ms=elapsed)
+        except CanceledError:
+            raise
         except DroidgateError as error:
             message = f"the end of the call is not in the audit log: {error.message}"
             return (_finding(END_NOT_RECORDED, Level.ERROR, "", message),)

@@ -490,7 +490,7 @@ class Device:
 
         Args, Raises: as `run`.
         """
-        import asyncio  # noqa: PLC0415 - a single command needs no event loop
+        import anyio.to_thread  # noqa: PLC0415 - a single command needs no event loop
 
         from droidgate.devices.loop_exchange import exchange_on_loop  # noqa: PLC0415
 
@@ -507,7 +507,9 @@ class Device:
                 return self._result_of(request, status)
         # A thread looks first which device this is.
         run = functools.partial(self.run, arguments, deadline=deadline, limit=limit, condition=condition)
-        return await asyncio.get_running_loop().run_in_executor(None, run)
+        # Not one of the shared threads, which a phone that does not answer would keep.
+        limiter = anyio.CapacityLimiter(1)
+        return await anyio.to_thread.run_sync(run, abandon_on_cancel=True, limiter=limiter)
 
     def _result_of(self, request: _ShellRequest, status: int) -> CommandResult:
         condition, collector = request.condition, request.collector
