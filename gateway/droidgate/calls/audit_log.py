@@ -12,6 +12,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import hmac
+import logging
 import os
 import re
 import secrets
@@ -48,6 +49,8 @@ from droidgate_mappings.user_folders import configuration_folder, state_folder
 
 if TYPE_CHECKING:
     import asyncio
+
+_log: Final = logging.getLogger(__name__)
 
 HEAD_NAME: Final = "audit.head"
 KEY_NAME: Final = "audit-key"
@@ -272,6 +275,8 @@ class AuditLog:
             if self._turn.acquire(blocking=False):
                 try:
                     await wait_on_loop(self._commit(self._take_waiting()))
+                except Exception:  # noqa: BLE001 - each record has its error, and others wait
+                    _log.exception("records of calls were not written")
                 finally:
                     self._turn.release()
             else:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from droidgate.calls.shim_route import ShimRoute
 
 CapabilityRoute: TypeAlias = "ShellRoute | ShimRoute | ScreenRoute"
-"""A route to a capability: it plans a call, sees whether the capability is enabled, and sends it once."""
+"""A route to a capability: it plans a call, and sends it once."""
 
 
 @dataclass(frozen=True, slots=True)

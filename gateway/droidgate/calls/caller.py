@@ -544,9 +544,9 @@ class Caller:
     ) -> CallSteps[CallResult]:
         route, plan = chosen.route, chosen.plan
         link.trace.record_route(plan.route, plan.title, chosen.passed_over)
-        if route.check_enabled(plan, link) is False:
-            raise call_error(Failure("disabled", _DISABLED))
         if isinstance(route, ShellRoute):
+            if (yield from route.check_enabled(plan, link)) is False:
+                raise call_error(Failure("disabled", _DISABLED))
             # A shim knows its app and looks at it itself.
             app = checked.target.app
             link.condition = is_installed_at(app.package, app.path, checked.target.user)

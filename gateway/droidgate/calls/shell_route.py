@@ -44,12 +44,12 @@ class _Prepared:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """The command that calls; a `CallStep`."""
+    """A command of the device; a `CallStep`."""
 
     device: Device
     command: Command
     deadline: float
-    condition: Condition | None
+    condition: Condition | None = None
 
     def wait(self) -> CommandResult:
         return self.device.run(self.command, deadline=self.deadline, condition=self.condition)
@@ -93,15 +93,14 @@ class ShellRoute:
         commands = (command,) if query is None else (query.arguments, command)
         return RoutePlan(self.id, self.title, commands, _Prepared(call, request, command, query))
 
-    def check_enabled(self, plan: RoutePlan, link: CallLink) -> bool | None:
+    def check_enabled(self, plan: RoutePlan, link: CallLink) -> CallSteps[bool | None]:
         """Return what the shell says of the capability; None where it has no command for that."""
         query = plan.payload.query
         if query is None:
             return None
         with link.hop("ask whether it is enabled", query.arguments):
-            return self.calls.read_enabled(
-                _shell_output(link.device.run(query.arguments, deadline=link.seconds))
-            )
+            ran = yield _Run(link.device, query.arguments, link.seconds)
+            return self.calls.read_enabled(_shell_output(ran))
 
     def send(self, plan: RoutePlan, target: CallTarget, link: CallLink) -> CallSteps[RawResult]:
         """Run the command, once.
