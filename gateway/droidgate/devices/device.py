@@ -601,7 +601,7 @@ class Device:
         return Deadline(seconds, doing, self.serial, self.cancel)
 
     def _request_shell(self, connection: Connection, command: DeviceCommand) -> None:
-        """Start a command: the only place where one is sent, and it takes no other text."""
+        """Start a command: here and in `run_on_loop` one is sent, and neither takes another text."""
         self._request(connection, _SHELL + command)
 
     def _request(self, connection: Connection, service: str) -> None:

@@ -302,7 +302,7 @@ def test_an_app_that_is_replaced_at_the_last_moment_gets_nothing(
     asked = Asked(allowed=1)
     send = ShellRoute.send
 
-    def send_late(self: ShellRoute, *given: Any) -> RawResult:
+    def send_late(self: ShellRoute, *given: Any) -> CallSteps[RawResult]:
         if len(asked) == 1:
             legacy.replace_legacy(**replacement)
         return send(self, *given)
