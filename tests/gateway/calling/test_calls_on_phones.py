@@ -32,6 +32,7 @@ from droidgate.calls.audit_log import AuditLog
 from droidgate.calls.audit_reading import read_calls
 from droidgate.calls.call_links import RawResult
 from droidgate.calls.call_requests import CallRequest, CallResult
+from droidgate.calls.call_steps import CallSteps
 from droidgate.calls.phones import Phone
 from droidgate.calls.policy import Policy
 from droidgate.calls.shell_route import ShellRoute
