@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from droidgate.devices.adb_client import ServerAddress
 from droidgate.devices.connection import FAIL, OKAY, Deadline, frame_request, gone, no_verdict
-from droidgate.devices.device import Collector, Incoming, Packet, frame
+from droidgate.devices.shell_packets import Collector, Incoming, Packet, frame
 from droidgate_mappings.model.errors import DeviceError
 
 _NUMBER: Final = 8
