@@ -7,10 +7,13 @@ import gc
 import json
 import os
 import platform
+import resource
 import statistics
+import subprocess
+import sys
 import textwrap
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -43,6 +46,25 @@ def median_seconds(
         work()
         times.append(clock() - start)
     return statistics.median(times)
+
+
+_NOTHING = "python -c pass"
+
+
+def processes(commands: Mapping[str, Sequence[str]], rounds: int) -> dict[str, tuple[float, float]]:
+    """Run whole processes in turn; return the least processor milliseconds of each, and how often they are
+    those of a Python that does nothing.
+    """
+    spent: dict[str, list[float]] = {name: [] for name in (_NOTHING, *commands)}
+    for _ in range(rounds + 1):
+        for name, command in {_NOTHING: (sys.executable, "-c", "pass"), **commands}.items():
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            subprocess.run(command, check=True, capture_output=True)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            spent[name].append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    # Whatever else the machine does only adds to it; the first round may compile modules.
+    least = {name: min(times[1:]) for name, times in spent.items()}
+    return {name: (least[name] * 1000, least[name] / least[_NOTHING]) for name in commands}
 
 
 @dataclass

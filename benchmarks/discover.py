@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 
 import adbutils  # type: ignore[import-untyped]
-from _results import Results, median_seconds, parser
+from _results import Results, median_seconds, parser, processes
 
 from droidgate.devices.adb_client import AdbClient, ServerAddress
 from droidgate.devices.device import Device
@@ -108,6 +108,25 @@ def measure_round_trips(results: Results, device: Device, rounds: int) -> None:
         table.add(name, median_seconds(work, rounds) * 1000)
 
 
+def measure_calls(results: Results, device: Device, rounds: int) -> None:
+    """Measure whole processes that call one capability, the app's reading being kept."""
+    os.environ["ANDROID_ADB_SERVER_PORT"] = str(device.server.address.port)
+    command = (
+        sys.executable,
+        "-m",
+        "droidgate",
+        "call",
+        "summarizeNotes",
+        "--yes",
+        "--serial",
+        device.serial,
+    )
+    table = results.table("calls", {"command": "", "ms": ".0f", "times `python -c pass`": ".1f"})
+    with tempfile.TemporaryDirectory() as home:
+        os.environ[HOME_VARIABLE] = home
+        table.add("droidgate call", *processes({"": command}, rounds)[""])
+
+
 def main() -> None:
     """Measure."""
     options = parser(__doc__)
@@ -117,6 +136,7 @@ def main() -> None:
     with running_phone(10 if chosen.quick else chosen.packages) as device:
         measure_discovery(results, device)
         measure_round_trips(results, device, 1 if chosen.quick else 50)
+        measure_calls(results, device, 1 if chosen.quick else 7)
     results.write()
 
 

@@ -20,10 +20,11 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from _results import Results, parser
 
@@ -79,9 +80,9 @@ from droidgate.calls.policy import Policy
 from droidgate.calls.subjects import NamePattern
 from droidgate.devices.device import Device
 from droidgate.devices.adb_client import AdbClient, ServerAddress
-from droidgate.serving.server_application import McpServer
-from droidgate.serving.http_transport import HttpAddress, http_application, http_server, listen
+from droidgate.serving.http_transport import HttpAddress, listen
 from droidgate.serving.phone_tools import PhoneTools, ServedPhone
+from droidgate.serving.server_process import serve_tools
 
 kind, folder, port, serial = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
 
@@ -97,21 +98,47 @@ def caller():
     audit = AuditLog(folder / "audit", folder)
     return Caller(device, policy=Policy(), pins=PinStore(folder), audit=audit)
 
-with listen(HttpAddress("127.0.0.1", 0)) as (listener, address):
-    if kind == "echo":
-        app = Server("echo", on_list_tools=listed, on_call_tool=called).streamable_http_app()
+if kind == "echo":
+    app = Server("echo", on_list_tools=listed, on_call_tool=called).streamable_http_app()
+    with listen(HttpAddress("127.0.0.1", 0)) as (listener, address):
+        print(address.url, flush=True)
         config = uvicorn.Config(app, log_config=None, access_log=False, http="h11")
-        server = uvicorn.Server(config)
-    else:
-        tools = PhoneTools([ServedPhone(None, caller)], allow=[NamePattern.parse("*")])
-        server = http_server(http_application(McpServer(tools), address, None))
-    print(address.port, flush=True)
-    async def main():
-        await server.serve(sockets=[listener])
-    anyio.run(main)
+        anyio.run(uvicorn.Server(config).serve, [listener])
+else:
+    tools = PhoneTools([ServedPhone(None, caller)], allow=[NamePattern.parse("*")])
+    serve_tools(
+        tools,
+        address=HttpAddress("127.0.0.1", 0),
+        needs_token=False,
+        on_listening=lambda listening: print(listening.url, flush=True),
+    )
 """
 
 
+STARTS = {
+    "server": "",
+    "tools": ",",
+    "ms to tools/list": ",.0f",
+    "times the echo's": ".2f",
+    "CPU ms": ",.0f",
+    "times the echo's CPU": ".2f",
+    "peak, MiB": ".0f",
+}
+STDIO = """
+import anyio, mcp_types
+from mcp.server.lowlevel.server import Server
+from mcp.server.stdio import stdio_server
+
+async def listed(context, parameters):
+    return mcp_types.ListToolsResult(tools=[mcp_types.Tool(name="echo", input_schema={"type": "object"})])
+
+async def main():
+    server = Server("echo", on_list_tools=listed)
+    async with stdio_server() as streams:
+        await server.run(*streams, server.create_initialization_options())
+
+anyio.run(main)
+"""
 RECORDED = Path(__file__).with_name("_recorded_phone.py").read_text(encoding="utf-8")
 
 
@@ -128,9 +155,9 @@ def started(code: str, *arguments: str) -> Iterator[tuple[list[str], int]]:
             process.terminate()
 
 
-def asking(port: int, method: str, parameters: dict[str, Any]) -> Callable[[], bytes]:
+def asking(url: str, method: str, parameters: dict[str, Any]) -> Callable[[], bytes]:
     """Return what sends one request over a connection of its own, which is kept."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=120)
     connection.connect()
     # Head and body are sent apart; without this the body waits for the acknowledgement of the head.
     connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -188,6 +215,49 @@ def cpu_of(process: int | None) -> float:
     return (int(fields[11]) + int(fields[12])) * 1000 / os.sysconf("SC_CLK_TCK")
 
 
+def start_and_list(command: Sequence[str]) -> tuple[int, float, float, float]:
+    """Start a server on standard input and output; return how many tools it lists, how long that takes and
+    its processor time in milliseconds, and its most memory in MiB.
+    """
+    client = {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "b", "version": "1"},
+    }
+    messages: list[dict[str, Any]] = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+    ]
+    begin = time.perf_counter()
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        if process.stdin is None or process.stdout is None:
+            raise RuntimeError(command)
+        for message in messages:
+            print(json.dumps(message), file=process.stdin, flush=True)
+        answers = (json.loads(line) for line in process.stdout)
+        tools = next(
+            answer["result"]["tools"] for answer in answers if answer.get("id") == messages[-1]["id"]
+        )
+        elapsed = (time.perf_counter() - begin) * 1000
+        status = Path(f"/proc/{process.pid}/status").read_text(encoding="ascii")
+        memory = int(status.partition("VmHWM:")[2].split()[0]) / 1024
+        return len(tools), elapsed, cpu_of(process.pid), memory
+
+
+def measure_starts(results: Results, serial: str, rounds: int) -> None:
+    """Measure the start of servers, in turn; the first round reads the phone's apps and is not counted."""
+    serve = (sys.executable, "-m", "droidgate", "serve", "--screens", "--serial", serial)
+    servers = {ECHO: (sys.executable, "-c", STDIO), "droidgate serve --screens": serve}
+    every = [[start_and_list(command) for command in servers.values()] for _ in range(rounds + 1)][1:]
+    table = results.table("starts", STARTS)
+    for name, starts in zip(servers, zip(*every, strict=True), strict=True):
+        ratios = [(own[1] / echo[1], own[2] / echo[2]) for own, (echo, _) in zip(starts, every, strict=True)]
+        elapsed, cpu = (statistics.median(ratio) for ratio in zip(*ratios, strict=True))
+        tools, least, least_cpu, _ = map(min, zip(*starts, strict=True))
+        table.add(name, tools, least, elapsed, least_cpu, cpu, max(start[3] for start in starts))
+
+
 def main() -> None:
     """Measure, and print the tables."""
     chosen = parser(__doc__).parse_args()
@@ -198,7 +268,8 @@ def main() -> None:
         started(PHONE) as ((server_port, serial), phone),
         started(RECORDED, server_port) as ((recorded_port,), recorded),
     ):
-        os.environ["DROIDGATE_HOME"] = folder
+        os.environ |= {"DROIDGATE_HOME": folder, "ANDROID_ADB_SERVER_PORT": server_port}
+        measure_starts(results, serial, 1 if chosen.quick else 7)
         device = Device(AdbClient(ServerAddress(port=int(server_port))), serial)
         (command,) = (
             Caller(device).explain(CallRequest(NOTE, ARGUMENTS, protocol="appfunctions")).route.commands
@@ -213,12 +284,12 @@ def main() -> None:
             echoed = {"name": "echo", "arguments": ARGUMENTS}
             created = {"name": "notes_summarizeNotes", "arguments": ARGUMENTS}
             rows: list[tuple[str, Callable[[], Callable[[], object]], int | None, int]] = [
-                (ECHO, lambda: asking(int(echo), "tools/call", echoed), echo_server, phone),
+                (ECHO, lambda: asking(echo, "tools/call", echoed), echo_server, phone),
                 (DIRECT, lambda: lambda: device.check(list(command)), None, phone),
-                ("through droidgate serve", lambda: asking(int(port), "tools/call", created), server, phone),
+                ("through droidgate serve", lambda: asking(port, "tools/call", created), server, phone),
                 (
                     "through droidgate serve, recorded phone",
-                    lambda: asking(int(other), "tools/call", created),
+                    lambda: asking(other, "tools/call", created),
                     other_server,
                     recorded,
                 ),

@@ -1,9 +1,8 @@
-"""What the shim costs: its engines, building it, and a call through it next to the same call without it.
+"""What the shim costs: building it, and a call through it next to the same call without it.
 
-Run it with `make bench`. An engine's time is the processor's for a request of 1 KB and its answer, without
-the backend, next to what reading and writing the same JSON texts costs alone. The calls are the three of the
-paper on the virtual phone, so each figure is our work and the phone's, in one process: looking for tools,
-from sending a request until the tool app has it, and from the tool's answer until the agent has it.
+Run it with `make bench`. The calls are the three of the paper on the virtual phone, so each figure is our
+work and the phone's, in one process: looking for tools, from sending a request until the tool app has it, and
+from the tool's answer until the agent has it.
 """
 
 from __future__ import annotations
@@ -12,9 +11,7 @@ import base64
 import hashlib
 import io
 import json
-import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -27,7 +24,6 @@ from _results import Results, Table, median_seconds, parser
 
 from droidgate.shims.source_apps import read_source_apps
 from droidgate_android.apk.pack import pack_project
-from droidgate_mappings.model.json_values import one_line_json
 from droidgate_phone.apps.agent import ACTION_MOBILE_MCP, Agent, request_text
 from droidgate_phone.apps.app_registry import BEHAVIOURS
 from droidgate_phone.apps.clock_in import ClockInApp, ClockInService
@@ -39,15 +35,7 @@ from droidgate_phone.phone import boot
 from droidgate_phone.system.behaviour import Context
 from droidgate_phone.system.callers import CallerIdentity
 from droidgate_shim.builder.shims import ShimOptions, build_shims
-from droidgate_shim.engine.authority import read_policy
-from droidgate_shim.engine.backends import ActivityAnswer
-from droidgate_shim.engine.engine import Answer, Engine, Send
-from droidgate_shim.engine.routes import Target, read_route_table
 
-CHECKOUT = Path(__file__).resolve().parent.parent
-CORE = CHECKOUT / "device_shim/android/core/src"
-RUNNER = "dev.droidgate.shim.core.VectorRunner"
-REQUEST_BYTES = 1024
 CAPABILITIES = 50
 AGENT, CLOCK_IN = "dev.droidgate.sample.agent", "dev.droidgate.sample.clockin"
 PATTERNS: Mapping[str, tuple[str, Mapping[str, str]]] = {
@@ -56,51 +44,6 @@ PATTERNS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "parameters and results": ("query_clock_in", {"date": "2026-01-02"}),
 }
 
-# A route of an mMCP tool with two parameters and two outputs, and any app allowed to call it.
-ROUTES: dict[str, Any] = {
-    "format": 1,
-    "routes": [
-        {
-            "id": "fill_form",
-            "input": {
-                "kind": "object",
-                "properties": {
-                    "path": {"type": {"kind": "string"}, "required": True},
-                    "pages": {"type": {"kind": "int32", "keywords": {"minimum": 1}}},
-                },
-            },
-            "outputs": {"kind": "fields"},
-            "output": {
-                "kind": "object",
-                "properties": {
-                    "ok": {"type": {"kind": "boolean"}, "required": True},
-                    "written": {"type": {"kind": "int32"}},
-                },
-            },
-            "backend": {"kind": "mmcp-activity", "component": "a.pdf/.Tools", "tool": "fill_form"},
-            "target": {"package": "a.pdf", "signer": "00", "version_code": 1, "digest": "d"},
-        }
-    ],
-}
-POLICY: dict[str, Any] = {
-    "grants": [{"caller": "any-app", "capability": "*"}],
-    "limits": {"burst": 1_000_000, "per_minute": 1_000_000},
-}
-RESULT = '{"ok":true,"written":3}'
-
-
-def request_extras() -> dict[str, str]:
-    """Return a request of exactly 1 KB."""
-    empty = _request("")
-    return {"mobile-mcp-request": _request("x" * (REQUEST_BYTES - len(empty)))}
-
-
-def _request(filler: str) -> str:
-    arguments = {"path": f"/sdcard/Documents/report.pdf{filler}", "pages": 2}
-    return request_text(
-        "fill_form", arguments, dialect="S1", request_id="1f0e9a52-0b41-4b5b-8a66-6d0a5c1e7b11"
-    )
-
 
 def cpu_milliseconds(work: Callable[[], object], rounds: int, times: int) -> float:
     """Return the median of several rounds' processor time of one run."""
@@ -108,75 +51,6 @@ def cpu_milliseconds(work: Callable[[], object], rounds: int, times: int) -> flo
 
 
 COLUMNS = {"": "", "ms": ".3f", "times the floor": ".1f", "aim, ms": "g"}
-
-
-def measure_python(table: Table, rounds: int) -> bool:
-    """Measure what one call costs in the Python engine; return whether it was answered correctly."""
-    engine = Engine(read_route_table(ROUTES), read_policy(POLICY), _as_approved)
-    extras = request_extras()
-    clock = iter(range(1 << 40))
-
-    def call() -> Answer:
-        (sent,) = engine.submit(next(clock), "bind", 10_101, extras, None)
-        if not isinstance(sent, Send):
-            raise TypeError(sent)
-        (answered,) = engine.answered(next(clock), sent.call, ActivityAnswer(-1, {"result": RESULT}))
-        if not isinstance(answered, Answer):
-            raise TypeError(answered)
-        return answered
-
-    answer = call()
-    texts = (*extras.values(), RESULT, *answer.extras.values())
-
-    def floor() -> None:
-        for text in texts:
-            json.dumps(json.loads(text))
-
-    ours, least = cpu_milliseconds(call, rounds, 500), cpu_milliseconds(floor, rounds, 500)
-    table.add("engine in Python", ours, ours / least, 0.2)
-    return answer.token is None
-
-
-def _as_approved(target: Target) -> Target:
-    return target
-
-
-def measure_java(table: Table, folder: Path, javac: str, java: str) -> bool:
-    """Measure one call of the Java engine once it is warm; return whether it was answered correctly."""
-    sources = [str(path) for path in CORE.rglob("*.java")]
-    compiler = [
-        javac,
-        "--release",
-        "8",
-        "-Xlint:-options",
-        "-nowarn",
-        "-encoding",
-        "UTF-8",
-        "-d",
-        str(folder),
-    ]
-    subprocess.run([*compiler, *sources], check=True, capture_output=True)
-    call = {
-        "op": "call",
-        "routes": ROUTES,
-        "policy": POLICY,
-        "carrier": "bind",
-        "caller": 10_101,
-        "extras": request_extras(),
-        "backend": {"code": -1, "extras": {"result": RESULT}},
-    }
-    texts = json.dumps([*request_extras().values(), RESULT, RESULT])
-    asked: list[dict[str, Any]] = [call]
-    for vector in (call, {"op": "parse", "text": texts}):
-        asked += [{"op": "bench", "vector": vector, "times": times} for times in (20_000, 20_000, 20_000)]
-    lines = "".join(f"{one_line_json(item)}\n" for item in asked)
-    run = subprocess.run(
-        [java, "-cp", str(folder), RUNNER], input=lines, capture_output=True, text=True, check=True
-    )
-    first, *results = map(json.loads, run.stdout.splitlines())
-    ours, least = (item["cpu_nanoseconds"] / 1e6 for item in (results[2], results[5]))
-    table.add("engine in Java, warm", ours, ours / least, 0.05)
-    return first["token"] is None
 
 
 def many_capabilities(count: int) -> dict[str, bytes]:
@@ -233,7 +107,7 @@ def measure_build(table: Table, folder: Path, rounds: int) -> bool:
 
     ours = cpu_milliseconds(lambda: build_shims(apps, ShimOptions(), key), rounds, 3)
     least = cpu_milliseconds(floor, rounds, 3)
-    table.add(f"building a shim of {CAPABILITIES} capabilities, warm", ours, ours / least, 100)
+    table.add(f"building a shim of {CAPABILITIES} capabilities, warm", ours, ours / least, 60)
     return len(built.capabilities) == CAPABILITIES
 
 
@@ -374,16 +248,9 @@ def main() -> int:
     """Run all measurements; return 1 where something was answered wrongly."""
     chosen = parser(__doc__).parse_args()
     results, rounds = Results(chosen), 1 if chosen.quick else 7
-    table = results.table("engines", COLUMNS)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        right = measure_python(table, rounds)
-        javac, java = shutil.which("javac"), shutil.which("java")
-        if javac is None or java is None:
-            print("engine in Java: left out without a JDK")
-        else:
-            right &= measure_java(table, folder / "classes", javac, java)
-        right &= measure_build(table, folder, rounds)
+        right = measure_build(results.table("building", COLUMNS), folder, rounds)
         right &= measure_calls(results, folder, 3 * rounds)
     results.write()
     return 0 if right else 1

@@ -2,22 +2,21 @@
 alone.
 
 Run it with `make bench`. For each ordered pair of formats it prints capabilities per second with findings and
-positions, and the ratio to the floor of the same run; then the time of whole processes
-next to that of Python.
+positions, and the ratio to the floor of the same run; then the processor time of whole
+processes next to that of a Python that does nothing.
 """
 
 from __future__ import annotations
 
 import functools
 import json
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from _results import Results, median_seconds, parser
+from _results import Results, median_seconds, parser, processes
 from lxml import etree
 
 from droidgate_mappings.formats.format import Format, SourceFile, load_formats
@@ -26,6 +25,7 @@ from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.types import ArrayType, ObjectType, Property, ScalarType, Type
 from droidgate_mappings.translate import translate
 
+PROCESSES = {"command": "", "ms": ".0f", "times `python -c pass`": ".1f", "aim": ""}
 CAPABILITIES_IN_PROVIDER = 40
 """As many as one mMCP manifest holds: Android keeps at most 32,768 characters of it."""
 
@@ -120,20 +120,22 @@ def measure_pairs(results: Results, formats: Mapping[str, Format], rounds: int) 
 
 
 def measure_processes(results: Results, formats: Mapping[str, Format], rounds: int) -> None:
-    """Measure the time of whole processes."""
+    """Measure the processor time of whole processes."""
     file = descriptor_of(formats["mobile-mcp"], typical_provider(3))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "mcp_capabilities.xml"
         path.write_bytes(file.data)
-        commands = {
-            "python -c pass": [sys.executable, "-c", "pass"],
-            "droidgate --help": [sys.executable, "-m", "droidgate", "--help"],
-            "droidgate inspect FILE": [sys.executable, "-m", "droidgate", "inspect", str(path)],
+        aims = {
+            "--help": 8,
+            "--version": 7,
+            f"inspect {path}": 26,
+            f"lint {path}": 30,
+            f"convert {path} --to mcp": 28,
         }
-        table = results.table("processes", {"command": "", "ms": ".0f"})
-        for name, command in commands.items():
-            run = functools.partial(subprocess.run, command, check=True, capture_output=True)
-            table.add(name, median_seconds(run, rounds) * 1000)
+        commands = {line: (sys.executable, "-m", "droidgate", *line.split()) for line in aims}
+        table = results.table("processes", PROCESSES)
+        for line, measured in processes(commands, rounds).items():
+            table.add(f"droidgate {line.split()[0]}", *measured, aims[line])
 
 
 def main() -> None:

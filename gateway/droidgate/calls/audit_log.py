@@ -12,6 +12,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import hmac
+import logging
 import os
 import re
 import secrets
@@ -21,10 +22,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
+from droidgate.calls.call_steps import CallSteps, Work, wait_for, wait_on_loop
 from droidgate.calls.policy import Decision
 from droidgate.calls.subjects import CallSubject
 from droidgate.calls.trace_context import TRACEPARENT, TRACESTATE, TraceContext
@@ -32,6 +34,8 @@ from droidgate.computer.private_files import (
     NO_LINK,
     check_private,
     exclusive_file,
+    lock_file,
+    private_file,
     read_private,
     replace_private,
     sync_folder,
@@ -42,6 +46,11 @@ from droidgate_mappings.model.errors import DroidgateError, InputError, WriteErr
 from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mappings.text.json_text import parse_json
 from droidgate_mappings.user_folders import configuration_folder, state_folder
+
+if TYPE_CHECKING:
+    import asyncio
+
+_log: Final = logging.getLogger(__name__)
 
 HEAD_NAME: Final = "audit.head"
 KEY_NAME: Final = "audit-key"
@@ -59,17 +68,6 @@ _KEY_BYTES: Final = 32
 _LARGEST_START: Final = 256
 _SUBJECT_TEXTS: Final = ("client", "serial", "package", "component", "protocol", "capability")
 _TEXT_FIELDS: Final = ("previous", "time", "event", "digest")
-
-
-@dataclass(frozen=True, slots=True)
-class StartedCall:
-    """A call whose start is in the log.
-
-    Attributes:
-        id: 128 random bits, hexadecimal.
-    """
-
-    id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +89,75 @@ class Head:
 
 @dataclass(slots=True)
 class _Entry:
-    """A record that a thread waits for."""
+    """A record that a thread waits for, or a task of an event loop."""
 
     event: str
     facts: Mapping[str, Json]
     is_settled: bool = False
     error: DroidgateError | None = None
+    settled: asyncio.Future[None] | None = None
+
+    def settle(self, error: DroidgateError | None) -> None:
+        """Note that the record is on the disk, or has its error."""
+        self.error, self.is_settled = error, True
+        if self.settled is not None:
+            # The loop may have ended meanwhile.
+            with suppress(RuntimeError):
+                self.settled.get_loop().call_soon_threadsafe(self._wake)
+
+    def _wake(self) -> None:
+        if self.settled is not None and not self.settled.done():
+            self.settled.set_result(None)
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A record that has to be on the disk before its call goes on; a `CallStep`."""
+
+    log: AuditLog
+    event: str
+    facts: Mapping[str, Json]
+
+    def wait(self) -> None:
+        """Write the record and return when it is on the disk.
+
+        Threads that come while one of them waits for the disk are written together by the next: one write and
+        one sync for all their records, in the order they came.
+
+        Raises:
+            InputError: the log is not a file of the user.
+            WriteError: it cannot be written.
+        """
+        self.log.append(_Entry(self.event, self.facts))
+
+    async def wait_on_loop(self) -> None:
+        """Do the same on the event loop, also where the task is canceled meanwhile.
+
+        Raises:
+            InputError, WriteError: as `wait`.
+        """
+        import anyio  # noqa: PLC0415 - a single call needs no event loop
+
+        with anyio.CancelScope(shield=True):
+            await self.log.append_on_loop(_Entry(self.event, self.facts))
+
+
+@dataclass(frozen=True, slots=True)
+class StartedCall:
+    """A call that may be made once its record is on the disk.
+
+    Attributes:
+        id: 128 random bits, hexadecimal.
+        record: That it was asked for.
+    """
+
+    id: str
+    record: Recording
 
 
 @dataclass(slots=True)
 class AuditLog:
-    """The user's audit log. May be shared by threads.
+    """The user's audit log. May be shared by threads, and by the tasks of one event loop.
 
     Attributes:
         folder: Of the log; in the user's state folder by default.
@@ -117,6 +173,7 @@ class AuditLog:
     _keeps_start: bool = False
     _waiting: deque[_Entry] = field(default_factory=deque)
     _turn: threading.Lock = field(default_factory=threading.Lock)
+    _committing: asyncio.Task[None] | None = None
 
     def start(
         self,
@@ -127,7 +184,7 @@ class AuditLog:
         decision: Decision,
         trace_context: TraceContext | None = None,
     ) -> StartedCall:
-        """Record that a call was asked for and what was decided; on the disk when it returns.
+        """Return a call with the record that it was asked for and what was decided.
 
         A call whose start cannot be recorded must not be made.
 
@@ -139,45 +196,41 @@ class AuditLog:
             trace_context: The distributed trace that the call belongs to; written where there is one.
 
         Raises:
-            InputError: the log is not a file of the user.
-            WriteError: it cannot be written.
+            InputError: the key of the digests is not a file of the user.
+            WriteError: it cannot be made.
         """
-        call = StartedCall(secrets.token_hex(16))
+        call = secrets.token_hex(16)
         traced: dict[str, Json] = {}
         if trace_context is not None:
             traced = {TRACEPARENT: trace_context.traceparent, TRACESTATE: trace_context.tracestate}
-        self._append(
+        record = Recording(
+            self,
             "start",
             {
                 **{name: _bounded(getattr(subject, name)) for name in _SUBJECT_TEXTS},
-                "call": call.id,
+                "call": call,
                 "user": subject.user,
                 "effect": subject.effect.value,
                 "pin": pin,
-                "arguments": self.argument_digest(call.id, arguments),
+                "arguments": self.argument_digest(call, arguments),
                 "decision": decision.kind,
                 "rule": _bounded(decision.rule),
                 **traced,
             },
         )
-        return call
+        return StartedCall(call, record)
 
-    def end(self, call: StartedCall, *, route: str | None, result: str, duration_ms: int) -> None:
-        """Record how a call ended.
+    def end(self, call: StartedCall, *, route: str | None, result: str, duration_ms: int) -> Recording:
+        """Return the record how a call ended.
 
         Args:
             call: What `start` returned.
             route: Id of the route, None where nothing was sent.
             result: `ok` or a failure token.
             duration_ms: Elapsed time in milliseconds.
-
-        Raises:
-            InputError: the log is not a file of the user.
-            WriteError: it cannot be written; the call was made all the same.
         """
-        self._append(
-            "end", {"call": call.id, "route": route, "result": _bounded(result), "duration_ms": duration_ms}
-        )
+        facts: dict[str, Json] = {"call": call.id, "route": route}
+        return Recording(self, "end", {**facts, "result": _bounded(result), "duration_ms": duration_ms})
 
     def argument_digest(self, call: str, arguments: Json) -> str:
         """Return the digest of a call's arguments.
@@ -194,29 +247,61 @@ class AuditLog:
         text = f"{call}\n{canonical_json(arguments)}".encode("utf-8", "surrogatepass")
         return f"hmac-sha256:{hmac.digest(self._key, text, 'sha256').hex()}"
 
-    def _append(self, event: str, facts: Mapping[str, Json]) -> None:
-        """Write a record and return when it is on the disk.
-
-        Threads that come while one of them waits for the disk are written together by the next: one write and
-        one sync for all their records, in the order they came.
-        """
-        entry = _Entry(event, facts)
+    def append(self, entry: _Entry) -> None:
+        """Write a record and return when it is on the disk; see `Recording.wait`."""
         self._waiting.append(entry)
         with self._turn:
             if not entry.is_settled:
-                self._commit([self._waiting.popleft() for _ in range(len(self._waiting))])
+                wait_for(self._commit(self._take_waiting()))
         if entry.error is not None:
             raise entry.error
 
-    def _commit(self, entries: Sequence[_Entry]) -> None:
+    async def append_on_loop(self, entry: _Entry) -> None:
+        """Do the same on the event loop; see `Recording.wait_on_loop`."""
+        import asyncio  # noqa: PLC0415 - a single call needs no event loop
+
+        entry.settled = asyncio.get_running_loop().create_future()
+        self._waiting.append(entry)
+        if self._committing is None or self._committing.done():
+            # It starts when the other tasks that are ready have added their records.
+            self._committing = asyncio.create_task(self._commit_on_loop())
+        await entry.settled
+        if entry.error is not None:
+            raise entry.error
+
+    async def _commit_on_loop(self) -> None:
+        """Write what waits; only what the disk or another process delays is done in a thread."""
+        while self._waiting:
+            if self._turn.acquire(blocking=False):
+                try:
+                    await wait_on_loop(self._commit(self._take_waiting()))
+                except Exception:  # noqa: BLE001 - each record has its error, and others wait
+                    _log.exception("records of calls were not written")
+                finally:
+                    self._turn.release()
+            else:
+                await Work(self._commit_in_turn).wait_on_loop()
+
+    def _commit_in_turn(self) -> None:
+        with self._turn:
+            wait_for(self._commit(self._take_waiting()))
+
+    def _take_waiting(self) -> list[_Entry]:
+        return [self._waiting.popleft() for _ in range(len(self._waiting))]
+
+    def _commit(self, entries: Sequence[_Entry]) -> CallSteps[None]:
         """Write records behind the last one, and settle each: it is on the disk, or has its error."""
         error: DroidgateError | None = WriteError("the record was not written", place=str(self.folder))
         try:
             # Locked until the records are on the disk, so the head never names a record that is not there.
             # Otherwise a loss of power would look like a cut-off end.
-            with exclusive_file(self.folder / HEAD_NAME) as descriptor:
+            with private_file(self.folder / HEAD_NAME) as descriptor:
+                if not lock_file(descriptor, wait=False):
+                    yield Work(partial(lock_file, descriptor, wait=True))
                 before = _read_head(descriptor)
-                head, notes = _recover(self.folder, before)
+                head, notes = before or Head(), list[dict[str, Json]]()
+                if before is None or not self._is_end(before):
+                    head, notes = yield Work(partial(_recover, self.folder, before))
                 start = start_file(self.folder, self.key_folder)
                 if head.number == 0 and not notes and read_start(start) is not None:
                     notes.append({"what": "the log was gone"})
@@ -224,7 +309,7 @@ class AuditLog:
                     # Otherwise, if this writer fails, the next one reports the missing head again.
                     _write_head(descriptor, head)
                 recovered = [_Entry("recovered", note) for note in notes]
-                _write_head(descriptor, self._write([*recovered, *entries], head))
+                _write_head(descriptor, (yield from self._write([*recovered, *entries], head)))
                 if not self._keeps_start:
                     _keep_start(self.folder, start)
                     self._keeps_start = True
@@ -233,9 +318,15 @@ class AuditLog:
             error = failure
         finally:
             for entry in entries:
-                entry.error, entry.is_settled = error, True
+                entry.settle(error)
 
-    def _write(self, entries: Sequence[_Entry], head: Head) -> Head:
+    def _is_end(self, head: Head) -> bool:
+        """Return whether a head is the end of the log, so that nothing has to be read."""
+        return (
+            _size_of(self.folder, head.file) == head.size and not file_of(self.folder, head.file + 1).exists()
+        )
+
+    def _write(self, entries: Sequence[_Entry], head: Head) -> CallSteps[Head]:
         """Write records and return the head after them, when they are on the disk."""
         lines: dict[int, list[bytes]] = {}
         for entry in entries:
@@ -245,7 +336,7 @@ class AuditLog:
             head = Head(head.number + 1, digest, number, size + len(line))
             lines.setdefault(number, []).append(line)
         for number, of_file in lines.items():
-            _write_to(file_of(self.folder, number), b"".join(of_file))
+            yield from _write_to(file_of(self.folder, number), b"".join(of_file))
         return head
 
 
@@ -258,18 +349,16 @@ def record_line(head: Head, event: str, facts: Mapping[str, Json]) -> tuple[byte
         "event": event,
         **facts,
     }
-    digest = digest_of_record(record)
-    return _line_of({**record, "digest": digest}), digest
+    line = _line_of(record)
+    digest = hashlib.sha256(line).hexdigest()
+    # The digest goes where it is in the order of names. No text has this member: its quotes would be escaped.
+    member = f'"{min(name for name in record if name > "digest")}":'.encode()
+    before, _, after = line.partition(member)
+    return b'%s"digest":"%s",%s%s' % (before, digest.encode(), member, after), digest
 
 
 def _line_of(record: Mapping[str, Json]) -> bytes:
     return canonical_json(record).encode("utf-8", "backslashreplace") + b"\n"
-
-
-def digest_of_record(record: Mapping[str, Json]) -> str:
-    """Return the digest of a record: SHA-256 of its canonical JSON without the digest itself."""
-    rest = {name: value for name, value in record.items() if name != "digest"}
-    return hashlib.sha256(_line_of(rest)).hexdigest()
 
 
 def _bounded(text: str) -> str:
@@ -332,7 +421,7 @@ def log_files(folder: Path) -> list[tuple[int, Path]]:
     return sorted((int(found[1]), path) for found, path in names)
 
 
-def _write_to(path: Path, lines: bytes) -> None:
+def _write_to(path: Path, lines: bytes) -> CallSteps[None]:
     """Append lines to a file and sync it; on a full disk, remove what was written of them."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | NO_LINK, 0o600)
@@ -344,13 +433,13 @@ def _write_to(path: Path, lines: bytes) -> None:
         if os.write(descriptor, lines) < len(lines):
             os.ftruncate(descriptor, size)
             raise unwritable(path, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
-        os.fsync(descriptor)
+        yield Work(partial(os.fsync, descriptor))
     except OSError as error:
         raise unwritable(path, error) from None
     finally:
         os.close(descriptor)
     if size == 0:
-        sync_folder(path.parent)
+        yield Work(partial(sync_folder, path.parent))
 
 
 def _read_key(path: Path) -> bytes:
@@ -399,8 +488,6 @@ def _recover(folder: Path, head: Head | None) -> tuple[Head, list[dict[str, Json
             return Head(), []
         head = Head(file=files[0][0])
         notes.append({"what": "the head was missing or damaged"})
-    elif _size_of(folder, head.file) == head.size and not file_of(folder, head.file + 1).exists():
-        return head, []
     while True:
         path = file_of(folder, head.file)
         head, torn = _read_on(path, head)
@@ -475,7 +562,7 @@ def read_record(line: bytes) -> dict[str, Json] | None:
     written = _line_of(record)
     if written != line + b"\n":
         return None
-    # The line without its digest, as `digest_of_record` would write it again. No text in it has this member,
+    # The line without its digest, as `record_line` digested it. No text in it has this member,
     # since quotes in texts are escaped; "event" is behind it in the order of names.
     rest = written.replace(f'"digest":"{record["digest"]}",'.encode("utf-8", "backslashreplace"), b"", 1)
     return record if hashlib.sha256(rest).hexdigest() == record["digest"] else None

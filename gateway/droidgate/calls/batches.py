@@ -222,11 +222,9 @@ def open_journal(path: str | os.PathLike[str]) -> Iterator[Journal]:
     except OSError as error:
         raise WriteError(error.strerror or "it cannot be written", place=os.fspath(path)) from error
     with file:
-        try:
-            lock_file(file.fileno(), wait=False)
-        except OSError as error:
+        if not lock_file(file.fileno(), wait=False):
             hint = "wait, or use a new file"
-            raise InputError("another run uses the file", place=os.fspath(path), hint=hint) from error
+            raise InputError("another run uses the file", place=os.fspath(path), hint=hint)
         file.seek(0)
         begun, ended, size = _read_journal(file, os.fspath(path))
         file.truncate(size)

@@ -165,7 +165,7 @@ def fetch_files(value: Json, folder: Path, device: Device) -> FetchedFiles:
         folder: Made where it is missing. No file in it is replaced.
         device: The phone.
     """
-    paths = list(dict.fromkeys(_paths_in(value)))
+    paths = list(dict.fromkeys(paths_in(value)))
     copies: list[Path] = []
     problems: list[str] = []
     for path in paths[:MAX_FETCHED_FILES]:
@@ -251,7 +251,7 @@ def read_files(value: Json, target: CallTarget, device: Device) -> FileReading:
         target: What returned it.
         device: The phone.
     """
-    paths = list(dict.fromkeys(_paths_in(value)))
+    paths = list(dict.fromkeys(paths_in(value)))
     files: list[ReadFile] = []
     problems: list[str] = []
     room = 2 * MAX_READ_BYTES
@@ -279,16 +279,17 @@ def _is_own(path: str, target: CallTarget) -> bool:
     )
 
 
-def _paths_in(value: Json) -> Iterator[str]:
+def paths_in(value: Json) -> Iterator[str]:
+    """Yield the paths on the phone that a result names."""
     if isinstance(value, str):
         if _SHARED.fullmatch(value) and ".." not in PurePosixPath(value).parts:
             yield value
     elif isinstance(value, Mapping):
         for member in value.values():
-            yield from _paths_in(member)
+            yield from paths_in(member)
     elif isinstance(value, list):
         for item in value:
-            yield from _paths_in(item)
+            yield from paths_in(item)
 
 
 def _safe_name(name: str) -> str:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
 from droidgate.calls.call_links import CallLink, RoutePlan
 from droidgate.calls.screen_route import ScreenRoute
 from droidgate.calls.shell_route import ShellRoute
-from droidgate.calls.shim_route import ShimRoute
 from droidgate.calls.subjects import CapabilityKey
 from droidgate.calls.targets import CallTarget, PhoneTargets, ScreenTarget
 from droidgate.devices.packages import InstalledPackage
-from droidgate.shims.place import ShimPlace
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.reachability import capability_verdict, interface_of
 from droidgate_mappings.formats.shell_calls import NotCarriedError
@@ -20,8 +19,11 @@ from droidgate_mappings.model.errors import DeviceError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.values.failures import CallError, Failure, call_error
 
-CapabilityRoute = ShellRoute | ShimRoute | ScreenRoute
-"""A route to a capability: it plans a call, sees whether the capability is enabled, and sends it once."""
+if TYPE_CHECKING:
+    from droidgate.calls.shim_route import ShimRoute
+
+CapabilityRoute: TypeAlias = "ShellRoute | ShimRoute | ScreenRoute"
+"""A route to a capability: it plans a call, and sends it once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +47,12 @@ class CallRoutes:
 
     Attributes:
         targets: The capabilities.
-        shims: The route through the phone's shims.
+        shims: Returns the route through the phone's shims, which takes long to import.
         screens: The route by its screen.
     """
 
     targets: PhoneTargets
-    shims: ShimRoute
+    shims: Callable[[], ShimRoute]
     screens: ScreenRoute
 
     def choose(self, target: CallTarget, arguments: Mapping[str, Json], link: CallLink) -> ChosenRoute:
@@ -85,14 +87,17 @@ class CallRoutes:
         Raises:
             DeviceError: the phone fails.
         """
+        from droidgate.shims.place import ShimPlace  # noqa: PLC0415 - calls by the shell use no shim
+
         place = ShimPlace(link.device, link.facts.user, link.facts.sdk_full)
         installed: dict[str, InstalledPackage] | None = None
         failures: dict[CapabilityKey, CallError] = {}
         for target in targets:
             try:
-                if next(self._routes_to(target)) is self.shims:
+                route = next(self._routes_to(target))
+                if not isinstance(route, ShellRoute | ScreenRoute):
                     installed = place.packages() if installed is None else installed
-                    self.shims.find(target, place, installed)
+                    route.find(target, place, installed)
             except CallError as error:
                 failures[target.key] = error
             except DeviceError:
@@ -132,4 +137,4 @@ class CallRoutes:
                     yield ShellRoute(route.title, calls)
                     if format_.shim_backend is None:
                         return
-        yield self.shims
+        yield self.shims()

@@ -11,8 +11,8 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Final
+from functools import cache, partial
+from typing import TYPE_CHECKING, Final
 
 from droidgate.calls.approvals import ApprovalRequest, Approver, refuse, refuse_unshowable
 from droidgate.calls.audit_log import AuditLog, StartedCall
@@ -27,12 +27,12 @@ from droidgate.calls.call_requests import (
     outputs_of,
 )
 from droidgate.calls.call_routes import CallRoutes, ChosenRoute
+from droidgate.calls.call_steps import MAY_BLOCK, CallSteps, wait_for
 from droidgate.calls.pins import PinState, PinStore
 from droidgate.calls.policy import Decision, Policy
 from droidgate.calls.screen.screen_tools import MobileAgentTools
 from droidgate.calls.screen_route import ScreenRoute
 from droidgate.calls.shell_route import ShellRoute
-from droidgate.calls.shim_route import ShimRoute
 from droidgate.calls.subjects import CallEffect, CallSubject, CapabilityKey, NamePattern, Pin
 from droidgate.calls.targets import CallTarget, PhoneTargets, ScreenTarget
 from droidgate.calls.trace_context import TraceContext
@@ -57,6 +57,9 @@ from droidgate_mappings.values.coercion import (
     fit_result,
 )
 from droidgate_mappings.values.failures import CallError, Failure, call_error, first_of
+
+if TYPE_CHECKING:
+    from droidgate.calls.shim_route import ShimRoute
 
 _code = partial(finding_code, module=__name__)
 
@@ -202,8 +205,8 @@ class Caller:
         self.pins = PinStore() if pins is None else pins
         self._audit = AuditLog() if audit is None else audit
         self._approver = approver
-        shims = ShimRoute(signed_by)
-        self.targets = PhoneTargets(device, shims.ask_for_tools, keep=keep)
+        shims = cache(partial(_shim_route, signed_by))
+        self.targets = PhoneTargets(device, lambda *asked: shims().ask_for_tools(*asked), keep=keep)
         self._routes = CallRoutes(self.targets, shims, ScreenRoute(MobileAgentTools(lambda: device)))
 
     def call(
@@ -216,6 +219,22 @@ class Caller:
         trace: Trace = NO_TRACE,
         progress: ProgressSink | None = None,
     ) -> CallResult:
+        """Call a capability, once; see `steps_of`."""
+        steps = self.steps_of(
+            request, cancel=cancel, approver=approver, allowed=allowed, trace=trace, progress=progress
+        )
+        return wait_for(steps)
+
+    def steps_of(
+        self,
+        request: CallRequest,
+        *,
+        cancel: threading.Event | None = None,
+        approver: Approver | None = None,
+        allowed: Sequence[NamePattern] = (),
+        trace: Trace = NO_TRACE,
+        progress: ProgressSink | None = None,
+    ) -> CallSteps[CallResult]:
         """Call a capability, once.
 
         Args:
@@ -235,13 +254,16 @@ class Caller:
             DeviceError: the phone fails; whether the call was made is not known.
             WriteError: the trace cannot be written.
         """
+        if trace.is_on or progress is not None or request.files or not self.targets.is_read:
+            yield MAY_BLOCK
         trace.record_request(request, self.device.serial)
         with trace.recording_failure(), ProgressReports(progress) as reports:
             reports.step = _READING
             link = self._link(request, cancel, trace)
             link.progress = reports
             try:
-                result = self._make(request, link, _Approvals(approver or self._approver, allowed))
+                approvals = _Approvals(approver or self._approver, allowed)
+                result = yield from self._make(request, link, approvals)
             except CanceledError as error:
                 raise call_error(Failure("canceled", _CANCELED)) from error
         trace.record_result(result)
@@ -322,19 +344,20 @@ class Caller:
             link.add(_READING, begin)
         return link
 
-    def _make(self, request: CallRequest, link: CallLink, approvals: _Approvals) -> CallResult:
+    def _make(self, request: CallRequest, link: CallLink, approvals: _Approvals) -> CallSteps[CallResult]:
         """Make a call; from the last reading of the app, if the shell can check that it is still current."""
         target = self.targets.find(request.capability, app=request.app, protocol=request.protocol)
         foreseen = self._foresee(request, target, link, approvals)
         if foreseen is not None:
             with suppress(ConditionError):
-                return self._record(foreseen.checked, link, approvals, foreseen.chosen)
+                return (yield from self._record(foreseen.checked, link, approvals, foreseen.chosen))
+        yield MAY_BLOCK
         for _ in range(_MOST_REPLACEMENTS):
             # Nothing was called yet: the app is looked at for the first time, or was replaced or removed.
             checked = self._check(request, target, link)
             target = checked.target
             with suppress(ConditionError):
-                return self._record(checked, link, approvals)
+                return (yield from self._record(checked, link, approvals))
         raise call_error(Failure("unavailable", f"{target.app.package} is replaced again and again"))
 
     def _foresee(
@@ -393,7 +416,7 @@ class Caller:
         link: CallLink,
         approvals: _Approvals,
         foreseen: ChosenRoute | None = None,
-    ) -> CallResult:
+    ) -> CallSteps[CallResult]:
         """Make the call between the two records of the audit log; one that was foreseen has its route.
 
         Raises:
@@ -410,10 +433,16 @@ class Caller:
         )
         outcome = "canceled"
         try:
+            yield started.record
+        except CanceledError:
+            # The record may be on its way to the disk.
+            yield from self._record_end(started, None, outcome, 0)
+            raise
+        try:
             if attempt.chosen is None:
                 checked = self._approve(checked, link, approvals)
                 attempt.chosen = self._routes.choose(checked.target, checked.fitted.values, link)
-            result = self._send(checked, attempt.chosen, attempt, link)
+            result = yield from self._send(checked, attempt.chosen, attempt, link)
             outcome = "ok"
         except CallError as error:
             outcome = error.failure.token
@@ -433,15 +462,17 @@ class Caller:
         finally:
             elapsed = round((time.monotonic() - begin) * 1000)
             sent_by = None if attempt.chosen is None else attempt.chosen.plan.route
-            unrecorded = self._record_end(started, sent_by, outcome, elapsed)
+            unrecorded = yield from self._record_end(started, sent_by, outcome, elapsed)
         return replace(result, findings=(*result.findings, *unrecorded))
 
     def _record_end(
         self, started: StartedCall, route: str | None, outcome: str, elapsed: int
-    ) -> tuple[Finding, ...]:
+    ) -> CallSteps[tuple[Finding, ...]]:
         """Record how a call ended, or return a finding where that fails; the call has been made."""
         try:
-            self._audit.end(started, route=route, result=outcome, duration_ms=elapsed)
+            yield self._audit.end(started, route=route, result=outcome, duration_ms=elapsed)
+        except CanceledError:
+            raise
         except DroidgateError as error:
             message = f"the end of the call is not in the audit log: {error.message}"
             return (_finding(END_NOT_RECORDED, Level.ERROR, "", message),)
@@ -510,18 +541,21 @@ class Caller:
 
     def _send(
         self, checked: _CheckedCall, chosen: ChosenRoute, attempt: _Attempt, link: CallLink
-    ) -> CallResult:
+    ) -> CallSteps[CallResult]:
         route, plan = chosen.route, chosen.plan
         link.trace.record_route(plan.route, plan.title, chosen.passed_over)
-        if route.check_enabled(plan, link) is False:
-            raise call_error(Failure("disabled", _DISABLED))
         if isinstance(route, ShellRoute):
+            if (yield from route.check_enabled(plan, link)) is False:
+                raise call_error(Failure("disabled", _DISABLED))
             # A shim knows its app and looks at it itself.
             app = checked.target.app
             link.condition = is_installed_at(app.package, app.path, checked.target.user)
         with placed_files(checked.files, link, self.device):
             attempt.is_sent = True
-            raw = route.send(plan, checked.target, link)
+            if isinstance(route, ShellRoute):
+                raw = yield from route.send(plan, checked.target, link)
+            else:
+                raw = route.send(plan, checked.target, link)
         value, findings = _fitted_result(raw)
         return CallResult(
             value,
@@ -539,6 +573,12 @@ _MOST_REPLACEMENTS: Final = 5
 
 _NOTEWORTHY_SECONDS: Final = 0.001
 """Reading an app takes less if it was read before."""
+
+
+def _shim_route(signed_by: str | None) -> ShimRoute:
+    from droidgate.calls.shim_route import ShimRoute  # noqa: PLC0415 - most calls are by the shell
+
+    return ShimRoute(signed_by)
 
 
 def _needs_nobody(state: PinState, decision: Decision) -> bool:

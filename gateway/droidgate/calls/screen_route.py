@@ -34,11 +34,6 @@ class ScreenRoute:
         del target, link
         return RoutePlan(self.id, self.title, (), dict(arguments))
 
-    def check_enabled(self, plan: RoutePlan, link: CallLink) -> bool:
-        """Return True: every phone has a screen."""
-        del plan, link
-        return True
-
     def send(self, plan: RoutePlan, target: CallTarget, link: CallLink) -> RawResult:
         """Run the tool, once.
 

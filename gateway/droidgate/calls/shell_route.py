@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from droidgate.calls.call_links import CallLink, Command, RawResult, RoutePlan
+from droidgate.calls.call_steps import CallSteps, Work
 from droidgate.calls.targets import CallTarget
 from droidgate.devices.activities import (
     broadcast_command,
     intent_arguments,
-    send_broadcast,
-    start_activity,
+    read_activity_start,
+    read_broadcast,
     start_command,
 )
-from droidgate.devices.device import Condition, Device
+from droidgate.devices.device import CommandResult, Condition, Device
 from droidgate.devices.device_errors import CommandFailedError, DeadlineError
 from droidgate.devices.quoting import MAX_ARGUMENT_BYTES
 from droidgate_mappings.formats.shell_calls import (
@@ -40,6 +42,8 @@ _CLEAR_TASK: Final = "--activity-clear-task"
 shortcuts with the same flag (reference app-actions 5)."""
 _MARGIN_SECONDS: Final = 5.0
 """Seconds that a command may take in addition to the call that it makes."""
+_LARGE: Final = 1 << 16
+"""Bytes of an answer that is read in a thread, so that other calls do not wait for that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,22 @@ class _Prepared:
     request: ShellRequest
     command: Command
     query: ShellCommand | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A command of the device; a `CallStep`."""
+
+    device: Device
+    command: Command
+    deadline: float
+    condition: Condition | None = None
+
+    def wait(self) -> CommandResult:
+        return self.device.run(self.command, deadline=self.deadline, condition=self.condition)
+
+    async def wait_on_loop(self) -> CommandResult:
+        return await self.device.run_on_loop(self.command, deadline=self.deadline, condition=self.condition)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +105,16 @@ class ShellRoute:
         commands = (command,) if query is None else (query.arguments, command)
         return RoutePlan(self.id, self.title, commands, _Prepared(call, request, command, query))
 
-    def check_enabled(self, plan: RoutePlan, link: CallLink) -> bool | None:
+    def check_enabled(self, plan: RoutePlan, link: CallLink) -> CallSteps[bool | None]:
         """Return what the shell says of the capability; None where it has no command for that."""
         query = plan.payload.query
         if query is None:
             return None
         with link.hop("ask whether it is enabled", query.arguments):
-            return self.calls.read_enabled(_run(link.device, query, link.seconds))
+            ran = yield _Run(link.device, query.arguments, link.seconds)
+            return self.calls.read_enabled(_shell_output(ran))
 
-    def send(self, plan: RoutePlan, target: CallTarget, link: CallLink) -> RawResult:
+    def send(self, plan: RoutePlan, target: CallTarget, link: CallLink) -> CallSteps[RawResult]:
         """Run the command, once.
 
         Raises:
@@ -105,10 +126,15 @@ class ShellRoute:
         call, request = prepared.call, prepared.request
         with link.hop(self.title, prepared.command):
             try:
-                output = _send(link.device, request, call, link.condition)
+                deadline = call.seconds + _MARGIN_SECONDS
+                ran = yield _Run(link.device, prepared.command, deadline, link.condition)
             except DeadlineError as error:
                 raise call_error(Failure("timeout", error.message)) from error
-        result = self.calls.read(call, output)
+            output = _output_of(request, ran)
+        if len(ran.stdout) > _LARGE:
+            result = yield Work(partial(self.calls.read, call, output))
+        else:
+            result = self.calls.read(call, output)
         if result.token is not None:
             raise call_error(Failure(result.token, result.message, result.code))
         declared = None if result.is_missing else target.capability
@@ -144,23 +170,18 @@ def _intent_of(request: OrderedBroadcast | ScreenStart, call: ShellCall) -> list
     return [*intent, _CLEAR_TASK]
 
 
-def _send(device: Device, request: ShellRequest, call: ShellCall, condition: Condition | None) -> ShellAnswer:
-    deadline = call.seconds + _MARGIN_SECONDS
+def _output_of(request: ShellRequest, ran: CommandResult) -> ShellAnswer:
     if isinstance(request, ShellCommand):
-        return _run(device, request, deadline, condition)
-    intent = _intent_of(request, call)
+        return _shell_output(ran)
     if isinstance(request, OrderedBroadcast):
-        left = send_broadcast(device, intent, deadline=deadline, condition=condition)
+        left = read_broadcast(ran.text, ran.exit_status, ran.error_text)
         return BroadcastOutput(left.result, left.data)
     try:
-        start = start_activity(device, intent, deadline=deadline, condition=condition)
+        start = read_activity_start(ran.text, ran.exit_status, ran.error_text)
     except CommandFailedError as error:
         raise call_error(Failure("unavailable", error.message)) from error
     return ScreenOutput(start.activity, start.warning, start.status == "timeout")
 
 
-def _run(
-    device: Device, command: ShellCommand, deadline: float, condition: Condition | None = None
-) -> ShellOutput:
-    result = device.run(command.arguments, deadline=deadline, condition=condition)
-    return ShellOutput(result.text, result.error_text, result.exit_status)
+def _shell_output(ran: CommandResult) -> ShellOutput:
+    return ShellOutput(ran.text, ran.error_text, ran.exit_status)

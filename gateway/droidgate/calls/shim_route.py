@@ -106,11 +106,6 @@ class ShimRoute:
             _Prepared(application_id, route, table, identifier, request, deadline_ms),
         )
 
-    def check_enabled(self, plan: RoutePlan, link: CallLink) -> bool | None:
-        """Return None: the shim looks itself, at each call."""
-        del plan, link
-        return None
-
     def send(self, plan: RoutePlan, target: CallTarget, link: CallLink) -> RawResult:
         """Send the request, once.
 

@@ -214,6 +214,11 @@ class PhoneTargets:
         self._screen_facts: DeviceFacts | None = None
         self._screens: tuple[ScreenTarget, ...] = ()
 
+    @property
+    def is_read(self) -> bool:
+        """Whether what the phone's apps declare is known, so that nobody waits for the phone."""
+        return self._reading is not None
+
     def facts(self, protocol: str | None = None) -> DeviceFacts:
         """Return the facts of the phone; its apps are not read if only its screen is used.
 
@@ -261,11 +266,13 @@ class PhoneTargets:
         Raises:
             DeviceError: the phone fails.
         """
+        # Not under the lock: nobody who needs what is known waits for the phone.
+        reading = self._read()
         with self._lock:
-            self._reading = self._read()
+            self._reading = reading
             self._learnt.clear()
             self._known = None
-            return self._reading
+        return reading
 
     def all(self) -> tuple[CallTarget, ...]:
         """Return every capability, except those of shims; receivers are asked for theirs.
@@ -356,11 +363,11 @@ class PhoneTargets:
         return read_phone(self._device, PhoneRequest(formats, package=package, keep=self._keep))
 
     def _read_again(self, package: str) -> None:
+        try:
+            apps = self._read(package).apps
+        except DeviceError as error:
+            raise _unavailable(error.message) from error
         with self._lock:
-            try:
-                apps = self._read(package).apps
-            except DeviceError as error:
-                raise _unavailable(error.message) from error
             others = (app for app in self.reading.apps if app.package != package)
             self._reading = replace(self.reading, apps=(*others, *apps))
             self._known = None

@@ -118,9 +118,15 @@ def sync_folder(folder: Path) -> None:
 
 @contextmanager
 def exclusive_file(path: Path) -> Iterator[int]:
-    """Hold a file, which is made where there is none, and yield its descriptor for reading and writing.
+    """Hold a file, as `private_file` opens it and `lock_file` locks it."""
+    with private_file(path) as descriptor:
+        lock_file(descriptor, wait=True)
+        yield descriptor
 
-    One holder at a time, whether thread or process; the system lets go of it when a process ends.
+
+@contextmanager
+def private_file(path: Path) -> Iterator[int]:
+    """Open a file, which is made where there is none, and yield its descriptor for reading and writing.
 
     Raises:
         InputError: it is not a regular file of the user.
@@ -137,36 +143,45 @@ def exclusive_file(path: Path) -> Iterator[int]:
         raise unwritable(path, error) from None
     try:
         check_private(descriptor, path)
-        lock_file(descriptor)
         yield descriptor
     finally:
         os.close(descriptor)
 
 
-def lock_file(descriptor: int, *, wait: bool = True) -> None:
-    """Lock an open file until it is closed; other threads and processes that lock it wait, or have an error.
+def lock_file(descriptor: int, *, wait: bool) -> bool:
+    """Lock an open file until it is closed, and return whether it is held; other threads and processes wait.
+
+    Args:
+        descriptor: The file.
+        wait: Wait for whoever holds it.
 
     Raises:
-        OSError: without `wait`, somebody else holds it; or the system cannot lock the file.
+        OSError: the system cannot lock the file.
     """
     if sys.platform != "win32":
         import fcntl  # noqa: PLC0415 - not on every system
 
-        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        return
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            return False
+        return True
     import msvcrt  # noqa: PLC0415 - only there
 
     position = os.lseek(descriptor, 0, os.SEEK_CUR)
     os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
-    while True:
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-            break
-        except PermissionError:
-            if not wait:
-                raise
-            time.sleep(_SECONDS_BETWEEN_LOCKS)
-    os.lseek(descriptor, position, os.SEEK_SET)
+    try:
+        while True:
+            try:
+                msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+            except PermissionError:
+                if not wait:
+                    return False
+                time.sleep(_SECONDS_BETWEEN_LOCKS)
+            else:
+                return True
+    finally:
+        os.lseek(descriptor, position, os.SEEK_SET)
 
 
 def unreadable(path: Path, error: OSError) -> DroidgateError:

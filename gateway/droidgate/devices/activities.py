@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.devices.device import DEFAULT_SECONDS, Condition, Device
+from droidgate.devices.device import DEFAULT_SECONDS, Device
 from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError, command_failed
 from droidgate.devices.quoting import check_action, check_component, check_package, check_user
 
@@ -89,29 +89,6 @@ def broadcast_command(intent: Sequence[str]) -> list[str]:
     return ["am", "broadcast", *intent]
 
 
-def send_broadcast(
-    device: Device,
-    intent: Sequence[str],
-    *,
-    deadline: float = DEFAULT_SECONDS,
-    condition: Condition | None = None,
-) -> BroadcastResult:
-    """Send an ordered broadcast and return what its receivers left.
-
-    Args:
-        device: The device.
-        intent: From `intent_arguments`.
-        deadline: Seconds to wait for the last receiver.
-        condition: It is sent only if this holds.
-
-    Raises:
-        ConditionError: the condition does not hold; nothing was sent.
-        DeviceError: the device fails, refuses, or its output is not that of `am broadcast`.
-    """
-    result = device.run(broadcast_command(intent), deadline=deadline, condition=condition)
-    return read_broadcast(result.text, result.exit_status, result.error_text)
-
-
 def read_broadcast(text: str, exit_status: int = 0, error_text: str = "") -> BroadcastResult:
     """Read what `am broadcast` printed.
 
@@ -150,15 +127,13 @@ def start_activity(
     intent: Sequence[str],
     *,
     deadline: float = DEFAULT_SECONDS,
-    condition: Condition | None = None,
 ) -> ActivityStart:
     """Start an activity and wait until it is drawn; its result cannot be had this way.
 
     Raises:
-        ConditionError: the condition does not hold; nothing was started.
         DeviceError: the device fails, refuses, or its output is not that of `am start-activity -W`.
     """
-    result = device.run(start_command(intent), deadline=deadline, condition=condition)
+    result = device.run(start_command(intent), deadline=deadline)
     return read_activity_start(result.text, result.exit_status, result.error_text)
 
 

@@ -115,6 +115,9 @@ def _file(port: int) -> Path:
 MAX_SERVICE_BYTES: Final = 65_535
 """Longest text of a request (reference android-runtime 1.7)."""
 
+OKAY: Final = b"OKAY"
+FAIL: Final = b"FAIL"
+
 _HEXADECIMAL: Final = re.compile(rb"[0-9a-fA-F]{4}")
 _PIECE: Final = 64 * 1024
 _Selector: Final = getattr(selectors, "PollSelector", selectors.SelectSelector)
@@ -168,7 +171,7 @@ class Connection:
         except BlockingIOError:
             return 0
         except OSError as error:
-            raise self._gone(error) from None
+            raise gone(self.deadline, error) from None
 
     def send(self, data: bytes) -> None:
         """Send all bytes.
@@ -206,7 +209,7 @@ class Connection:
             except BlockingIOError:
                 self.wait(writing=False)
             except OSError as error:
-                raise self._gone(error) from None
+                raise gone(self.deadline, error) from None
 
     def receive(self, length: int) -> bytes:
         """Return exactly `length` bytes.
@@ -231,15 +234,7 @@ class Connection:
 
     def ended(self) -> DeviceGoneError:
         """Return the error that says that the other side closed the connection too early."""
-        return self._gone(None)
-
-    def _gone(self, error: OSError | None) -> DeviceGoneError:
-        reason = "" if error is None else f" ({error.strerror or error})"
-        return DeviceGoneError(
-            f"the connection ended while {self.deadline.doing} was going on{reason}",
-            place=self.deadline.place,
-            hint="look whether the device is still attached: droidgate devices",
-        )
+        return gone(self.deadline, None)
 
     def request(self, service: str) -> None:
         """Ask the server for a service and read its verdict.
@@ -259,14 +254,11 @@ class Connection:
             RefusedError: FAIL.
             ProtocolError: neither.
         """
-        verdict = self.receive(4)
-        if verdict == b"OKAY":
+        verdict = self.receive(len(OKAY))
+        if verdict == OKAY:
             return
-        if verdict != b"FAIL":
-            raise ProtocolError(
-                f"the adb server answered {excerpt(verdict.decode('latin-1'))!r} in place of OKAY or FAIL",
-                hint="something else than an adb server may listen on that port",
-            )
+        if verdict != FAIL:
+            raise no_verdict(verdict)
         raise RefusedError(self.read_block().decode("utf-8", "backslashreplace"))
 
     def read_block(self) -> bytes:
@@ -280,6 +272,24 @@ class Connection:
             shown = excerpt(digits.decode("latin-1"))
             raise ProtocolError(f"the adb server sent {shown!r} in place of a length")
         return self.receive(int(digits, 16))
+
+
+def gone(deadline: Deadline, error: OSError | None) -> DeviceGoneError:
+    """Return the error that says that the other side closed a connection, and why."""
+    reason = "" if error is None else f" ({error.strerror or error})"
+    return DeviceGoneError(
+        f"the connection ended while {deadline.doing} was going on{reason}",
+        place=deadline.place,
+        hint="look whether the device is still attached: droidgate devices",
+    )
+
+
+def no_verdict(answer: bytes) -> ProtocolError:
+    """Return the error for an answer that is neither OKAY nor FAIL."""
+    return ProtocolError(
+        f"the adb server answered {excerpt(answer.decode('latin-1'))!r} in place of OKAY or FAIL",
+        hint="something else than an adb server may listen on that port",
+    )
 
 
 def frame_request(service: str) -> bytes:

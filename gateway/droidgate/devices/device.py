@@ -4,21 +4,20 @@ A handle remembers which phone it was opened for. Every connection sends the num
 serves it; when that number changes, the device was away, and it is looked at again before anything is sent.
 
 Commands use the shell protocol, version 2: standard output, standard error and the exit status on one
-connection. A packet is a byte that says what it is, the length of its data in four bytes, little end first,
-and the data (AOSP packages/modules/adb, shell_protocol.h).
+connection.
 """
 
 from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import os
 import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import BinaryIO, Final
 
 from droidgate.devices.adb_client import AdbClient, error_of_refusal
@@ -27,103 +26,18 @@ from droidgate.devices.device_errors import (
     CommandFailedError,
     ConditionError,
     DeviceChangedError,
-    OutputLimitError,
     ProtocolError,
     TransferError,
     UnsupportedDeviceError,
     excerpt,
 )
 from droidgate.devices.device_list import choose_device
-from droidgate.devices.quoting import DeviceCommand, join_command, join_commands, join_guarded
+from droidgate.devices.quoting import DeviceCommand, check_serial, join_command, join_commands, join_guarded
+from droidgate.devices.shell_packets import Collector, Incoming, Packet, frame
 from droidgate.devices.sync import FileStatus, SyncSession
 from droidgate_mappings.timed_steps import timed_step
 
-_HEADER: Final = 5
 _PIECE: Final = 32 * 1024
-_MAX_PACKET: Final = 8 * 1024 * 1024
-
-
-class Packet(IntEnum):
-    """What a packet is."""
-
-    STDIN = 0
-    STDOUT = 1
-    STDERR = 2
-    EXIT = 3
-    CLOSE_STDIN = 4
-
-
-def frame(kind: Packet, data: bytes) -> bytes:
-    """Return one packet."""
-    return bytes([kind]) + len(data).to_bytes(4, "little") + data
-
-
-class Collector:
-    """Keeps what comes in, up to a limit.
-
-    Args:
-        limit: Most bytes of both streams together.
-        doing: What is going on, for the error.
-    """
-
-    def __init__(self, limit: int, doing: str) -> None:
-        self.stdout = bytearray()
-        self.stderr = bytearray()
-        self._limit = limit
-        self._left = limit
-        self._doing = doing
-
-    def take(self, kind: Packet, data: bytes) -> None:
-        """Keep the data of a packet.
-
-        Raises:
-            OutputLimitError: that is more than the limit.
-        """
-        self.reserve(len(data))
-        if kind is Packet.STDERR:
-            self.stderr += data
-        else:
-            self.stdout += data
-
-    def reserve(self, length: int) -> None:
-        """Count bytes against the limit before they are read.
-
-        Raises:
-            OutputLimitError: they are more than what is left.
-        """
-        self._left -= length
-        if self._left < 0:
-            raise OutputLimitError(f"{self._doing} printed more than {self._limit} bytes")
-
-
-class _Incoming:
-    """Puts packets together from pieces."""
-
-    def __init__(self, collector: Collector) -> None:
-        self._buffer = bytearray()
-        self._collector = collector
-
-    def feed(self, piece: bytes) -> int | None:
-        """Take a piece; return the exit status when it is there."""
-        self._buffer += piece
-        while len(self._buffer) >= _HEADER:
-            length = int.from_bytes(self._buffer[1:_HEADER], "little")
-            kind = self._kind(length)
-            if len(self._buffer) < _HEADER + length:
-                return None
-            data = bytes(self._buffer[_HEADER : _HEADER + length])
-            del self._buffer[: _HEADER + length]
-            if kind is Packet.EXIT:
-                return data[0]
-            self._collector.take(kind, data)
-        return None
-
-    def _kind(self, length: int) -> Packet:
-        code = self._buffer[0]
-        is_known = code in {Packet.STDOUT, Packet.STDERR, Packet.EXIT}
-        if not is_known or length > _MAX_PACKET or (code == Packet.EXIT and length != 1):
-            raise ProtocolError(f"the device sent a shell packet of kind {code} with {length} bytes")
-        return Packet(code)
 
 
 class _Outgoing:
@@ -168,7 +82,7 @@ def exchange(connection: Connection, stdin: bytes | BinaryIO | None, collector: 
         OutputLimitError: there is more output than the collector takes.
         ProtocolError: the bytes are not shell packets.
     """
-    incoming, outgoing = _Incoming(collector), _Outgoing(stdin)
+    incoming, outgoing = Incoming(collector), _Outgoing(stdin)
     outgoing.sent(connection.send_some(outgoing.pending()))
     while True:
         pending = outgoing.pending()
@@ -280,6 +194,50 @@ class _Seen:
     transport: int | None = None
     identity: Identity | None = None
     features: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class _ShellRequest:
+    """A command as it is sent.
+
+    Attributes:
+        shown: The command, as it is logged.
+        command: What the device's shell is started with.
+        stdin: What the command reads.
+        refusal: What the shell prints where the condition does not hold.
+        condition: What has to hold.
+        collector: Takes the output.
+    """
+
+    shown: DeviceCommand
+    command: DeviceCommand
+    stdin: bytes | BinaryIO | None
+    refusal: str
+    condition: Condition | None
+    collector: Collector
+
+    @classmethod
+    def of(
+        cls,
+        arguments: Sequence[str],
+        stdin: bytes | BinaryIO | None,
+        limit: int,
+        condition: Condition | None,
+    ) -> _ShellRequest:
+        """Return the request for a command; args and errors are as of `Device.run`."""
+        # Not known to what the command starts, so that no output can be taken for the refusal.
+        refusal = f"droidgate-{secrets.token_hex(16)}"
+        shown = command = (
+            join_command(arguments)
+            if condition is None
+            else join_guarded(condition.arguments, condition.line, arguments, refusal)
+        )
+        if len(command.encode()) > LONG_COMMAND_BYTES:
+            if stdin is not None:
+                quote = f"the command has more than {LONG_COMMAND_BYTES} bytes and an input of its own"
+                raise UnsupportedDeviceError(quote, hint="send the data as a file")
+            stdin, command = f"{command} </dev/null\n".encode(), join_command(["sh"])
+        return cls(shown, command, stdin, refusal, condition, Collector(limit, _short(arguments)))
 
 
 class Device:
@@ -423,27 +381,52 @@ class Device:
         limit: int,
         condition: Condition | None,
     ) -> CommandResult:
-        # Not known to what the command starts, so that no output can be taken for the refusal.
-        refusal = f"droidgate-{secrets.token_hex(16)}"
-        sent = command = (
-            join_command(arguments)
-            if condition is None
-            else join_guarded(condition.arguments, condition.line, arguments, refusal)
-        )
-        if len(command.encode()) > LONG_COMMAND_BYTES:
-            if stdin is not None:
-                quote = f"the command has more than {LONG_COMMAND_BYTES} bytes and an input of its own"
-                raise UnsupportedDeviceError(quote, hint="send the data as a file")
-            stdin, command = f"{command} </dev/null\n".encode(), join_command(["sh"])
+        request = _ShellRequest.of(arguments, stdin, limit, condition)
         waiting = self._deadline(deadline, _short(arguments))
-        collector = Collector(limit, _short(arguments))
         with (
-            timed_step(f"{self.serial} shell: {sent}"),
+            timed_step(f"{self.serial} shell: {request.shown}"),
             self._open(waiting) as connection,
         ):
-            self._request_shell(connection, command)
-            status = exchange(connection, stdin, collector)
-        if condition is not None and status == 1 and collector.stderr.endswith(refusal.encode()):
+            self._request_shell(connection, request.command)
+            status = exchange(connection, request.stdin, request.collector)
+        return self._result_of(request, status)
+
+    async def run_on_loop(
+        self,
+        arguments: Sequence[str],
+        *,
+        deadline: float = DEFAULT_SECONDS,
+        limit: int = MAX_OUTPUT_BYTES,
+        condition: Condition | None = None,
+    ) -> CommandResult:
+        """Run a command as `run` does, without a thread for as long as all is as it was last seen.
+
+        Args, Raises: as `run`.
+        """
+        import anyio.to_thread  # noqa: PLC0415 - a single command needs no event loop
+
+        from droidgate.devices.loop_exchange import exchange_on_loop  # noqa: PLC0415
+
+        seen = self._seen.transport
+        request = _ShellRequest.of(arguments, None, limit, condition)
+        if seen is not None and request.stdin is None and self.observer is None and self.answers is None:
+            services = (f"host:tport:serial:{check_serial(self.serial)}", _SHELL + request.command)
+            waiting = self._deadline(deadline, _short(arguments))
+            with timed_step(f"{self.serial} shell: {request.shown}"):
+                status = await exchange_on_loop(
+                    self.server.address, services, seen, request.collector, waiting
+                )
+            if status is not None:
+                return self._result_of(request, status)
+        # A thread looks first which device this is.
+        run = functools.partial(self.run, arguments, deadline=deadline, limit=limit, condition=condition)
+        # Not one of the shared threads, which a phone that does not answer would keep.
+        limiter = anyio.CapacityLimiter(1)
+        return await anyio.to_thread.run_sync(run, abandon_on_cancel=True, limiter=limiter)
+
+    def _result_of(self, request: _ShellRequest, status: int) -> CommandResult:
+        condition, collector = request.condition, request.collector
+        if condition is not None and status == 1 and collector.stderr.endswith(request.refusal.encode()):
             raise ConditionError(f"{_short(condition.arguments)} prints something else", place=self.serial)
         return CommandResult(bytes(collector.stdout), bytes(collector.stderr), status)
 
@@ -531,7 +514,7 @@ class Device:
         return Deadline(seconds, doing, self.serial, self.cancel)
 
     def _request_shell(self, connection: Connection, command: DeviceCommand) -> None:
-        """Start a command: the only place where one is sent, and it takes no other text."""
+        """Start a command: here and in `run_on_loop` one is sent, and neither takes another text."""
         self._request(connection, _SHELL + command)
 
     def _request(self, connection: Connection, service: str) -> None:

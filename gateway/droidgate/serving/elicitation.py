@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import anyio
-import jsonschema
 import mcp_types
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError, NoBackChannelError
@@ -114,6 +113,8 @@ def answer_of(response: Any, question: Question) -> UserAnswer | None:
         result = mcp_types.ElicitResult.model_validate(response, from_attributes=True)
     except ValidationError:
         return None
+    import jsonschema  # noqa: PLC0415 - a server that asks nothing starts without it
+
     outcome = _OUTCOMES[result.action]
     fields: dict[str, Json] = dict(result.content or {})
     if outcome == "accepted" and not jsonschema.Draft202012Validator(question.schema).is_valid(fields):

@@ -31,8 +31,9 @@ import anyio.from_thread
 import anyio.lowlevel
 import anyio.to_thread
 
-from droidgate.calls.call_files import read_files
+from droidgate.calls.call_files import paths_in, read_files
 from droidgate.calls.call_requests import DEFAULT_SECONDS, CallProgress, CallRequest, ProgressSink
+from droidgate.calls.call_steps import MAY_BLOCK, CallSteps, Rest, wait_on_loop
 from droidgate.calls.caller import END_NOT_RECORDED, Caller
 from droidgate.calls.subjects import CallEffect, CapabilityKey, NamePattern, component_name, glob_matches
 from droidgate.calls.targets import SCREENS, CallTarget, ScreenTarget, last_part
@@ -41,7 +42,7 @@ from droidgate.calls.why import reasons_for_models
 from droidgate.devices.packages import InstalledPackage, list_packages
 from droidgate.devices.properties import current_user
 from droidgate.serving.elicitation import ClientApprover
-from droidgate.serving.served_files import SharedFolders, images_in, media_type_of
+from droidgate.serving.served_files import SharedFolders, images_in, media_type_of, names_files
 from droidgate.serving.tool_documents import cut, hidden_name, named, write_tools
 from droidgate.serving.tool_names import NamedCapability, ToolNames
 from droidgate.serving.tool_results import MAX_PART
@@ -402,22 +403,25 @@ class PhoneTools:
         sink = None if call.report_progress is None else _progress_sink(call.report_progress)
         key = (call.client.id, _serial(called.phone), called.target.app.package)
         limit = self._limits.setdefault(key, anyio.CapacityLimiter(MAX_CALLS))
+        steps = self._run_call(call, called, cancel, sink)
         try:
-            return await anyio.to_thread.run_sync(
-                self._run_call, call, called, cancel, sink, abandon_on_cancel=True, limiter=limit
-            )
+            async with limit:
+                outcome = await wait_on_loop(steps)
+            if isinstance(outcome, Rest):
+                outcome = await anyio.to_thread.run_sync(outcome.wait, abandon_on_cancel=True, limiter=limit)
+            return outcome
         finally:
             cancel.set()
 
     def _run_call(
         self, call: ToolCall, called: _ToolTarget, cancel: threading.Event, progress: ProgressSink | None
-    ) -> ToolOutcome:
+    ) -> CallSteps[ToolOutcome]:
         with self._running:
-            return self._call(call, called, cancel, progress)
+            return (yield from self._call(call, called, cancel, progress))
 
     def _call(
         self, call: ToolCall, called: _ToolTarget, cancel: threading.Event, progress: ProgressSink | None
-    ) -> ToolOutcome:
+    ) -> CallSteps[ToolOutcome]:
         target, caller = called.target, called.phone.caller
         if caller is None:
             return _failed("unavailable", "the phone is not there")
@@ -431,8 +435,10 @@ class PhoneTools:
             trace_context=call.trace_context,
         )
         try:
+            if names_files(call.arguments):
+                yield MAY_BLOCK
             with self._shared.copies(call.arguments) as (arguments, files):
-                result = caller.call(
+                result = yield from caller.steps_of(
                     replace(request, arguments=arguments, files=files),
                     cancel=cancel,
                     approver=approver,
@@ -446,6 +452,8 @@ class PhoneTools:
             return _failure_of(error)
         output, definitions = target.capability.output, target.provider.definitions
         value = result.value if output is None else with_nulls(result.value, output, definitions)
+        if any(paths_in(result.value)):
+            yield MAY_BLOCK
         reading = read_files(result.value, target, caller.device.ended_by(cancel))
         for finding in result.findings:
             if finding.code == END_NOT_RECORDED:

@@ -90,7 +90,7 @@ class SharedFolders:
         names = {name: value for name, value in arguments.items() if _is_named(value)}
         rest = {name: value for name, value in arguments.items() if name not in names}
         for name, value in rest.items():
-            if _has_named(value):
+            if names_files(value):
                 raise _refused(name, "a file can only be an argument of its own, not a part of one")
         if not names:
             yield rest, {}
@@ -151,11 +151,12 @@ def _is_named(value: Json) -> bool:
     return isinstance(value, str) and value.startswith(SCHEME)
 
 
-def _has_named(value: Json) -> bool:
+def names_files(value: Json) -> bool:
+    """Return whether an argument names a file that the user shares, or has a part that does."""
     if isinstance(value, Mapping):
-        return any(map(_has_named, value.values()))
+        return any(map(names_files, value.values()))
     if isinstance(value, list):
-        return any(map(_has_named, value))
+        return any(map(names_files, value))
     return _is_named(value)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -133,6 +134,8 @@ def serve_tools(
 ) -> None:
     """Serve tools that may have been looked at before; the rest is as for `serve`."""
     application = McpServer(tools)
+    # What is imported lives as long as the server: no collection has to look through it.
+    gc.freeze()
     if address is None:
         run_stdio(application)
         return

@@ -11,8 +11,6 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any, Final
 
-import jsonschema
-
 from droidgate.serving.tool_documents import BETWEEN_WORDS, LABEL_END, LABEL_START
 from droidgate.serving.tools import (
     Change,
@@ -242,6 +240,8 @@ class SearchTools:
         """Find, describe or call a tool; a client may know the others' names from before."""
         if call.tool not in _SCHEMAS or not self.is_searched:
             return await self._inner.call(call)
+        import jsonschema  # noqa: PLC0415 - a server that searches nothing starts without it
+
         schema = _input_schema(call.tool)
         problem = next(jsonschema.Draft202012Validator(schema).iter_errors(call.arguments), None)
         if problem is not None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
+import json
 import os
 import random
 import signal
@@ -31,9 +34,17 @@ def write_calls(log: AuditLog, count: int, **arguments: object) -> list[str]:
     ids = []
     for number in range(count):
         call = log.start(SUBJECT, pin=None, arguments={**arguments, "number": number}, decision=ALLOWED)
-        log.end(call, route="content", result="ok", duration_ms=number)
+        call.record.wait()
+        log.end(call, route="content", result="ok", duration_ms=number).wait()
         ids.append(call.id)
     return ids
+
+
+def digest_of_record(record: dict[str, object]) -> str:
+    """Return the digest that a record has to have: SHA-256 of its line without the digest."""
+    rest = {name: value for name, value in record.items() if name != "digest"}
+    line = json.dumps(rest, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(f"{line}\n".encode()).hexdigest()
 
 
 def kill_writers(folder: Path, kills: int, *, writers: int, threads: int, random_: random.Random) -> set[str]:
@@ -45,7 +56,7 @@ def kill_writers(folder: Path, kills: int, *, writers: int, threads: int, random
         folder: Where the log and its key are.
         kills: How many writers are ended.
         writers: How many write at the same time.
-        threads: How many threads of each writer share a log.
+        threads: How many threads of each writer share a log, next to an event loop with two tasks.
         random_: Draws the moments: up to 20 ms after a writer's first record.
     """
     reader, writer = os.pipe()
@@ -77,9 +88,9 @@ def _start_writer(folder: Path, reports: int, threads: int) -> int:
         return process
     try:
         log = AuditLog(folder / "log", folder / "key", rotate_at=20_000)
-        for _ in range(threads - 1):
+        for _ in range(threads):
             threading.Thread(target=_write_on, args=(log, reports), daemon=True).start()
-        _write_on(log, reports)
+        asyncio.run(_write_on_loop(log, reports))
     finally:
         os._exit(1)
 
@@ -88,9 +99,21 @@ def _write_on(log: AuditLog, reports: int) -> None:
     number = 0
     while True:
         call = log.start(SUBJECT, pin=None, arguments={"number": number}, decision=ALLOWED)
+        call.record.wait()
         os.write(reports, f"{call.id}\n".encode())
-        log.end(call, route="content", result="ok", duration_ms=number)
+        log.end(call, route="content", result="ok", duration_ms=number).wait()
         number += 1
+
+
+async def _write_on_loop(log: AuditLog, reports: int) -> None:
+    async def write() -> None:
+        while True:
+            call = log.start(SUBJECT, pin=None, arguments={}, decision=ALLOWED)
+            await call.record.wait_on_loop()
+            os.write(reports, f"{call.id}\n".encode())
+            await log.end(call, route="content", result="ok", duration_ms=1).wait_on_loop()
+
+    await asyncio.gather(write(), write())
 
 
 def _read_available(reader: int, data: bytearray) -> None:

@@ -18,7 +18,7 @@ from droidgate.calls import audit_log
 from droidgate.calls.audit_log import FIRST, HEAD_NAME, KEY_NAME, AuditLog, file_of, log_files, start_file
 from droidgate.calls.audit_reading import Break, Verification, read_calls, read_head, verify
 from droidgate_mappings.model.errors import DroidgateError, InputError, WriteError
-from gateway.calling.log_writers import ALLOWED, SUBJECT, kill_writers, write_calls
+from gateway.calling.log_writers import ALLOWED, SUBJECT, digest_of_record, kill_writers, write_calls
 
 Lines = list[bytes]
 
@@ -96,7 +96,8 @@ def test_no_value_of_an_argument_is_in_the_log(tmp_path: Path) -> None:
     log = AuditLog(tmp_path / "log", tmp_path / "key")
     for secret in ("canary-4711", {"nested": ["canary-4711"]}, 4711):
         call = log.start(SUBJECT, pin=None, arguments={"a": secret}, decision=ALLOWED)
-        log.end(call, route=None, result="backend_failure", duration_ms=1)
+        call.record.wait()
+        log.end(call, route=None, result="backend_failure", duration_ms=1).wait()
     written = b"".join(path.read_bytes() for path in log.folder.iterdir())
     assert b"canary" not in written
     assert b"4711" not in b"".join(
@@ -122,7 +123,7 @@ def test_texts_of_phones_and_clients_are_bounded_and_stay_on_one_line(tmp_path: 
     for text in ("x" * 100_000, 'a"\n{"number":1}\n', "\ud800", "\u202e\x1b[2J", ""):
         values = {name: getattr(SUBJECT, name) for name in SUBJECT.__slots__}
         subject = type(SUBJECT)(**{**values, "capability": text, "client": text, "package": text})
-        log.start(subject, pin=None, arguments={}, decision=ALLOWED)
+        log.start(subject, pin=None, arguments={}, decision=ALLOWED).record.wait()
     assert file_of(log.folder, 1).stat().st_size < 10_000
     check_holds(log, 5)
 
@@ -177,7 +178,7 @@ def test_a_record_that_is_replaced_by_another_with_a_right_digest_is_found(log: 
     def replace(lines: Lines) -> None:
         record = json.loads(lines[4])
         record["decision"] = "deny"
-        record["digest"] = audit_log.digest_of_record(record)
+        record["digest"] = digest_of_record(record)
         lines[4] = json.dumps(record, sort_keys=True, separators=(",", ":")).encode() + b"\n"
 
     change_lines(log, replace)
@@ -389,7 +390,7 @@ def _write_while_the_disk_works(log: AuditLog, monkeypatch: pytest.MonkeyPatch, 
 
     def start(number: int) -> None:
         try:
-            log.start(SUBJECT, pin=f"{number}", arguments={}, decision=ALLOWED)
+            log.start(SUBJECT, pin=f"{number}", arguments={}, decision=ALLOWED).record.wait()
             ends.append("")
         except WriteError as failure:
             ends.append(failure.message)
@@ -532,7 +533,7 @@ def _edit(lines: Lines, draw: random.Random) -> Lines:
     else:
         record = json.loads(edited[at])
         record[draw.choice(sorted(record))] = draw.choice(["x", 0, None, [1]])
-        record["digest"] = audit_log.digest_of_record(record)
+        record["digest"] = digest_of_record(record)
         edited[at] = json.dumps(record, sort_keys=True, separators=(",", ":")).encode() + b"\n"
     return edited
 

@@ -32,6 +32,7 @@ from droidgate.calls.audit_log import AuditLog
 from droidgate.calls.audit_reading import read_calls
 from droidgate.calls.call_links import RawResult
 from droidgate.calls.call_requests import CallRequest, CallResult
+from droidgate.calls.call_steps import CallSteps
 from droidgate.calls.phones import Phone
 from droidgate.calls.policy import Policy
 from droidgate.calls.shell_route import ShellRoute
@@ -335,7 +336,7 @@ def test_an_app_that_is_replaced_at_the_last_moment_gets_nothing(
     asked = Asked(allowed=1)
     send = ShellRoute.send
 
-    def send_late(self: ShellRoute, *given: Any) -> RawResult:
+    def send_late(self: ShellRoute, *given: Any) -> CallSteps[RawResult]:
         if len(asked) == 1:
             legacy.replace_legacy(**replacement)
         return send(self, *given)

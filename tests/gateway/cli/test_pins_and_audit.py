@@ -10,7 +10,7 @@ import pytest
 
 from conftest import Golden
 from droidgate.calls import audit_log, pins
-from droidgate.calls.audit_log import AuditLog, file_of
+from droidgate.calls.audit_log import AuditLog, Recording, file_of
 from droidgate.calls.declared_capabilities import declared_capabilities
 from droidgate.calls.phones import open_device
 from droidgate.calls.pins import PinStore
@@ -148,7 +148,7 @@ def test_calls_are_shown_and_the_chain_is_verified(droidgate: Runner) -> None:
     assert droidgate("audit", "verify").out == "the log is empty\n"
     log = AuditLog()
     write_calls(log, 3)
-    log.start(SUBJECT, pin=None, arguments={}, decision=Decision("deny", "rule 1", "no"))
+    log.start(SUBJECT, pin=None, arguments={}, decision=Decision("deny", "rule 1", "no")).record.wait()
     calls = droidgate.document("audit", "show")["calls"]
     assert [(call["decision"], call["result"]) for call in calls] == [*[("allow", "ok")] * 3, ("deny", None)]
     assert len(droidgate.document("audit", "show", "--last", "2")["calls"]) == 2
@@ -162,7 +162,9 @@ def test_calls_are_shown_and_the_chain_is_verified(droidgate: Runner) -> None:
 def test_calls_are_found_by_their_arguments_which_are_in_no_file(droidgate: Runner, home: Path) -> None:
     log = AuditLog()
     for number in (1, 2, 1):
-        log.start(SUBJECT, pin=None, arguments={"title": "canary", "number": number}, decision=ALLOWED)
+        log.start(
+            SUBJECT, pin=None, arguments={"title": "canary", "number": number}, decision=ALLOWED
+        ).record.wait()
     text = '{"number": 1, "title": "canary"}'
     calls = droidgate.document("audit", "show", "--args", text)["calls"]
     assert len(calls) == 2
@@ -193,7 +195,7 @@ def test_a_broken_chain_ends_with_code_one_and_its_place(droidgate: Runner, tmp_
 
 def test_a_record_with_other_fields_is_an_error_of_show(droidgate: Runner) -> None:
     log = AuditLog()
-    log._append("start", {"call": "x"})
+    Recording(log, "start", {"call": "x"}).wait()
     run = droidgate("audit", "show")
     assert (run.code, run.out) == (3, "")
     assert "a record of the log has other fields" in run.err
@@ -202,7 +204,7 @@ def test_a_record_with_other_fields_is_an_error_of_show(droidgate: Runner) -> No
 def test_texts_of_phones_are_safe_on_a_terminal(droidgate: Runner) -> None:
     values = {name: getattr(SUBJECT, name) for name in SUBJECT.__slots__}
     hostile = type(SUBJECT)(**{**values, "capability": "\x1b[2Ja\u202eb", "client": "\x07"})
-    AuditLog().start(hostile, pin=None, arguments={}, decision=ALLOWED)
+    AuditLog().start(hostile, pin=None, arguments={}, decision=ALLOWED).record.wait()
     shown = droidgate("audit", "show").out
     assert "\\x1b[2Ja\\u202eb" in shown
     assert not {"\x1b", "\u202e", "\x07"} & set(shown)
@@ -224,6 +226,6 @@ def test_a_page_fits_each_width(name: str, golden: Golden, monkeypatch: pytest.M
     monkeypatch.setattr(secrets, "token_bytes", lambda size: b"k" * size)
     keep_changed_approval(f"{NOTES}.NotesService#createNote")
     write_calls(AuditLog(), 2)
-    AuditLog().start(SUBJECT, pin=None, arguments={}, decision=Decision("deny", "rule 1", "no"))
+    AuditLog().start(SUBJECT, pin=None, arguments={}, decision=Decision("deny", "rule 1", "no")).record.wait()
     arguments = (*name.split("-"), *(["*createNote"] if name == "pins-approve" else []))
     Pages(golden, monkeypatch).check(name, printing(arguments))

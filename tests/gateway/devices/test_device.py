@@ -1,5 +1,6 @@
 """Commands, files and identity over a server of the tests' own."""
 
+import asyncio
 import io
 import re
 import threading
@@ -129,6 +130,8 @@ def test_after_a_reconnect_another_device_gets_no_command(start_server: StartSer
     server.requests.clear()
     with pytest.raises(DeviceChangedError):
         device.run(["rm", "-r", "x"])
+    with pytest.raises(DeviceChangedError):
+        asyncio.run(device.run_on_loop(["rm", "-r", "x"]))
     assert not [request for request in server.requests if "rm" in request]
 
 

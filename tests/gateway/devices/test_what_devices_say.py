@@ -5,8 +5,9 @@ from datetime import date
 import pytest
 
 from droidgate.devices.activities import (
+    broadcast_command,
     intent_arguments,
-    send_broadcast,
+    read_broadcast,
     start_activity,
 )
 from droidgate.devices.app_installation import InstallError, install_apks, uninstall
@@ -144,7 +145,7 @@ def test_intents_are_sent_with_every_value_quoted(start_server: StartServer) -> 
     )
     device = device_on(start_server(shell=script))
     intent = intent_arguments(component="a.b/.C", action="a.X", strings={"params": "{'$(x)'}"}, user=10)
-    assert send_broadcast(device, intent).data == "x"
+    assert read_broadcast(device.run(broadcast_command(intent)).text).data == "x"
     assert start_activity(device, intent).milliseconds == 5
     assert script.commands[0] == (
         "am broadcast --user 10 -n a.b/.C -a a.X --es params '{'\"'\"'$(x)'\"'\"'}'"

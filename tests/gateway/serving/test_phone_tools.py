@@ -4,6 +4,7 @@ Also two phones and two clients on one server, where nobody waits for an app tha
 that an app registers while it runs.
 """
 
+import asyncio
 import base64
 import json
 import os
@@ -54,7 +55,7 @@ from droidgate.serving.server_application import plan_tokens
 from droidgate.serving.tool_documents import write_tools
 from droidgate.serving.tool_names import NamedCapability
 from droidgate.serving.tool_search import SearchTools, ToolIndex
-from droidgate.serving.tools import ServedTool
+from droidgate.serving.tools import Client as ServedClient, Question, ServedTool, ToolCall, UserAnswer
 from droidgate.shims.host_client import HostClient
 from droidgate.shims.installation_steps import install_archive
 from droidgate.shims.place import place_of
@@ -128,6 +129,13 @@ class Answers:
         if choice is None:
             return mcp_types.ElicitResult(action="decline")
         return mcp_types.ElicitResult(action="accept", content={"approve": choice})
+
+
+CLIENT = ServedClient("mcp:test", "Test", "2026-07-28")
+
+
+async def ask_nobody(_question: Question) -> UserAnswer:
+    raise AssertionError
 
 
 def tools_of(phone: ReachedPhone, *, allow: str | None = "*", **options: Any) -> PhoneTools:
@@ -237,6 +245,31 @@ async def test_the_end_of_the_server_ends_a_call_in_one_line_and_records_it(
     assert logged.end is not None
     assert (logged.start["client"], logged.end["result"]) == ("mcp:test-client", "canceled")
     assert caplog.messages == ["requests canceled that did not end in 0.2 s: 1"]
+
+
+async def test_a_call_that_is_canceled_while_its_start_is_written_is_not_sent_and_its_end_is_recorded(
+    own: ReachedPhone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools = tools_of(own)
+    tools.look()
+    call = ToolCall("notes_createNote", {"title": "a", "content": "b"}, CLIENT, ask_nobody, None)
+    with anyio.CancelScope() as scope:
+        sync, loop = os.fsync, asyncio.get_running_loop()
+
+        def cancel_and_sync(descriptor: int) -> None:
+            loop.call_soon_threadsafe(scope.cancel)
+            threading.Event().wait(0.1)
+            sync(descriptor)
+
+        monkeypatch.setattr(os, "fsync", cancel_and_sync)
+        with own.counted() as commands:
+            await tools.call(call)
+    monkeypatch.undo()
+    assert scope.cancelled_caught
+    assert not [command for command in commands if "execute-app-function" in command]
+    [logged] = read_calls(own.folder / "audit")
+    assert logged.end is not None
+    assert logged.end["result"] == "canceled"
 
 
 def test_texts_of_apps_are_labelled_and_names_are_safe(phone: ReachedPhone) -> None:

@@ -1,5 +1,6 @@
 """A server or device that keeps the protocol's form and lies: sizes, names, features, and time."""
 
+import asyncio
 import contextlib
 import io
 import socket
@@ -7,6 +8,7 @@ import struct
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -297,6 +299,8 @@ def test_a_fault_is_one_error_in_time(
         assert_fails(lambda: broken.pull("/x", io.BytesIO(), limit=4_000_000, deadline=SECONDS), expected)
     else:
         assert_fails(lambda: broken.run(["true"], deadline=SECONDS, limit=4_000_000), expected)
+        on_loop = partial(broken.run_on_loop, ["true"], deadline=SECONDS, limit=4_000_000)
+        assert_fails(lambda: asyncio.run(on_loop()), expected)
 
 
 @titled("answer", {

@@ -5,8 +5,6 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.OutputStreamWriter;
 import java.io.Writer;
-import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadMXBean;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -69,8 +67,6 @@ public final class VectorRunner {
                 return new CallVector(Json.objectAt(vector, "vector")).interrupted();
             case "tokens":
                 return tokens();
-            case "bench":
-                return bench(vector);
             default:
                 throw new IllegalArgumentException("no such op");
         }
@@ -148,27 +144,6 @@ public final class VectorRunner {
         Map<String, Object> outcome = single("written", written);
         outcome.put("read", read);
         outcome.put("meanings", meanings);
-        return outcome;
-    }
-
-    /** Answers one vector many times and reports the nanoseconds of one; a call's table is read before. */
-    private static Map<String, Object> bench(Map<String, Object> vector)
-            throws MalformedJsonException {
-        Map<String, Object> asked = Json.objectAt(vector, "vector");
-        CallVector call = "call".equals(asked.get("op")) ? new CallVector(asked) : null;
-        long times = Json.integerAt(vector, "times", 1_000);
-        ThreadMXBean cpu = ManagementFactory.getThreadMXBean();
-        long cpuBegin = cpu.getCurrentThreadCpuTime();
-        long begin = System.nanoTime();
-        for (long count = 0; count < times; count++) {
-            if (call == null) {
-                evaluate(asked);
-            } else {
-                call.outcome();
-            }
-        }
-        Map<String, Object> outcome = single("nanoseconds", (System.nanoTime() - begin) / times);
-        outcome.put("cpu_nanoseconds", (cpu.getCurrentThreadCpuTime() - cpuBegin) / times);
         return outcome;
     }
 }

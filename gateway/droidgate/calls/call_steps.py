@@ -1,0 +1,118 @@
+"""What a call waits for, apart from how: a thread waits, or a task of the event loop.
+
+The path of a call is a generator. It yields what it waits for, and is sent what came of it. So `call` and
+`serve` have one path, and a server needs no thread for a call that only the phone and the disk delay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Any, Final, Generic, Protocol, TypeVar
+
+from droidgate.devices.device_errors import CanceledError
+
+T = TypeVar("T")
+
+
+class CallStep(Protocol):
+    """Something to wait for."""
+
+    def wait(self) -> Any:
+        """Return what came of it, once it is there."""
+
+    async def wait_on_loop(self) -> Any:
+        """Do the same on the event loop."""
+
+
+CallSteps = Generator[CallStep, Any, T]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A function that takes long or waits: on the event loop, it runs in a thread."""
+
+    function: Callable[[], Any]
+
+    def wait(self) -> Any:
+        """Run it."""
+        return self.function()
+
+    async def wait_on_loop(self) -> Any:
+        """Run it in a thread."""
+        import asyncio  # noqa: PLC0415 - a single call needs no event loop
+
+        return await asyncio.get_running_loop().run_in_executor(None, self.function)
+
+
+MAY_BLOCK: Final = Work(lambda: None)
+"""Whatever comes next may block: the rest of a call is made in a thread. No effect is under way then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rest(Generic[T]):
+    """What is left of a call that may block."""
+
+    steps: CallSteps[T]
+
+    def wait(self) -> T:
+        """Make it."""
+        return wait_for(self.steps)
+
+
+def wait_for(steps: CallSteps[T]) -> T:
+    """Return what the steps return, waiting in this thread."""
+    advance: Callable[[Any], CallStep] = steps.send
+    value: Any = None
+    while True:
+        try:
+            step = advance(value)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+        try:
+            advance, value = steps.send, step.wait()
+        except BaseException as error:  # noqa: BLE001 - the steps decide
+            advance, value = steps.throw, error
+
+
+async def wait_on_loop(steps: CallSteps[T]) -> T | Rest[T]:
+    """Return what the steps return, waiting on the event loop, or what is left of them once they may block.
+
+    Where the task is canceled, the steps get `CanceledError`, and are made to their end.
+
+    Raises:
+        asyncio.CancelledError: the task was canceled.
+    """
+    import anyio  # noqa: PLC0415 - a single call needs no event loop
+
+    canceled: BaseException | None = None
+    with anyio.CancelScope() as ended:
+        advance: Callable[[Any], CallStep] = steps.send
+        value: Any = None
+        while True:
+            try:
+                step = advance(value)
+            except StopIteration as end:
+                result: T = end.value
+                break
+            except BaseException:
+                if canceled is None:
+                    raise
+                raise canceled from None
+            if step is MAY_BLOCK and canceled is None:
+                return Rest(steps)
+            if step is MAY_BLOCK:
+                advance, value = steps.throw, CanceledError("the call was canceled")
+                continue
+            try:
+                advance, value = steps.send, await step.wait_on_loop()
+            except anyio.get_cancelled_exc_class() as error:
+                # What the steps still wait for, such as the record of the call's end, is waited for.
+                canceled, ended.shield = error, True
+                advance, value = steps.throw, CanceledError("the call was canceled")
+            except Exception as error:  # noqa: BLE001 - the steps decide
+                advance, value = steps.throw, error
+    if canceled is not None:
+        raise canceled
+    return result
