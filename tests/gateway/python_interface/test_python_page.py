@@ -1,5 +1,6 @@
 """The stable names of `droidgate`, and its guide to Python, whose snippets run as written and print."""
 
+import ast
 import json
 import os
 import re
@@ -174,6 +175,13 @@ APP = sample_apps_directory() / "pdf-tool"
 def test_a_stable_name_has_a_docstring_and_is_on_the_page(name: str) -> None:
     assert getattr(droidgate, name).__doc__
     assert re.search(rf"\b{name}\b", PAGE)
+
+
+def test_type_checkers_see_the_stable_names_of_the_modules_that_a_program_gets_them_from() -> None:
+    tree = ast.parse(Path(str(droidgate.__file__)).read_text(encoding="utf-8"))
+    imports = [item for item in ast.walk(tree) if isinstance(item, ast.ImportFrom)]
+    seen = {alias.name: item.module for item in imports for alias in item.names if alias.asname == alias.name}
+    assert seen == vars(droidgate)["_HOMES"]
 
 
 def test_no_module_of_ours_hides_a_stable_name() -> None:
