@@ -122,6 +122,7 @@ def test_a_folder_is_searched_for_files_of_an_installed_format(droidgate: Droidg
 
 
 LINTED = {
+    "AndroidManifest.xml": '<manifest package="app.plain"/>',
     "list.tools": 'search() "Find notes"\n',
     "calls.json": '[{"tool_key": "action::wait", "tool_name": "wait", "description": "Waits"}]',
     "bad.json": '[{"tool_key": "action::wait", "tool_name": "wait", "description": "Wa\\u200bits"}]',
@@ -129,6 +130,7 @@ LINTED = {
 
 
 @pytest.mark.parametrize(("files", "summary", "without_rules"), [
+    (("AndroidManifest.xml",), "nothing was checked: nothing is declared; see `droidgate formats`", []),
     (("list.tools",), "no problems found", []),
     (("calls.json",), "no rules for mobile-agent", ["mobile-agent"]),
     (("list.tools", "calls.json"), "no problems found; no rules for mobile-agent", ["mobile-agent"]),

@@ -54,6 +54,7 @@ RULES: Final = _BOOK.by_id
 
 _UNKNOWN: Final = "droidgate.verify.unknown"
 _RESULT_OK: Final = -1
+_RESULT_CANCELED: Final = 0
 _NOT_ALLOWED: Final = "it takes a call that the app carries out; allow one with --call"
 
 
@@ -103,9 +104,22 @@ def check_activity(
     yield check(ENDS, sent, answer, _unanswered(answer, seconds) if silent else None)
     for name, arguments in calls.items():
         sent, answer = call(name, json.dumps(arguments))
+        refusal = _refusal(answer)
+        if refusal is not None:
+            reason = f"the app refuses {name}: {refusal}"
+            yield Check(RESULT, component.component, "activity", "not-checked", reason)
+            continue
         yield check(RESULT, sent, answer, _unanswered(answer, seconds) or _result_problem(answer))
     if not calls:
         yield Check(RESULT, component.component, "activity", "not-checked", _NOT_ALLOWED)
+
+
+def _refusal(answer: LiveAnswer) -> str | None:
+    """Return why an activity did not carry a call out; None where it does not say so (reference row 45)."""
+    if answer.event is None or answer.event.fields.get("code") != _RESULT_CANCELED:
+        return None
+    error = answer.event.extras.get("error")
+    return str(error.get("value")) if error is not None and error.get("kind") == "string" else None
 
 
 def _result_problem(answer: LiveAnswer) -> str | None:

@@ -375,8 +375,14 @@ class _Run:
         if any(answer.is_cut for item in asked for answer in item.answers):
             return self._not_checked(OUTPUT, "an answer is longer than the agent keeps")
         if not successes:
-            return self._not_checked(OUTPUT, "no call that was allowed succeeded")
+            refusals = (self._refusal_text(item) for item in asked)
+            return self._not_checked(OUTPUT, "; ".join(refusals))
         return self._passed(OUTPUT, *asked)
+
+    @staticmethod
+    def _refusal_text(item: _Asked) -> str:
+        message = item.answers[0].inner.get("message")
+        return f"the app refuses {item.capability}" + (f": {message}" if message else "")
 
     def _open(self) -> Check:
         asked = self._exchange(self._request(_UNKNOWN_ID, {}), self._request(_UNKNOWN_ID, {}))

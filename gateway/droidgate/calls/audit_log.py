@@ -169,11 +169,11 @@ class AuditLog:
     folder: Path = field(default_factory=lambda: state_folder() / "audit")
     key_folder: Path = field(default_factory=configuration_folder)
     rotate_at: int = ROTATE_AT
-    _key: bytes | None = None
-    _keeps_start: bool = False
-    _waiting: deque[_Entry] = field(default_factory=deque)
-    _turn: threading.Lock = field(default_factory=threading.Lock)
-    _committing: asyncio.Task[None] | None = None
+    _key: bytes | None = field(default=None, repr=False)
+    _keeps_start: bool = field(default=False, repr=False)
+    _waiting: deque[_Entry] = field(default_factory=deque, repr=False)
+    _turn: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    _committing: asyncio.Task[None] | None = field(default=None, repr=False)
 
     def start(
         self,

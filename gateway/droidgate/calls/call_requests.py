@@ -157,7 +157,7 @@ class CallResult:
     serial: str
     route: str
     findings: tuple[Finding, ...] = ()
-    hops: tuple[Hop, ...] = ()
+    hops: tuple[Hop, ...] = field(default=(), repr=False)
 
     @property
     def milliseconds(self) -> float:

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
@@ -100,7 +100,7 @@ class CallPlan:
             period.
     """
 
-    target: CallTarget
+    target: CallTarget = field(repr=False)
     subject: CallSubject
     arguments: Mapping[str, Json]
     decision: Decision

@@ -160,5 +160,10 @@ def open_device(serial: str | None = None, *, server: AdbClient | None = None) -
 
     Raises:
         DeviceError: there is none, more than one, or it does not let adb in.
+
+    Example:
+        >>> phone = droidgate.open_device()
+        >>> phone.discover().apps[0].package
+        'dev.droidgate.sample.clockin'
     """
     return Phone(connect_device(serial, server=server))

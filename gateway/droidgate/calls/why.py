@@ -75,7 +75,8 @@ def why(
     """Return whether agents can call capabilities, each with the gates in between.
 
     Args:
-        capability: As `Phone.call` takes it; every capability by default.
+        capability: As `Phone.call` takes it, or the package of an app for all of its capabilities; every
+            capability by default.
         agent: A kind of agents, as `droidgate coverage` lists them (`mobile-mcp`, `app-functions`), or the
             package of an agent's app on the phone; every kind by default.
         source: A phone (`adb:`, `adb:SERIAL`, `adb:SERIAL/PACKAGE`), or any other source as `read` takes it.
@@ -87,6 +88,11 @@ def why(
         UsageError: no capability, or more than one, is named so; the agent is unknown; a phone and `sdk`.
         InputError: the source cannot be read.
         DeviceError: the phone cannot be reached or used.
+
+    Example:
+        >>> (answer,) = droidgate.why("page_count", agent="mobile-mcp", source="pdf-tool")
+        >>> answer.verdict, answer.reach
+        ('can', 'gateway')
     """
     name = fspath(source)
     if not name.startswith(DEVICE_SCHEME):
@@ -213,8 +219,8 @@ def _named(subjects: list[Subject], text: str | None, app: str | None, protocol:
         raise UsageError(
             "no capability of the source is meant", hint=f"its apps: {', '.join(known) or 'none'}"
         )
-    if text is None:
-        return in_app
+    if text is None or (app is None and text in {subject.package for subject in in_app}):
+        return [subject for subject in in_app if text in {None, subject.package}]
     found = [
         subject
         for subject in in_app
@@ -316,8 +322,10 @@ class WhyOnPhone:
         """
         installed = self.packages
         prefix, slash, _ = (capability or "").partition("/")
-        if app is None and slash and prefix in installed:
+        if app is None and prefix in installed:
             app = prefix
+            if not slash:
+                capability = None
         if app is not None and app not in installed:
             return [self._absent(app)]
         is_shown = any(

@@ -224,7 +224,8 @@ class Command(Options):
     def _check_sources(self, form: Form) -> None:
         """Raise where the last source is the file that a report should go into: reports are printed."""
         *_, last = getattr(self, "sources", None) or [""]
-        if form != "text" and last.endswith((".sarif", ".md", ".json")) and not Path(last).exists():
+        is_report = last.endswith(".sarif") or (last.endswith((".md", ".json")) and not Path(last).exists())
+        if form != "text" and is_report:
             hint = f"to write it into a file, end the command with: --{form} > {last}"
             raise UsageError(f"--{form} prints its report, and takes no file", hint=hint)
 

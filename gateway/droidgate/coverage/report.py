@@ -497,6 +497,11 @@ def report_coverage(
     Raises:
         UsageError: DuckDB or rapidfuzz is not installed.
         InputError: a catalog cannot be read.
+
+    Example:
+        >>> _ = droidgate.scan("pdf-tool", "weather", catalog="catalog")
+        >>> droidgate.report_coverage("catalog")
+        <CoverageReport apps=2, capabilities=5>
     """
     earlier = [open_snapshot(Path(item), own_apps=own_apps) for item in since]
     with ReportedCatalog(open_snapshot(Path(catalog), own_apps=own_apps), earlier, options) as coverage:

@@ -593,6 +593,10 @@ def scan(
             other settings; or anybody on the network could answer as the cluster's scheduler.
         InputError: a source does not exist, nothing can be scanned, or the folder cannot be written.
         DeviceError: a phone is not there.
+
+    Example:
+        >>> dict(droidgate.scan("pdf-tool", "weather", catalog="catalog").outcomes)
+        {'read': 2}
     """
     chosen = options or ScanOptions()
     address = chosen.cluster

@@ -101,6 +101,10 @@ def list_devices(server: AdbClient | None = None) -> tuple[DeviceDescription, ..
 
     Raises:
         DeviceError: no adb server runs, and it cannot be started.
+
+    Example:
+        >>> [(device.model, device.ready) for device in droidgate.list_devices()]
+        [('Virtual Phone', True)]
     """
     asked = server or AdbClient()
     listed = asked.devices()

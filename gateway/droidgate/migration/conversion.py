@@ -92,6 +92,11 @@ def convert(source: str | PathLike[str] | Iterable[Provider], to: str) -> Conver
         UsageError: the target is unknown, or is only read.
         WriteError: the only provider cannot be written, or its capabilities are not known, as no file of its
             app lists them; of several, the others are.
+
+    Example:
+        >>> conversion = droidgate.convert("pdf-tool", to="mcp")
+        >>> list(conversion.files)
+        ['tools.json']
     """
     target, dialect = find_format(to)
     with timed_step(f"convert to {target.id}+{dialect.id}"):

@@ -353,6 +353,10 @@ def own_code_notes(provider: Provider, manifest: str) -> Iterator[str]:
         )
 
 
+_NOT_IMPLEMENTED: Final = " is not implemented yet"
+"""In the text of each refusal of a generated handler."""
+
+
 def missing_methods(provider: Provider, skeleton: Artifact, existing: str, shown: str) -> Iterator[str]:
     """Yield a note for each capability whose method is not in the handler that the author has filled in.
 
@@ -570,9 +574,14 @@ class _Planner:
                 self.report_missing_methods(artifact, provider)
 
     def report_missing_methods(self, skeleton: Artifact, provider: Provider) -> None:
-        """Note what the handler of the app lacks: it is the author's, so it is not changed."""
+        """Note what the handler lacks; one that the app has is the author's, so it is not changed."""
         existing = find_source_file(self.source_set.folder, skeleton.path)
         if existing is None:
+            if count := skeleton.text.count(_NOT_IMPLEMENTED):
+                calls = "1 call" if count == 1 else f"{count} calls"
+                self.notes.append(
+                    f"{Path(skeleton.path).name} refuses {calls} until you write what the app does"
+                )
             return
         language: Language = "kotlin" if existing.suffix == ".kt" else "java"
         if existing.suffix != Path(skeleton.path).suffix:
@@ -719,6 +728,11 @@ def migrate(
         InputError: the source or the project cannot be read, or declares nothing.
         UsageError: the target is unknown or not part of an app, or two providers would become one component.
         WriteError: the project has something else under a name that is needed.
+
+    Example:
+        >>> migration = droidgate.migrate("pdf-tool", to="mobile-mcp", into="weather")
+        >>> migration.changes[0].path
+        'app/src/main/AndroidManifest.xml'
     """
     if package is not None:
         check_package(package)

@@ -81,6 +81,12 @@ def read_function_call(
     Raises:
         UsageError: the names are of tools in another dialect, or a format has no calls of models.
         InputError: the call or the names cannot be read, or the tools have no such function.
+
+    Example:
+        >>> tools = droidgate.convert("pdf-tool", to="function-calling+anthropic")
+        >>> call = {"type": "tool_use", "id": "1", "name": "page_count", "input": {"path": "/sdcard/a.pdf"}}
+        >>> droidgate.read_function_call("anthropic", call, tools).capability
+        'page_count'
     """
     known = _read_names(names)
     target, table = find_format(f"{known.target.format}+{known.target.dialect}")

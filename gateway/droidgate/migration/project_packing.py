@@ -425,6 +425,10 @@ def pack(  # noqa: PLR0913 - every part of the result can be chosen
     Raises:
         InputError: the project, a dex file or the key cannot be read.
         WriteError: the project cannot become an APK, or a new key cannot be kept.
+
+    Example:
+        >>> droidgate.pack("pdf-tool").facts.package
+        'dev.droidgate.sample.pdftool'
     """
     code = [read_project_file(Path(path), root=None, most=MAX_BYTES) for path in dex]
     folder = Path(project)

@@ -76,6 +76,12 @@ def build_shim(
         UsageError: no source is given, or an option names what does not exist.
         DeviceError: a phone cannot be reached or used.
         WriteError: a new key cannot be kept.
+
+    Example:
+        >>> droidgate.pack("pdf-tool").write("pdf-tool.apk")
+        'created'
+        >>> [shim.application_id for shim in droidgate.build_shim("pdf-tool.apk").shims]
+        ['dev.droidgate.shim.of.dev.droidgate.sample.pdftool']
     """
     options = options or ShimOptions()
     protocols = chosen_protocols(options)

@@ -75,6 +75,10 @@ def read(
         InputError: a source cannot be read, or none of them has a descriptor or an application.
         DeviceError: the phone cannot be reached or used.
         UsageError: a format or the variant is unknown, or standard input is named twice.
+
+    Example:
+        >>> [provider.component for provider in droidgate.read("pdf-tool", "clock-in")]
+        ['.ToolActivity', '.ClockInService']
     """
     names = [fspath(source) for source in sources]
     providers = read_sources(names, formats=formats, strict=strict, variant=variant)

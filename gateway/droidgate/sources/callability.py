@@ -34,6 +34,13 @@ def callability_of(provider: Provider, app: InstalledApp, phone: PhoneReading) -
         provider: A provider of the app.
         app: The app, one of `phone.apps`.
         phone: What `Phone.discover` returned.
+
+    Example:
+        >>> found = droidgate.open_device().discover()
+        >>> app = next(app for app in found.apps if app.package == "dev.droidgate.sample.weather")
+        >>> routes = droidgate.callability_of(app.providers[0], app, found).routes
+        >>> [route.title for route in routes if route.ready]
+        ['shell: am broadcast']
     """
     verdict = provider_verdict(provider, app.application, SHIM, phone.facts.sdk)
     interface = interface_of(provider)

@@ -43,6 +43,11 @@ def diff(
     Raises:
         InputError: a source cannot be read, or neither declares anything.
         DeviceError: a phone cannot be reached or used.
+
+    Example:
+        >>> comparison = droidgate.diff("pdf-tool", "clock-in")
+        >>> comparison.weight()
+        <Weight.BREAKING: 'breaking'>
     """
     old, new, _ = read_sides(old, new, providers_of)
     olds, news = tuple(old), tuple(new)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import io
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -216,6 +217,13 @@ class LintReport:
     checked: tuple[str, ...] = ()
     without_rules: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        """Return one line: what was found, counted."""
+        levels = Counter(str(finding.level) for finding in self.findings)
+        counts = "".join(f"{level}={count}, " for level, count in levels.items())
+        checked = ", ".join(self.checked) or "nothing"
+        return f"<LintReport {counts}problems={len(self.problems)}, checked={checked}>"
+
 
 def lint(
     *sources: str | PathLike[str],
@@ -235,6 +243,10 @@ def lint(
         InputError: a source cannot be read, and no linter explains why.
         DeviceError: the phone cannot be reached or used.
         UsageError: a format or the variant is unknown, or standard input is named twice.
+
+    Example:
+        >>> droidgate.lint("pdf-tool").findings
+        ()
     """
     names = [fspath(source) for source in sources]
     check_sources(names)

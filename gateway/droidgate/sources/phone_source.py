@@ -129,6 +129,10 @@ class PhoneReading:
     left_out: tuple[str, ...] = ()
     listings: Mapping[str, SystemList] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        """Return one line: what was found, counted."""
+        return f"<PhoneReading {self.serial!r}: apps={len(self.apps)}, problems={len(self.problems)}>"
+
     @property
     def declared(self) -> Providers:
         """What its apps declare, as any other source's."""

@@ -472,6 +472,10 @@ def load_formats() -> Mapping[str, Format]:
 
     Raises:
         UsageError: two packages register the same id.
+
+    Example:
+        >>> droidgate.load_formats()["mmcp"].title
+        'mMCP'
     """
     loaded: dict[str, Format] = {}
     for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry_point: entry_point.name):

@@ -205,6 +205,23 @@ def test_what_the_descriptor_breaks_is_found_too(bench: Bench) -> None:
     assert found.fails
 
 
+@pytest.mark.slow
+@titled(
+    ("package", "call", "reason"),
+    {
+        "clock-in": (f"{SAMPLE}.clockin", "make_up_clock_in", "the app refuses make_up_clock_in: "),
+        "pdf-tool": (f"{SAMPLE}.pdftool", "page_count", 'the app refuses page_count: "path" is missing'),
+    },
+)
+def test_a_call_that_the_app_refuses_is_not_a_fault_of_the_app(
+    bench: Bench, package: str, call: str, reason: str
+) -> None:
+    found = bench.check(package, {call: {}})
+    reasons = {check.reason for check in found.checks if check.verdict == "not-checked"}
+    assert (found.findings, len(reasons)) == ((), 1)
+    assert reasons.pop().startswith(reason)
+
+
 def test_what_cannot_be_checked_is_one_error(bench: Bench) -> None:
     with pytest.raises(UsageError, match=r"the agent sees no tools of com\.example\.absent"):
         bench.check("com.example.absent", {})

@@ -22,7 +22,7 @@ from droidgate.cli.output.grouped_findings import (
     findings_table,
     group_findings,
 )
-from droidgate.cli.output.markdown import markdown_page
+from droidgate.cli.output.markdown import markdown_page, plain_markdown
 from droidgate.cli.output.marking import provider_marks_page
 from droidgate.cli.output.page_length import PageLength, choose_page_length
 from droidgate.cli.output.pages import (
@@ -48,6 +48,7 @@ from droidgate_phone.system.releases import load_release
 from gateway.cli.program_runs import Runner, Terminal, run_on_terminal
 from gateway.cli.samples import write_bare_project, write_tools
 from requirements_of_tests import CHECKOUT, require
+from titled_rows import titled
 
 CELL = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40)
 
@@ -408,6 +409,7 @@ def tools(tmp_path: Path) -> Path:
 @given(st.tuples(CELL, CELL))
 @example(("|", "](https://x.example) @team <b>"))
 @example(("```", "1. a\n# b"))
+@example(("-", "2) page_count _a_ __b__ text-only - c"))
 def test_markdown_shows_every_text_as_it_is(row: tuple[str, str]) -> None:
     """CommonMark with GitHub's tables, by markdown-it: what it shows is the text, without any mark-up."""
     page = markdown_page([Table(["A", "B"], [row]), Line(row[0], 1), Line("done")])
@@ -421,6 +423,27 @@ def test_markdown_shows_every_text_as_it_is(row: tuple[str, str]) -> None:
     assert kinds <= {"text", "text_special", "strong_open", "strong_close"}
     words = [" ".join(visible(cell).split()) for cell in row]
     assert [" ".join(text.split()) for text in shown] == ["done", "A", "B", *words, words[0]]
+
+
+@titled(
+    ("text", "written"),
+    {
+        "a place and a code stay readable": (
+            "app/src/AndroidManifest.xml:26, page_count (text-only)!/a: hint",
+            "app/src/AndroidManifest.xml:26, page_count (text-only)!/a: hint",
+        ),
+        "links": (
+            "https://x.example www.x.example a@b.c",
+            "https&#58;//x.example www&#46;x.example a&#64;b.c",
+        ),
+        "what only GitHub links or draws": (
+            "GH-12 o/r#1 @team :smile: :100: $a$",
+            "GH&#45;12 o/r&#35;1 &#64;team &#58;smile: &#58;100: &#36;a&#36;",
+        ),
+    },
+)
+def test_markdown_escapes_what_github_marks_up_and_nothing_else(text: str, written: str) -> None:
+    assert plain_markdown(text) == written
 
 
 def test_a_comment_that_would_be_too_long_counts_what_it_leaves_out() -> None:

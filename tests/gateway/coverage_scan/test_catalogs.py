@@ -455,6 +455,7 @@ def test_values_of_every_kind_stay_data(catalog: Catalog, capsys: pytest.Capture
 @pytest.mark.parametrize(("sql", "hint"), [
     ("FROM app", 'did you mean "apps"?'),
     ("SELECT packag FROM apps", 'candidate bindings: "package"'),
+    ("FROM bar", "the tables are sources, apps, providers"),
     ("SELEC 1", "the tables are sources, apps, providers"),
     ("DROP VIEW apps", "the tables are sources, apps, providers"),
 ])  # fmt: skip

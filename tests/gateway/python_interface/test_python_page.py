@@ -1,10 +1,13 @@
 """The stable names of `droidgate`, and its guide to Python, whose snippets run as written and print."""
 
+import ast
+import doctest
 import json
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import lxml.html
@@ -12,6 +15,7 @@ import pytest
 
 import droidgate
 from droidgate import (
+    AuditLog,
     Capability,
     Comparison,
     Conversion,
@@ -22,13 +26,14 @@ from droidgate import (
     build_shim,
     convert,
     diff,
+    install_client,
     lint,
     migrate,
     pack,
     read,
 )
 from droidgate_phone.apps.sample_apps import sample_apps_directory
-from droidgate_phone.phone import start_phone
+from droidgate_phone.phone import VirtualPhone, start_phone
 from gateway.coverage_html.made_reports import make_report
 from requirements_of_tests import CHECKOUT
 
@@ -176,6 +181,48 @@ def test_a_stable_name_has_a_docstring_and_is_on_the_page(name: str) -> None:
     assert re.search(rf"\b{name}\b", PAGE)
 
 
+FINDER = doctest.DocTestFinder(recurse=False)
+EXAMPLES = {
+    name: test
+    for name in droidgate.__all__
+    for test in FINDER.find(getattr(droidgate, name), name, globs={"droidgate": droidgate})
+    if test.examples
+}
+
+
+def test_each_function_has_an_example_but_those_that_serve() -> None:
+    functions = {name for name in droidgate.__all__ if not isinstance(getattr(droidgate, name), type)}
+    assert functions - EXAMPLES.keys() == {"serve", "serve_mobile_agent"}
+
+
+@pytest.fixture(scope="module")
+def examples_phone() -> Iterator[VirtualPhone]:
+    with start_phone(server_port=0) as phone:
+        yield phone
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_example_of_a_function_shows_what_it_returns(
+    name: str, examples_phone: VirtualPhone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for app in ("pdf-tool", "weather", "clock-in"):
+        (tmp_path / app).symlink_to(sample_apps_directory() / app)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(examples_phone.server_port))
+    monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path / "home"))
+    said: list[str] = []
+    doctest.DocTestRunner().run(EXAMPLES[name], out=said.append)
+    assert "".join(said) == ""
+
+
+def test_type_checkers_see_the_stable_names_of_the_modules_that_a_program_gets_them_from() -> None:
+    tree = ast.parse(Path(str(droidgate.__file__)).read_text(encoding="utf-8"))
+    imports = [item for item in ast.walk(tree) if isinstance(item, ast.ImportFrom)]
+    seen = {alias.name: item.module for item in imports for alias in item.names if alias.asname == alias.name}
+    assert seen == vars(droidgate)["_HOMES"]
+
+
 def test_no_module_of_ours_hides_a_stable_name() -> None:
     folder = Path(str(droidgate.__file__)).parent
     modules = {path.stem for path in folder.iterdir() if path.suffix == ".py" or path.is_dir()}
@@ -226,11 +273,15 @@ def test_results_are_printed_on_one_line(tmp_path: Path) -> None:
     app = str(sample_apps_directory() / "pdf-tool")
     migration = migrate(app, to="mobile-mcp", into=sample_apps_directory() / "weather")
     packed = pack(app)
-    assert repr(migration) == f"<Migration changes=9, findings={len(migration.findings)}, notes=1>"
+    assert repr(migration) == f"<Migration changes=9, findings={len(migration.findings)}, notes=2>"
     conversion = migration.conversion
     counts = f"files=3, findings={len(conversion.findings)}, failures=0"
     assert repr(conversion) == f"<Conversion to mobile-mcp+1.0: {counts}>"
     assert repr(diff(APP, APP)).startswith("<Comparison without changes: changes=0, unchanged_capabilities=")
+    assert repr(lint(APP)) == "<LintReport problems=0, checked=mmcp>"
+    change = install_client("cursor", write=False)
+    assert "mcpServers" not in repr(change)  # the settings may hold another server's token
+    assert repr(AuditLog(tmp_path)).count("=") == 3
     assert repr(packed).startswith("<PackedApp 'dev.droidgate.sample.pdftool' bytes=")
     packed.write(tmp_path / "app.apk")
     assert str(build_shim(tmp_path / "app.apk")) == "<ShimBuild shims=1, unused=0>"

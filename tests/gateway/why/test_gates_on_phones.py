@@ -418,8 +418,9 @@ def test_the_exit_code_is_the_answer_about_one_agent(
     assert (document["schema"], answer["decisive"]) == ("droidgate.why/1", "agent-permission")
     (shut,) = [gate for gate in answer["gates"] if gate["state"] == "shut"]
     assert (shut["owner"], shut["place"]) == ("device maker", "dumpsys package")
-    assert run(["why", "--app", NOTES, *serial]) == 0
-    assert "8 capabilities, 6 agents" in capsys.readouterr().out
+    for app in (["--app", NOTES], [NOTES]):
+        assert run(["why", *app, *serial]) == 0
+        assert "8 capabilities, 6 agents" in capsys.readouterr().out
 
 
 @titled(("options", "message"), {
@@ -440,6 +441,8 @@ def test_a_capability_is_named_as_in_a_call(tmp_path: Path) -> None:
     for name in ("start_timer", "app.timer/start_timer", "timer.start_timer"):
         (answer,) = why(name, agent="mobile-mcp", source=source)
         assert (answer.capability, answer.verdict) == ("start_timer", "can")
+    answers = why("app.timer", source=source)
+    assert {answer.capability for answer in answers} == {"start_timer", "stop_timer"}
     with pytest.raises(UsageError, match="no capability of the source is called 'start_timr'"):
         why("start_timr", source=source)
 

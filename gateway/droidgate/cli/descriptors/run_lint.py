@@ -45,6 +45,8 @@ def _summary(report: LintReport) -> str:
     """Return the counts of the findings, and the formats that have no rules by which one could be found."""
     found = counted(count_levels(report.findings))
     if not report.without_rules:
+        if not found and not report.checked:
+            return "nothing was checked: nothing is declared; see `droidgate formats`"
         return found or "no problems found"
     unchecked = f"no rules for {', '.join(report.without_rules)}"
     if not found and report.checked:

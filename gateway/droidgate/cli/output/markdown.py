@@ -12,7 +12,19 @@ from droidgate.cli.output.safe_text import visible
 MOST_CHARACTERS: Final = 60_000
 """A comment of GitHub takes 65,536."""
 
-_MARKUP: Final = re.compile(r"[\\`*_{}\[\]()<>&#+!|~@:/^$=\r\n\t-]|(?<=[0-9])\.|\.(?=\w)")
+_MARKUP: Final = re.compile(
+    r"""
+    [\\`*\[\]<>&#+|~@^$=\r\n\t]
+    | (?<![^\W_])_ | _(?![^\W_])          # one within a word never starts or ends emphasis
+    | (?<!\w)- | -(?![^\W_])              # lists, rules
+    | (?<=[Gg][Hh])-                      # GH-1 is a link
+    | (?<=[Ww]{3})\.                      # links
+    | (?<=[0-9])[.)](?=\s|$)             # numbered lists
+    | :(?!\s|$|[0-9]+(?![\w:]))          # schemes of links, emoji; not the line of a place
+    """,
+    re.VERBOSE,
+)
+"""What GitHub could take for mark-up; the rest is left as it is, for who reads the Markdown itself."""
 
 
 def plain_markdown(text: str) -> str:
@@ -49,7 +61,7 @@ def _lines_of(block: Block) -> Iterator[str]:
         for row in (block.columns, ["---"] * len(block.columns)):
             yield f"| {' | '.join(row)} |"
         for row in block.rows:
-            yield f"| {' | '.join(map(_shown, row))} |"
+            yield f"| {' | '.join(cell if cell == '-' else _shown(cell) for cell in row)} |"
         yield ""
 
 

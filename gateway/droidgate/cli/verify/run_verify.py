@@ -11,7 +11,7 @@ from droidgate.agents.verification import Verification, VerifyRequest, verdicts_
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import Document, PublishedDocument
 from droidgate.cli.output.page_length import shows_details
-from droidgate.cli.output.pages import Block, Heading, Line, Table, print_note
+from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, print_note
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.verify.verify_options import Verify
@@ -81,6 +81,7 @@ def verify_and_report(options: Verify) -> Report:
     place = place_of(connect_device(options.serial))
     request = VerifyRequest(options.package, calls, options.edition.value, options.seconds)
     with installed_agents(place, print_note) as agents:
+        print_note(f"calling {request.package} as agents do ...")
         found = verify(place.device, agents, request)
     return Report(
         lambda: _page(found),
@@ -139,9 +140,10 @@ def _page(found: Verification) -> Iterator[Block]:
         yield from (Line(one_line(f"sent: {text}"), 1, 400) for text in check.sent)
         yield from (Line(one_line(f"received: {text}"), 1, 400) for text in check.received)
     counts = verdicts_of(found.checks)
+    passed = amount(counts["passed"], "rule")
     static = f"{len(found.static)} problems in the manifest and descriptor, " if found.static else ""
     yield Line(
-        f"{found.package}: {static}{counts['passed']} rules passed, {counts['failed']} failed, "
+        f"{found.package}: {static}{passed} passed, {counts['failed']} failed, "
         f"{counts['not-checked']} not checked"
     )
     reasons = dict.fromkeys(check.reason for check in found.checks if check.verdict == "not-checked")

@@ -26,7 +26,9 @@ class Why(
     """
 
     capability: str | None = argument(
-        "CAPABILITY", "Its id, the end of its id, APP.ID, or PACKAGE/ID", autocompletion=complete_declared
+        "CAPABILITY",
+        "Its id, the end of its id, APP.ID, PACKAGE/ID, or PACKAGE for all of an app",
+        autocompletion=complete_declared,
     )
     agent: str | None = option(
         "--agent AGENT",

@@ -9,7 +9,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -79,8 +79,8 @@ class ClientChange:
 
     client: str
     path: Path
-    before: str | None
-    after: str | None
+    before: str | None = field(repr=False)
+    after: str | None = field(repr=False)
     entry: Mapping[str, Any] | None
     backup: Path | None
     next_step: str
@@ -135,6 +135,10 @@ def install_client(
         UsageError: the client is unknown, or cannot do what is asked for.
         InputError: its settings cannot be read, or cannot be changed without touching anything else.
         WriteError: its settings cannot be written.
+
+    Example:
+        >>> droidgate.install_client("cursor", write=False).entry["args"]
+        ['serve']
     """
     row = _find(client)
     entry = None if remove else _entry(row, serials, _checked_name(name), url, variable, project)

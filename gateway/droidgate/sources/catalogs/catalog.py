@@ -336,7 +336,7 @@ def _refusal(error: Exception) -> UsageError:
             "DuckDB cannot give a time with a zone here", hint="CAST(... AS VARCHAR) gives it as text"
         )
     lines = [line.strip() for line in str(error).splitlines()]
-    proposals = (line.rstrip(".!") for line in lines if line.startswith(_PROPOSALS))
+    proposals = (line.rstrip(".!") for line in lines if line.startswith(_PROPOSALS) and '"pg_' not in line)
     hint = next((text[0].lower() + text[1:] for text in proposals), None)
     if hint is None and isinstance(
         error, (duckdb.CatalogException, duckdb.BinderException, duckdb.ParserException)
