@@ -28,6 +28,7 @@ _DELIVERED: Final = "has been delivered"
 """What Android's warning has where the activity was there and got the intent."""
 
 _Facts = Mapping[str, Any]
+_Inventory = Mapping[str, Mapping[str, _Facts]]
 
 
 class AppActionShellCalls(ShellCalls):
@@ -42,8 +43,8 @@ class AppActionShellCalls(ShellCalls):
             NotCarriedError: none takes the arguments, it cannot be started, or its link cannot be filled.
         """
         inventory = _inventory(call)
-        values = {name: _text(value, inventory.get(name, {})) for name, value in call.arguments.items()}
-        fulfilment = _chosen(call, values)
+        values = _values(call, inventory)
+        fulfilment = _chosen(call, values, inventory)
         starts = _of_shortcut(fulfilment, values, inventory)
         if starts.get("closed_because"):
             raise NotCarriedError(f"what it starts is closed to other apps: {starts['closed_because']}")
@@ -68,7 +69,8 @@ class AppActionShellCalls(ShellCalls):
         """Return that the screen was opened, which is all that Android reports."""
         if not isinstance(output, ScreenOutput):
             raise TypeError(output)
-        fulfilment = _chosen(call, call.arguments)
+        inventory = _inventory(call)
+        fulfilment = _chosen(call, _values(call, inventory), inventory)
         screen = output.activity or call.provider.package
         value = f"The screen {screen} was opened. The app does not report what it does with the call."
         notes = [f"{name} is not passed on" for name in call.arguments if name not in _keys(fulfilment)]
@@ -86,7 +88,7 @@ def _keys(fulfilment: _Facts) -> tuple[str, ...]:
     return tuple(fulfilment.get("parameters", ()))
 
 
-def _inventory(call: ShellCall) -> Mapping[str, Mapping[str, _Facts]]:
+def _inventory(call: ShellCall) -> _Inventory:
     """Return the listed values of each parameter that has some, by what the app receives for it."""
     declared = call.capability.input
     properties = declared.properties if isinstance(declared, ObjectType) else {}
@@ -95,6 +97,10 @@ def _inventory(call: ShellCall) -> Mapping[str, Mapping[str, _Facts]]:
         for name, property_ in properties.items()
         if (listed := property_.extensions.get(FORMAT_ID, {}).get("inventory"))
     }
+
+
+def _values(call: ShellCall, inventory: _Inventory) -> Mapping[str, str]:
+    return {name: _text(value, inventory.get(name, {})) for name, value in call.arguments.items()}
 
 
 def _text(value: Json, items: Mapping[str, _Facts]) -> str:
@@ -108,20 +114,25 @@ def _text(value: Json, items: Mapping[str, _Facts]) -> str:
     return next(named, text)
 
 
-def _chosen(call: ShellCall, given: Mapping[str, object]) -> _Facts:
+def _chosen(call: ShellCall, given: Mapping[str, str], inventory: _Inventory) -> _Facts:
     started = starting_facts(call.capability)
     if not started:
         raise NotCarriedError("it has no fulfilment that starts an activity")
+    missing = []
     for each in started:
-        if given.keys() >= set(each.get("required", ())):
+        lacks = [key for key in each.get("required", ()) if key not in given]
+        lacks.extend(
+            f"a listed value of {key}"
+            for key in each.get("match_required", ())
+            if key in given and given[key] not in inventory.get(key, {})
+        )
+        if not lacks:
             return each
-    missing = " or ".join(", ".join(each["required"]) for each in started)
-    raise NotCarriedError(f"each fulfilment requires parameters that are not given: {missing}")
+        missing.append(", ".join(lacks))
+    raise NotCarriedError(f"each fulfilment requires what is not given: {' or '.join(missing)}")
 
 
-def _of_shortcut(
-    fulfilment: _Facts, values: Mapping[str, str], inventory: Mapping[str, Mapping[str, _Facts]]
-) -> _Facts:
+def _of_shortcut(fulfilment: _Facts, values: Mapping[str, str], inventory: _Inventory) -> _Facts:
     """Return what a fulfilment starts: itself, or the shortcut that is bound to a value."""
     if fulfilment["kind"] != "shortcut":
         return fulfilment
@@ -136,7 +147,7 @@ def _of_shortcut(
 
 
 def _link(
-    starts: _Facts, given: Mapping[str, str], inventory: Mapping[str, Mapping[str, _Facts]]
+    starts: _Facts, given: Mapping[str, str], inventory: _Inventory
 ) -> tuple[str | None, frozenset[str]]:
     """Return the intent's URI, and the parameters that are in it."""
     template = starts.get("template")
