@@ -363,7 +363,8 @@ def _lint_targets(action: DeclaredAction, application: Application) -> Iterator[
             yield TARGET.broken(message, source=source, level=level)
             continue
         if not fulfilment.target_class and not target.takers:
-            message = f"{action.name} starts a link, and no activity has a filter for it and {action_of(fulfilment)}"
+            message = f"{action.name} starts a link, and no activity has a filter for {action_of(fulfilment)}"
+            message += " with its scheme"
             yield LINK.broken(message, source=source)
             continue
         for finding in _lint_access(action, target, access_of(target, application)):
