@@ -17,7 +17,8 @@ from droidgate_mappings.tables.reach import load_reach
 
 _STARTING: Final = ("template", "data", "class", "action")
 """The facts of which a fulfilment that starts an activity has one."""
-_COMPARES_ACTIONS: Final = 33
+COMPARING_SDK: Final = 33
+"""The release that compares explicit intents with filters, for apps that target it or a later one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ def is_action_unmatched(fulfilment: Fulfilment, activity: Component, application
 
     An activity without filters takes each intent.
     """
-    compares = application.target_sdk is None or application.target_sdk >= _COMPARES_ACTIONS
+    compares = application.target_sdk is None or application.target_sdk >= COMPARING_SDK
     return (
         bool(fulfilment.target_class and activity.filters)
         and compares

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from droidgate_app_actions.format import ENTITY_LINK, FORMAT_ID, NAMES, ROUTE
-from droidgate_app_actions.fulfilment_targets import starting_facts
+from droidgate_app_actions.fulfilment_targets import COMPARING_SDK, starting_facts
 from droidgate_app_actions.url_templates import LinkError, fill_template, fixed_link
 from droidgate_mappings.formats.shell_calls import (
     NotCarriedError,
@@ -56,7 +56,7 @@ class AppActionShellCalls(ShellCalls):
             raise NotCarriedError(f"{call.capability.id}: {error}") from None
         extras = {key: value for key, value in given.items() if key not in in_link}
         package, class_name = call.provider.package or "", starts.get("class")
-        action = None if starts.get("action_unmatched") else starts.get("action", NAMES["view_action"])
+        action = None if _is_refused(starts, call) else starts.get("action", NAMES["view_action"])
         return ScreenStart(
             package=package,
             component=f"{package}/{qualified_class(class_name, package)}" if class_name else None,
@@ -74,14 +74,19 @@ class AppActionShellCalls(ShellCalls):
         screen = output.activity or call.provider.package
         value = f"The screen {screen} was opened. The app does not report what it does with the call."
         notes = [f"{name} is not passed on" for name in call.arguments if name not in _keys(fulfilment)]
-        if fulfilment.get("action_unmatched") and "action" in fulfilment:
+        if _is_refused(fulfilment, call) and "action" in fulfilment:
             action = fulfilment["action"]
-            notes.append(f"the intent has no action, since no filter of the activity has {action}")
+            notes.append(f"the intent has no action, since no filter of the activity takes {action}")
         if output.is_late:
             notes.append("Android did not see the screen drawn in time")
         if output.warning is not None and _DELIVERED not in output.warning:
             notes.append("the app's window was only brought to the front, so it may not have got the call")
         return ShellResult(value, note="; ".join(notes) or None)
+
+
+def _is_refused(starts: _Facts, call: ShellCall) -> bool:
+    """Return whether the phone starts the activity only without the action, as Android 13 does."""
+    return call.facts.sdk == COMPARING_SDK and bool(starts.get("action_unmatched"))
 
 
 def _keys(fulfilment: _Facts) -> tuple[str, ...]:

@@ -1405,11 +1405,13 @@ TEA = shortcut("TEA", intent(action="a.BREW", **ORDERS), binding(NAME, "thing.na
 TEA_LINK = '<entity name="Tea" identifier="t" url="app://tea"/>'
 
 
-def called(manifest: str, declared: str, arguments: Mapping[str, Any] | None = None) -> ShellCall:
+def called(
+    manifest: str, declared: str, arguments: Mapping[str, Any] | None = None, sdk: str = "36"
+) -> ShellCall:
     """Return a call of the only capability."""
     files = {f"res/xml/{name}.xml": declared for name in ("shortcuts", "actions")}
     (provider,) = FORMAT.read_application(application(manifest, files), ReadingContext()).providers
-    return ShellCall(provider, provider.capabilities[0], arguments or {}, DeviceFacts("36"), 10)
+    return ShellCall(provider, provider.capabilities[0], arguments or {}, DeviceFacts(sdk), 10)
 
 
 # Reference app-actions 1 (parameters, url-template, shortcut-fulfillment), 2 (entity) and 4.
@@ -1460,12 +1462,12 @@ def called(manifest: str, declared: str, arguments: Mapping[str, Any] | None = N
             + shortcut("MILK", intent(data="app://milk"), binding(NAME, "thing.name", "Milk"))
             + TEA,
             {"thing.name": "TEA"},
-            {"component": ORDER_NAME, "action": None},
+            {"component": ORDER_NAME, "action": "a.BREW"},
         ),
         "a shortcut's intent by the only field that values are bound to": (
             capability("<shortcut-fulfillment/>") + TEA,
             {"thing.name": "Black tea"},
-            {"component": ORDER_NAME, "action": None},
+            {"component": ORDER_NAME, "action": "a.BREW"},
         ),
         **{
             f"the fallback where {title}": (
@@ -1515,19 +1517,20 @@ def test_the_link_of_a_listed_value_is_opened(mappings: tuple[str, ...], key: st
         started({key: "coffee"})
 
 
-def test_an_action_that_android_13_compares_is_left_out_where_no_filter_has_it() -> None:
+def test_an_action_that_no_filter_takes_is_left_out_on_android_13_which_compares_it() -> None:
     declared = SHORTCUTS.format(capability(intent(action="a.OTHER", **ORDERS)))
-    call, calls = called(READY, declared), AppActionShellCalls()
+    call, calls = called(READY, declared, sdk="33"), AppActionShellCalls()
+    assert calls.write(called(READY, declared, sdk="34")).action == "a.OTHER"
     # An intent without a link passes by a filter without one, and without an action by that alone.
     assert calls.write(call).action is None
     plain = whole(activity(".Order"))
-    assert calls.write(called(plain, declared)).action == "a.OTHER"
+    assert calls.write(called(plain, declared, sdk="33")).action == "a.OTHER"
     linked = SHORTCUTS.format(capability(intent(data="app://x", **ORDERS)))
-    assert calls.write(called(whole(activity(".Order", MAIN_FILTER)), linked)).action is not None
-    note = "the intent has no action, since no filter of the activity has a.OTHER"
+    assert calls.write(called(whole(activity(".Order", MAIN_FILTER)), linked, sdk="33")).action is not None
+    note = "the intent has no action, since no filter of the activity takes a.OTHER"
     assert calls.read(call, ScreenOutput("a/.B")).note == note
     matched = whole(activity(".Order", VIEW_FILTER.replace("android.intent.action.VIEW", "a.OTHER")))
-    assert calls.write(called(matched, declared)).action == "a.OTHER"
+    assert calls.write(called(matched, declared, sdk="33")).action == "a.OTHER"
 
 
 @titled(
