@@ -5,6 +5,7 @@ declaration.
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -61,6 +62,8 @@ def detect(source: SourceFile) -> int:
 
 
 def _declares_actions(data: bytes) -> bool:
+    if data[:2] in {BOM_UTF16_BE, BOM_UTF16_LE}:
+        data = data.decode("utf-16", "replace").encode("utf-8", "replace")
     text = _COMMENT.sub(b"", data)
     root = _ROOT.match(text)
     return root is not None and _DECLARES[root[1]].search(text) is not None

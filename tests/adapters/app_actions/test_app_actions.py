@@ -781,6 +781,17 @@ def test_the_meta_data_of_another_element_is_read_and_reported(manifest: str) ->
     assert "AA01" in {finding.rule for finding in reading.findings}
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_file_is_recognized_and_read_in_each_encoding_of_xml(encoding: str) -> None:
+    text = f'<?xml version="1.0" encoding="{encoding.removesuffix("-sig")}"?>' + ACTIONS.format(
+        action(link("app://ä"))
+    )
+    source = SourceFile("a.xml", text.encode(encoding))
+    assert detect_format(source) is load_formats()["app-actions"]
+    (item,) = capabilities_of(FORMAT.read_file(source, ReadingContext()))
+    assert fulfilments(item) == [{"kind": "intent", "template": "app://ä"}]
+
+
 @titled(
     ("text", "sure", "reason"),
     {
