@@ -129,7 +129,8 @@ def _chosen(call: ShellCall, given: Mapping[str, str], inventory: _Inventory) ->
         lacks.extend(
             f"a listed value of {key}"
             for key in each.get("match_required", ())
-            if key in given and given[key] not in inventory.get(key, {})
+            # Without listed values, the app lists them while it runs.
+            if key in given and key in inventory and given[key] not in inventory[key]
         )
         if not lacks:
             return each

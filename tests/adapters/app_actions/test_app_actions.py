@@ -1475,6 +1475,11 @@ def called(
             {"thing.name": "TEA"},
             {"component": ORDER_NAME, "action": "a.BREW"},
         ),
+        "a value of those that the app lists while it runs": (
+            capability(intent(parameter("thing.name", "q", 'app:shortcutMatchRequired="true"'), **ORDERS)),
+            {"q": "any"},
+            {"component": ORDER_NAME, "extras": {"q": "any"}},
+        ),
         "a shortcut's intent by the only field that values are bound to": (
             capability("<shortcut-fulfillment/>") + TEA,
             {"thing.name": "Black tea"},
