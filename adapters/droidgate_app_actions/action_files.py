@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
-from droidgate_app_actions.format import ACTIONS, NAMES, SHORTCUTS
+from droidgate_app_actions.format import ACTIONS, ENTITY_LINK, NAMES, SHORTCUTS
 from droidgate_mappings.formats.application import Resources
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Place
@@ -171,7 +171,7 @@ _GRAMMAR: Final[Mapping[str, Mapping[str, tuple[tuple[str, ...], tuple[str, ...]
         "slice": ((), ("url-template", "parameter")),
         "app-widget": (("identifier", "targetClass", "targetPackage"), ("parameter", "extra")),
         "shortcut-fulfillment": ((), ("parameter",)),
-        "url-template": (("value",), ()),
+        "url-template": (("value",), ("parameter",)),
         "parameter": (("name", "key", "mimeType", "required", "shortcutMatchRequired"), ("data",)),
         "extra": (("key", "name", "value"), ()),
         "shortcut": (_SHORTCUT, ("intent", "categories", "capability-binding", "extra", "capability")),
@@ -179,7 +179,7 @@ _GRAMMAR: Final[Mapping[str, Mapping[str, tuple[tuple[str, ...], tuple[str, ...]
         "parameter-binding": (("key", "value"), ()),
     },
     ACTIONS: {
-        "actions": ((), ("action", "entity-set")),
+        "actions": (("supportedLocales",), ("action", "entity-set")),
         "action": (("intentName", "queryPatterns"), ("fulfillment", "parameter", "action-display")),
         "fulfillment": (
             ("urlTemplate", "fulfillmentMode", "requiredForegroundActivity"), ("parameter-mapping",),
@@ -295,6 +295,8 @@ class _Parser:
         for child in child_elements(element):
             if child.tag in self.grammar[str(element.tag)][1]:
                 found.append(child)
+                if not self.grammar.get(str(child.tag), ((), (child.tag,)))[1]:
+                    self.children(child)
             else:
                 self.leave_out_unknown(child, element)
         return found
@@ -492,13 +494,22 @@ class _Parser:
     def fulfilment(self, element: Element, bound: Iterable[tuple[str | None, InventoryItem]]) -> Fulfilment:
         given, parts = self.attributes(element), self.children(element)
         read = self.intent_of(element, given)
-        templates = [
-            self.text(self.attributes(part).get("value"), part)
-            for part in parts
-            if part.tag == "url-template"
-        ]
+        parameters = [part for part in parts if part.tag == "parameter"]
+        templates = []
+        for part in parts:
+            if part.tag == "url-template":
+                templates.append(self.text(self.attributes(part).get("value"), part))
+                for inside in self.children(part):
+                    message = "a <parameter> inside of a <url-template> is read as one of the fulfilment"
+                    self.allow("AA06", message, inside)
+                    parameters.append(inside)
         kind: FulfilmentKind = "intent"
+        stated = self.parameters(parameters, is_shortcut=element.tag == "shortcut-fulfillment")
         if element.tag == "shortcut-fulfillment":
+            fields = dict.fromkeys(key for key, item in bound if key and item.starts)
+            stated = stated or tuple(
+                FulfilmentParameter(key, key, required=True, match_required=True) for key in fields
+            )
             starts = next((item.starts for _, item in bound if item.starts is not None), read)
             read, kind = replace(starts, place=read.place), "shortcut"
         elif element.tag in {"slice", "app-widget"}:
@@ -507,9 +518,7 @@ class _Parser:
             read,
             kind=kind,
             template=next(filter(None, templates), None),
-            parameters=self.parameters(
-                [part for part in parts if part.tag == "parameter"], needs_key=kind != "shortcut"
-            ),
+            parameters=stated,
             extras=dict(filter(None, (self.fixed_extra(part) for part in parts if part.tag == "extra"))),
         )
 
@@ -521,8 +530,9 @@ class _Parser:
         return None if key is None or value is None else (key, value)
 
     def parameters(
-        self, elements: Iterable[Element], *, needs_key: bool = True
+        self, elements: Iterable[Element], *, is_shortcut: bool = False
     ) -> tuple[FulfilmentParameter, ...]:
+        """Read parameters; those of a `<shortcut-fulfillment>` have no key and choose the shortcut."""
         found = []
         for element in elements:
             given = {name: self.text(raw, element) for name, raw in self.attributes(element).items()}
@@ -530,11 +540,11 @@ class _Parser:
                 field=given.get("name") or "",
                 key=given.get("key") or given.get("name") or "",
                 type_url=given.get("mimeType"),
-                required=_is_true(given.get("required")),
-                match_required=_is_true(given.get("shortcutMatchRequired")),
+                required=is_shortcut or _is_true(given.get("required")),
+                match_required=is_shortcut or _is_true(given.get("shortcutMatchRequired")),
                 is_web_inventory=bool(self.children(element)),
             )
-            if needs_key and given.get("key") is None:
+            if not is_shortcut and given.get("key") is None:
                 self.leave_out(f"the parameter {parameter.field!r} without a key", element)
             else:
                 found.append((parameter, element))
@@ -626,12 +636,20 @@ class _Parser:
                 else:
                     self.spend(len(sets[set_id]), reference)
                     inventory[path] = sets[set_id]
-        fulfilments = [self.link(part, types, on_web) for part in parts if part.tag == "fulfillment"]
+        fulfilments = [
+            self.link(part, types, on_web, inventory) for part in parts if part.tag == "fulfillment"
+        ]
         patterns = self.texts(given.get("queryPatterns"), element)
         action = DeclaredAction(name, self.place(element), patterns, tuple(fulfilments), inventory)
         return self.checked(action, element)
 
-    def link(self, element: Element, types: Mapping[str, str | None], on_web: set[str]) -> Fulfilment:
+    def link(
+        self,
+        element: Element,
+        types: Mapping[str, str | None],
+        on_web: set[str],
+        inventory: Iterable[str],
+    ) -> Fulfilment:
         given = {name: self.text(raw, element) for name, raw in self.attributes(element).items()}
         found = []
         for mapping in self.children(element):
@@ -650,6 +668,12 @@ class _Parser:
             else:
                 self.leave_out(f"the parameter {path!r} without a URL parameter", mapping)
         template = given.get("urlTemplate")
+        if template == ENTITY_LINK:
+            # It is the listed value's link, which Google's samples map to no parameter.
+            mapped = {parameter.field for parameter, _ in found}
+            unmapped = (path for path in inventory if path not in mapped)
+            found.extend((FulfilmentParameter(path, path), element) for path in unmapped)
+            found = [(replace(each, required=True, match_required=True), place) for each, place in found]
         is_slice = given.get("fulfillmentMode") == NAMES["slice_mode"] or (template or "").startswith(
             "content:"
         )

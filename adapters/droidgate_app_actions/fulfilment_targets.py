@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from droidgate_app_actions.action_files import Fulfilment
-from droidgate_app_actions.format import FORMAT_ID, NAMES, OWN_PACKAGE, TABLES
-from droidgate_mappings.formats.application import Application, Component
+from droidgate_app_actions.format import ENTITY_LINK, FORMAT_ID, NAMES, OWN_PACKAGE, TABLES
+from droidgate_mappings.formats.application import Application, Component, IntentFilter
 from droidgate_mappings.formats.component_reading import read_access
 from droidgate_mappings.formats.reachability import SHIM, component_facts, component_verdict
 from droidgate_mappings.model.capability import Capability, ComponentAccess
@@ -17,7 +17,8 @@ from droidgate_mappings.tables.reach import load_reach
 
 _STARTING: Final = ("template", "data", "class", "action")
 """The facts of which a fulfilment that starts an activity has one."""
-_COMPARES_ACTIONS: Final = 33
+COMPARING_SDK: Final = 33
+"""The release that compares explicit intents with filters, for apps that target it or a later one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class FulfilmentTarget:
         name: The activity's class as the manifest has it, else as the fulfilment has it; None where any
             activity that takes the link may be started.
         activity: Its component, None where the manifest does not have it, and for a link.
-        takers: For a link, the activities with a filter for the action; the link itself is not compared.
+        takers: For a link, the activities with a filter for the action and the link's scheme.
     """
 
     name: str | None = None
@@ -62,12 +63,29 @@ def is_of_other_app(fulfilment: Fulfilment, application: Application) -> bool:
 
 
 def is_action_unmatched(fulfilment: Fulfilment, activity: Component, application: Application) -> bool:
-    """Return whether Android 13 and later refuse the intent for its action, which no filter has.
+    """Return whether Android 13 refuses an intent with a class, since no filter has its action and its link.
 
-    An intent that names a class and no action is not compared.
+    An activity without filters takes each intent.
     """
-    compares = application.target_sdk is None or application.target_sdk >= _COMPARES_ACTIONS
-    return bool(fulfilment.target_class) and compares and not activity.has_action(action_of(fulfilment))
+    compares = application.target_sdk is None or application.target_sdk >= COMPARING_SDK
+    return (
+        bool(fulfilment.target_class and activity.filters)
+        and compares
+        and not any(
+            action_of(fulfilment) in filter_.actions and takes_link(filter_, fulfilment)
+            for filter_ in activity.filters
+        )
+    )
+
+
+def takes_link(filter_: IntentFilter, fulfilment: Fulfilment) -> bool:
+    """Return whether a filter has the scheme of a fulfilment's link, or no scheme where there is no link."""
+    link = fulfilment.template or fulfilment.data
+    if link is None or link == ENTITY_LINK:
+        return link is not None or not filter_.schemes
+    scheme = link.partition(":")[0]
+    # A build fills in placeholders.
+    return any(each == scheme or each[:1] in {"$", "@"} for each in filter_.schemes)
 
 
 def find_target(fulfilment: Fulfilment, application: Application | None) -> FulfilmentTarget:
@@ -91,7 +109,9 @@ def find_target(fulfilment: Fulfilment, application: Application | None) -> Fulf
         each
         for each in activities
         if any(
-            action_of(fulfilment) in filter_.actions and NAMES["default_category"] in filter_.categories
+            action_of(fulfilment) in filter_.actions
+            and NAMES["default_category"] in filter_.categories
+            and takes_link(filter_, fulfilment)
             for filter_ in each.filters
         )
     )

@@ -107,11 +107,11 @@ TARGET_ENABLED: Final = _warning("target-enabled", "calls from other apps", "The
 TARGET_PERMISSION: Final = _warning("target-permission", "calls from other apps",
     "The activity requires no permission of those who start it", "remove android:permission")
 TARGET_ACTION: Final = _warning("target-action", "calls from other apps",
-    "A filter of the activity has the fulfilment's action, which Android 13 and later compare",
-    "add the action to a filter")
+    "A filter of the activity takes the fulfilment's action and link, which Android 13 compares",
+    "add a filter for them")
 LINK: Final = _warning("link", "calls from other apps",
     "An activity has a filter for the fulfilment's link",
-    "add a filter with the action and the category DEFAULT")
+    "add a filter with the action, the category DEFAULT and the link's scheme")
 # fmt: on
 
 _MOST_ITEMS: Final = 1000
@@ -285,7 +285,7 @@ def _lint_fulfilments(action: DeclaredAction) -> Iterator[Finding]:
         shown = sorted({each.kind for each in action.fulfilments} - {"intent"})
         what = f"only shows: {', '.join(shown)}" if shown else "has no fulfilment that starts an activity"
         yield FULFILMENT.broken(f"{action.name} {what}", source=action.place)
-    elif all(any(each.required for each in fulfilment.parameters) for fulfilment in started):
+    elif all(each.kind == "intent" and any(part.required for part in each.parameters) for each in started):
         message = f"each fulfilment of {action.name} requires a parameter"
         yield FALLBACK.broken(message, source=action.place)
     for fulfilment in started:
@@ -364,6 +364,7 @@ def _lint_targets(action: DeclaredAction, application: Application) -> Iterator[
             continue
         if not fulfilment.target_class and not target.takers:
             message = f"{action.name} starts a link, and no activity has a filter for {action_of(fulfilment)}"
+            message += " with its scheme"
             yield LINK.broken(message, source=source)
             continue
         for finding in _lint_access(action, target, access_of(target, application)):
@@ -371,7 +372,7 @@ def _lint_targets(action: DeclaredAction, application: Application) -> Iterator[
         activity = target.activity
         if activity is not None and is_action_unmatched(fulfilment, activity, application):
             stated = action_of(fulfilment)
-            message = f"{action.name} starts {activity.name} with {stated}, which is in none of its filters"
+            message = f"{action.name} starts {activity.name} with {stated}, which none of its filters takes"
             yield TARGET_ACTION.broken(message, source=source)
 
 

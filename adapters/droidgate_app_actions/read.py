@@ -5,9 +5,10 @@ declaration.
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from droidgate_app_actions.action_files import (
@@ -25,6 +26,7 @@ from droidgate_app_actions.fulfilment_targets import (
     find_target,
     is_action_unmatched,
     starts_activity,
+    takes_link,
     why_closed,
 )
 from droidgate_mappings.formats.application import Application, Component, MetaData
@@ -40,7 +42,10 @@ from droidgate_mappings.text.aapt_text import reference_in
 
 _SURE: Final = 95
 _COMMENT: Final = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
-_ROOT: Final = re.compile(rb"(?:\xef\xbb\xbf)?(?>\s+|<\?.*?\?>)*+<(shortcuts|actions)[\s/>]", re.DOTALL)
+_BEFORE_ROOT: Final = rb"\s+|<\?.*?\?>|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>"
+_ROOT: Final = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?>" + _BEFORE_ROOT + rb")*+<(shortcuts|actions)[\s/>]", re.DOTALL
+)
 _DECLARES: Final = {
     b"shortcuts": re.compile(rb"<capability(?:-binding)?[\s/>]"),
     b"actions": re.compile(rb"<action[\s/>]"),
@@ -57,6 +62,8 @@ def detect(source: SourceFile) -> int:
 
 
 def _declares_actions(data: bytes) -> bool:
+    if data[:2] in {BOM_UTF16_BE, BOM_UTF16_LE}:
+        data = data.decode("utf-16", "replace").encode("utf-8", "replace")
     text = _COMMENT.sub(b"", data)
     root = _ROOT.match(text)
     return root is not None and _DECLARES[root[1]].search(text) is not None
@@ -258,11 +265,13 @@ def _fulfilment_facts(fulfilment: Fulfilment, application: Application | None) -
         "identifier": fulfilment.identifier,
         "parameters": {each.key: each.field for each in fulfilment.parameters},
         "required": [each.key for each in fulfilment.parameters if each.required],
+        "match_required": [each.key for each in fulfilment.parameters if each.match_required],
         "extras": dict(fulfilment.extras),
         "foreground": fulfilment.is_foreground,
         "action_unmatched": application is not None
         and activity is not None
-        and is_action_unmatched(fulfilment, activity, application),
+        and is_action_unmatched(fulfilment, activity, application)
+        and any(takes_link(filter_, fulfilment) for filter_ in activity.filters),
         "closed_because": None
         if application is None or target is None
         else why_closed(fulfilment, target, application),
@@ -276,19 +285,22 @@ def _properties(action: DeclaredAction, application: Application | None) -> dict
     needed = [{each.key for each in fulfilment.parameters if each.required} for fulfilment in started]
     required = set.intersection(*needed) if needed else set()
     properties: dict[str, Property] = {}
-    for parameter in (parameter for fulfilment in action.fulfilments for parameter in fulfilment.parameters):
-        if parameter.key in properties:
-            continue
+    by_key: dict[str, list[FulfilmentParameter]] = {}
+    for fulfilment in action.fulfilments:
+        for each in fulfilment.parameters:
+            by_key.setdefault(each.key, []).append(each)
+    for parameter, *others in by_key.values():
+        match_required = parameter.match_required and all(each.match_required for each in others)
         items = action.inventory.get(parameter.field, ())
         facts: dict[str, Json] = {"field": parameter.field}
-        if parameter.match_required:
+        if match_required:
             facts["match_required"] = True
         if parameter.is_web_inventory:
             facts["web_inventory"] = True
         if items:
             facts["inventory"] = {item.id: _item_facts(item, application) for item in items}
         properties[parameter.key] = Property(
-            type=_type(action, parameter, items),
+            type=_type(action, replace(parameter, match_required=match_required), items),
             required=parameter.key in required,
             extensions=as_extensions(FORMAT_ID, facts),
         )

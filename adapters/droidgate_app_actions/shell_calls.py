@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from droidgate_app_actions.format import ENTITY_LINK, FORMAT_ID, NAMES, ROUTE
-from droidgate_app_actions.fulfilment_targets import starting_facts
+from droidgate_app_actions.fulfilment_targets import COMPARING_SDK, starting_facts
 from droidgate_app_actions.url_templates import LinkError, fill_template, fixed_link
 from droidgate_mappings.formats.shell_calls import (
     NotCarriedError,
@@ -28,6 +28,7 @@ _DELIVERED: Final = "has been delivered"
 """What Android's warning has where the activity was there and got the intent."""
 
 _Facts = Mapping[str, Any]
+_Inventory = Mapping[str, Mapping[str, _Facts]]
 
 
 class AppActionShellCalls(ShellCalls):
@@ -42,8 +43,8 @@ class AppActionShellCalls(ShellCalls):
             NotCarriedError: none takes the arguments, it cannot be started, or its link cannot be filled.
         """
         inventory = _inventory(call)
-        values = {name: _text(value, inventory.get(name, {})) for name, value in call.arguments.items()}
-        fulfilment = _chosen(call, values)
+        values = _values(call, inventory)
+        fulfilment = _chosen(call, values, inventory)
         starts = _of_shortcut(fulfilment, values, inventory)
         if starts.get("closed_because"):
             raise NotCarriedError(f"what it starts is closed to other apps: {starts['closed_because']}")
@@ -55,7 +56,7 @@ class AppActionShellCalls(ShellCalls):
             raise NotCarriedError(f"{call.capability.id}: {error}") from None
         extras = {key: value for key, value in given.items() if key not in in_link}
         package, class_name = call.provider.package or "", starts.get("class")
-        action = None if starts.get("action_unmatched") else starts.get("action", NAMES["view_action"])
+        action = None if _is_refused(starts, call) else starts.get("action", NAMES["view_action"])
         return ScreenStart(
             package=package,
             component=f"{package}/{qualified_class(class_name, package)}" if class_name else None,
@@ -68,13 +69,14 @@ class AppActionShellCalls(ShellCalls):
         """Return that the screen was opened, which is all that Android reports."""
         if not isinstance(output, ScreenOutput):
             raise TypeError(output)
-        fulfilment = _chosen(call, call.arguments)
+        inventory = _inventory(call)
+        fulfilment = _chosen(call, _values(call, inventory), inventory)
         screen = output.activity or call.provider.package
         value = f"The screen {screen} was opened. The app does not report what it does with the call."
         notes = [f"{name} is not passed on" for name in call.arguments if name not in _keys(fulfilment)]
-        if fulfilment.get("action_unmatched") and "action" in fulfilment:
+        if _is_refused(fulfilment, call) and "action" in fulfilment:
             action = fulfilment["action"]
-            notes.append(f"the intent has no action, since no filter of the activity has {action}")
+            notes.append(f"the intent has no action, since no filter of the activity takes {action}")
         if output.is_late:
             notes.append("Android did not see the screen drawn in time")
         if output.warning is not None and _DELIVERED not in output.warning:
@@ -82,11 +84,16 @@ class AppActionShellCalls(ShellCalls):
         return ShellResult(value, note="; ".join(notes) or None)
 
 
+def _is_refused(starts: _Facts, call: ShellCall) -> bool:
+    """Return whether the phone starts the activity only without the action, as Android 13 does."""
+    return call.facts.sdk == COMPARING_SDK and bool(starts.get("action_unmatched"))
+
+
 def _keys(fulfilment: _Facts) -> tuple[str, ...]:
     return tuple(fulfilment.get("parameters", ()))
 
 
-def _inventory(call: ShellCall) -> Mapping[str, Mapping[str, _Facts]]:
+def _inventory(call: ShellCall) -> _Inventory:
     """Return the listed values of each parameter that has some, by what the app receives for it."""
     declared = call.capability.input
     properties = declared.properties if isinstance(declared, ObjectType) else {}
@@ -95,6 +102,10 @@ def _inventory(call: ShellCall) -> Mapping[str, Mapping[str, _Facts]]:
         for name, property_ in properties.items()
         if (listed := property_.extensions.get(FORMAT_ID, {}).get("inventory"))
     }
+
+
+def _values(call: ShellCall, inventory: _Inventory) -> Mapping[str, str]:
+    return {name: _text(value, inventory.get(name, {})) for name, value in call.arguments.items()}
 
 
 def _text(value: Json, items: Mapping[str, _Facts]) -> str:
@@ -108,20 +119,26 @@ def _text(value: Json, items: Mapping[str, _Facts]) -> str:
     return next(named, text)
 
 
-def _chosen(call: ShellCall, given: Mapping[str, object]) -> _Facts:
+def _chosen(call: ShellCall, given: Mapping[str, str], inventory: _Inventory) -> _Facts:
     started = starting_facts(call.capability)
     if not started:
         raise NotCarriedError("it has no fulfilment that starts an activity")
+    missing = []
     for each in started:
-        if given.keys() >= set(each.get("required", ())):
+        lacks = [key for key in each.get("required", ()) if key not in given]
+        lacks.extend(
+            f"a listed value of {key}"
+            for key in each.get("match_required", ())
+            # Without listed values, the app lists them while it runs.
+            if key in given and key in inventory and given[key] not in inventory[key]
+        )
+        if not lacks:
             return each
-    missing = " or ".join(", ".join(each["required"]) for each in started)
-    raise NotCarriedError(f"each fulfilment requires parameters that are not given: {missing}")
+        missing.append(", ".join(lacks))
+    raise NotCarriedError(f"each fulfilment requires what is not given: {' or '.join(missing)}")
 
 
-def _of_shortcut(
-    fulfilment: _Facts, values: Mapping[str, str], inventory: Mapping[str, Mapping[str, _Facts]]
-) -> _Facts:
+def _of_shortcut(fulfilment: _Facts, values: Mapping[str, str], inventory: _Inventory) -> _Facts:
     """Return what a fulfilment starts: itself, or the shortcut that is bound to a value."""
     if fulfilment["kind"] != "shortcut":
         return fulfilment
@@ -136,7 +153,7 @@ def _of_shortcut(
 
 
 def _link(
-    starts: _Facts, given: Mapping[str, str], inventory: Mapping[str, Mapping[str, _Facts]]
+    starts: _Facts, given: Mapping[str, str], inventory: _Inventory
 ) -> tuple[str | None, frozenset[str]]:
     """Return the intent's URI, and the parameters that are in it."""
     template = starts.get("template")

@@ -248,13 +248,11 @@ class _ManifestReader:
                     yield f"{{{attribute.namespace}}}{attribute.name}", text
 
     def _filter(self, element: XmlElement) -> IntentFilter:
-        named: dict[str, list[str]] = {"action": [], "category": []}
-        for child in element.child_elements():
-            if child.tag in named:
-                text = self._text(_framework_attributes(child), "name")
-                if text:
-                    named[child.tag].append(text)
-        return IntentFilter(tuple(named["action"]), tuple(named["category"]))
+        def texts(tag: str, name: str) -> tuple[str, ...]:
+            children = (child for child in element.child_elements() if child.tag == tag)
+            return tuple(filter(None, (self._text(_framework_attributes(child), name) for child in children)))
+
+        return IntentFilter(texts("action", "name"), texts("category", "name"), texts("data", "scheme"))
 
     def _meta(self, element: XmlElement, path: str) -> Iterator[MetaData]:
         given = _framework_attributes(element)

@@ -339,9 +339,10 @@ class ManifestReader:
                 yield name, self._filled(str(raw))
 
     def _read_filter(self, element: Element) -> IntentFilter:
-        actions = (self._text(item, "name") for item in element.iterchildren("action"))
-        categories = (self._text(item, "name") for item in element.iterchildren("category"))
-        return IntentFilter(tuple(filter(None, actions)), tuple(filter(None, categories)))
+        def texts(tag: str, name: str) -> tuple[str, ...]:
+            return tuple(filter(None, (self._text(item, name) for item in element.iterchildren(tag))))
+
+        return IntentFilter(texts("action", "name"), texts("category", "name"), texts("data", "scheme"))
 
     def _read_all_meta(self, element: Element, tag: str, path: str) -> Iterator[MetaData]:
         for item in element.iterchildren(tag):

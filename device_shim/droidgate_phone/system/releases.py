@@ -39,6 +39,7 @@ class RuleSetting:
 
     Attributes:
         since: First SDK of the device.
+        until: Its last SDK, None where it still counts.
         target: Least targetSdkVersion of the app that it binds; 0 where it binds all.
         source: Where this is known from.
     """
@@ -46,6 +47,7 @@ class RuleSetting:
     since: int
     source: str
     target: int = 0
+    until: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,8 @@ class ReleaseProfile:
     def has(self, rule: ReleaseRule, target_sdk: int | None = None) -> bool:
         """Return whether a rule is in force, for an app of that targetSdkVersion where one is given."""
         setting = (self.rules or {})[rule]
-        return self.sdk >= setting.since and (target_sdk is None or target_sdk >= setting.target)
+        is_release = setting.since <= self.sdk and (setting.until is None or self.sdk <= setting.until)
+        return is_release and (target_sdk is None or target_sdk >= setting.target)
 
     def at_least(self, sdk: int) -> bool:
         """Return whether the phone has that SDK or a later one."""

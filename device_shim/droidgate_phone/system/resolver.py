@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate_phone.common.uids import FIRST_APP_UID
+from droidgate_phone.common.uids import FIRST_APP_UID, ROOT_UID, SYSTEM_UID
 from droidgate_phone.java.intents import ComponentName, Intent, split_uri
 from droidgate_phone.system.manifests import (
     CATEGORY_DEFAULT,
@@ -223,8 +223,11 @@ class Resolver:
     def _filters_bar(
         self, package: InstalledPackage, component: InstalledComponent, intent: Intent, caller_uid: int
     ) -> bool:
-        """Return whether an explicit intent matches none of the component's filters (Android 13)."""
-        if caller_uid < FIRST_APP_UID or caller_uid == package.uid or intent.action is None:
+        """Return whether an explicit intent matches none of the component's filters (Android 13).
+
+        Root and the system are exempt (`ActivityManager.canAccessUnexportedComponents`), the shell is not.
+        """
+        if caller_uid in {ROOT_UID, SYSTEM_UID, package.uid}:
             return False
         if not component.filters or not self._release.has("filter-match", package.target_sdk):
             return False

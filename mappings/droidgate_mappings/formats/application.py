@@ -78,10 +78,17 @@ class MetaData:
 
 @dataclass(frozen=True, slots=True)
 class IntentFilter:
-    """The actions and categories of one `<intent-filter>`."""
+    """What one `<intent-filter>` states.
+
+    Attributes:
+        actions: Its actions.
+        categories: Its categories.
+        schemes: The schemes of links that it takes; hosts and paths are not read.
+    """
 
     actions: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
+    schemes: tuple[str, ...] = ()
 
 
 COMPONENT_FIELDS: Final = frozenset({"name", "exported", "enabled", "permission", "label", "description"})

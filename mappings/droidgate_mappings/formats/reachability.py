@@ -356,7 +356,8 @@ def _component_gates(facts: ComponentFacts, interface: Interface) -> Iterator[Ga
         words = "its component is disabled"
         yield _gate("component-enabled", facts.is_enabled, "its component is enabled", words)
     if not is_bound_by_system and facts.kind != "application":
-        words = "its component is not exported"
+        is_known = facts.kind is not None
+        words = "its component is not exported" if is_known else "the app has no exported component for it"
         yield _gate("exported", facts.is_exported, "its component is exported", words)
 
 

@@ -195,7 +195,15 @@ def fulfilments(item: Capability) -> list[dict[str, Any]]:
                     "S", intent(action="a.BACK"), intent(action="a.GO"), binding(NAME, "thing.name", "x")
                 )
             ),
-            [{"kind": "shortcut", "action": "a.GO", "parameters": {"thing.name": "thing.name"}}],
+            [
+                {
+                    "kind": "shortcut",
+                    "action": "a.GO",
+                    "parameters": {"thing.name": "thing.name"},
+                    "required": ["thing.name"],
+                    "match_required": ["thing.name"],
+                }
+            ],
         ),
         "a template with mappings (2: fulfillment, parameter-mapping)": (
             ACTIONS.format(
@@ -365,7 +373,12 @@ def test_what_users_say_for_a_value_is_kept_once_for_each_value() -> None:
     )
     (item,) = capabilities_of(read_text(text))
     expected = {"names": ["Tea", "Chai"], "url": "app://t", "same_as": "https://schema.org/Tea"}
-    assert facts(properties(item)["url"]) == {"field": "feature", "inventory": {"t": expected}}
+    inventory = {"t": expected}
+    assert facts(properties(item)["url"]) == {
+        "field": "feature",
+        "inventory": inventory,
+        "match_required": True,
+    }
 
 
 def test_a_parameter_is_required_where_each_fulfilment_that_starts_something_requires_it() -> None:
@@ -424,9 +437,10 @@ MAIN_FILTER = (
     '<intent-filter><action android:name="android.intent.action.MAIN"/>'
     '<category android:name="android.intent.category.LAUNCHER"/></intent-filter>'
 )
-VIEW_FILTER = (
+VIEW_FILTER = "".join(
     '<intent-filter><action android:name="android.intent.action.VIEW"/>'
-    '<category android:name="android.intent.category.DEFAULT"/></intent-filter>'
+    f'<category android:name="android.intent.category.DEFAULT"/>{data}</intent-filter>'
+    for data in ("", '<data android:scheme="app"/><data android:scheme="a"/>')
 )
 
 
@@ -641,6 +655,32 @@ ACTION_FILE = {"res/xml/actions.xml": ACTIONS.format(action(EMPTY_LINK))}
             {NAME: {"k": None}},
             marks=pytest.mark.row("AA06"),
         ),
+        "a parameter inside of a URL template": pytest.param(
+            SHORTCUTS.format(
+                capability(
+                    intent(
+                        template("app://x{?k}").removesuffix("/>") + ">",
+                        f"{parameter('thing.name', 'k')}</url-template>",
+                    )
+                )
+            ),
+            "AA06",
+            {NAME: {"k": None}},
+            marks=pytest.mark.row("AA06"),
+        ),
+        "an element inside of one that has none": pytest.param(
+            ACTIONS.format(
+                action(
+                    EMPTY_LINK,
+                    '<parameter name="x"><entity-set-reference entitySetId="S"><element name="on"/>'
+                    "</entity-set-reference></parameter>",
+                )
+                + ON_OFF
+            ),
+            "AA05",
+            {NAME: {}},
+            marks=pytest.mark.row("AA05"),
+        ),
         "a parameter without a key": pytest.param(
             SHORTCUTS.format(capability(intent('<parameter android:name="thing.name"/>', data="a:b"))),
             "AA07",
@@ -741,6 +781,17 @@ def test_the_meta_data_of_another_element_is_read_and_reported(manifest: str) ->
     assert "AA01" in {finding.rule for finding in reading.findings}
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_file_is_recognized_and_read_in_each_encoding_of_xml(encoding: str) -> None:
+    text = f'<?xml version="1.0" encoding="{encoding.removesuffix("-sig")}"?>' + ACTIONS.format(
+        action(link("app://ä"))
+    )
+    source = SourceFile("a.xml", text.encode(encoding))
+    assert detect_format(source) is load_formats()["app-actions"]
+    (item,) = capabilities_of(FORMAT.read_file(source, ReadingContext()))
+    assert fulfilments(item) == [{"kind": "intent", "template": "app://ä"}]
+
+
 @titled(
     ("text", "sure", "reason"),
     {
@@ -754,7 +805,12 @@ def test_the_meta_data_of_another_element_is_read_and_reported(manifest: str) ->
         "bindings alone": (SHORTCUTS.format(shortcut("S", binding(NAME))), True, "only binds shortcuts"),
         "another root": ("<menu><action/></menu>", False, "<menu> is not"),
         "not well-formed": ("<actions><action></actions>", True, "not well-formed"),
-        "a DOCTYPE": ("<!DOCTYPE a><actions><action/></actions>", False, "a DOCTYPE is not allowed"),
+        "a DOCTYPE": ("<!DOCTYPE a><actions><action/></actions>", True, "a DOCTYPE is not allowed"),
+        "a DOCTYPE with an entity": (
+            '<!DOCTYPE a [<!ENTITY b "c">]><actions><action/></actions>',
+            True,
+            "a DOCTYPE is not allowed",
+        ),
     },
 )
 def test_a_file_that_declares_no_capability_is_refused_with_the_reason(
@@ -953,9 +1009,9 @@ BROKEN: dict[str, tuple[str, dict[str, str], str]] = {
         "requires a.P",
     ),
     "target-action": (
-        with_target('android:exported="true"'),
-        shortcuts_file(TARGET),
-        "action.VIEW, which is in none of its",
+        with_target('android:exported="true"', VIEW_FILTER),
+        shortcuts_file(TARGET.replace("<intent ", '<intent android:data="other:x" ')),
+        "action.VIEW, which none of its filters takes",
     ),
     "link": (with_target('android:exported="true"'), shortcuts_file(opens()), "no activity has a filter for"),
 }
@@ -1146,7 +1202,7 @@ def corpus_files() -> Iterator[Path]:
 
 
 FULFILMENTS = ("intent", "fulfillment", "app-widget", "slice", "shortcut-fulfillment")
-TOTALS = {"capabilities": 171, "fulfilments": 193, "parameters": 163, "required": 25, "values": 132}
+TOTALS = {"capabilities": 171, "fulfilments": 193, "parameters": 167, "required": 29, "values": 139}
 
 
 def attribute(item: ET.Element, *names: str) -> str | None:
@@ -1170,6 +1226,10 @@ def counted(path: Path) -> tuple[list[str | None], Counter[str]]:
         fields: set[str | None] = set()
         for part in parts:
             keys: dict[str, ET.Element] = {}
+            # `{@url}` is the link of the listed value, without which nothing is opened.
+            is_link = attribute(part, "urlTemplate") == "{@url}"
+            for each in item.iterfind("parameter") if is_link else ():
+                keys[str(attribute(each, "name"))] = each
             for each in part.iterfind("parameter-mapping" if is_old else "parameter"):
                 key = (
                     attribute(each, "urlParameter")
@@ -1180,7 +1240,9 @@ def counted(path: Path) -> tuple[list[str | None], Counter[str]]:
                     keys.setdefault(key, each)
             fields.update(attribute(each, "intentParameter", "name") for each in keys.values())
             totals["parameters"] += len(keys)
-            totals["required"] += sum(attribute(each, "required") == "true" for each in keys.values())
+            totals["required"] += sum(
+                is_link or attribute(each, "required") == "true" for each in keys.values()
+            )
         for field in [] if is_inside else fields:
             totals["values"] += len(values_of(root, item, field, is_only=len(fields) == 1))
     return [attribute(item, name) for item in found], totals
@@ -1354,11 +1416,13 @@ TEA = shortcut("TEA", intent(action="a.BREW", **ORDERS), binding(NAME, "thing.na
 TEA_LINK = '<entity name="Tea" identifier="t" url="app://tea"/>'
 
 
-def called(manifest: str, declared: str, arguments: Mapping[str, Any] | None = None) -> ShellCall:
+def called(
+    manifest: str, declared: str, arguments: Mapping[str, Any] | None = None, sdk: str = "36"
+) -> ShellCall:
     """Return a call of the only capability."""
     files = {f"res/xml/{name}.xml": declared for name in ("shortcuts", "actions")}
     (provider,) = FORMAT.read_application(application(manifest, files), ReadingContext()).providers
-    return ShellCall(provider, provider.capabilities[0], arguments or {}, DeviceFacts("36"), 10)
+    return ShellCall(provider, provider.capabilities[0], arguments or {}, DeviceFacts(sdk), 10)
 
 
 # Reference app-actions 1 (parameters, url-template, shortcut-fulfillment), 2 (entity) and 4.
@@ -1409,8 +1473,33 @@ def called(manifest: str, declared: str, arguments: Mapping[str, Any] | None = N
             + shortcut("MILK", intent(data="app://milk"), binding(NAME, "thing.name", "Milk"))
             + TEA,
             {"thing.name": "TEA"},
-            {"component": ORDER_NAME, "action": None},
+            {"component": ORDER_NAME, "action": "a.BREW"},
         ),
+        "a value of those that the app lists while it runs": (
+            capability(intent(parameter("thing.name", "q", 'app:shortcutMatchRequired="true"'), **ORDERS)),
+            {"q": "any"},
+            {"component": ORDER_NAME, "extras": {"q": "any"}},
+        ),
+        "a shortcut's intent by the only field that values are bound to": (
+            capability("<shortcut-fulfillment/>") + TEA,
+            {"thing.name": "Black tea"},
+            {"component": ORDER_NAME, "action": "a.BREW"},
+        ),
+        **{
+            f"the fallback where {title}": (
+                capability(
+                    '<shortcut-fulfillment><parameter android:name="thing.name"/></shortcut-fulfillment>',
+                    intent(template("app://any{?q}"), parameter("thing.name", "q")),
+                )
+                + TEA,
+                arguments,
+                {"data": data},
+            )
+            for title, arguments, data in (
+                ("no value chooses a shortcut", {}, "app://any"),
+                ("the value is not listed", {"thing.name": "Coffee", "q": "Coffee"}, "app://any?q=Coffee"),
+            )
+        },
         "the placeholder that Gradle does not replace": (
             capability(intent(targetPackage="${applicationId}", targetClass=".Order")),
             {},
@@ -1425,25 +1514,39 @@ def test_a_call_starts_what_the_file_declares(
     assert started == ScreenStart(**OF_APP | dict(expected))
 
 
-def test_the_link_of_a_listed_value_is_opened() -> None:
-    declared = ACTIONS.format(
-        action(link("{@url}", mapping("thing.name", "url")), in_set("thing.name")) + entities(TEA_LINK)
-    )
+# Google's sample appactions-common-biis-kotlin maps no parameter to `{@url}`.
+@titled(
+    ("mappings", "key"),
+    {"mapped": ((mapping("thing.name", "url"),), "url"), "not mapped": ((), "thing.name")},
+)
+def test_the_link_of_a_listed_value_is_opened(mappings: tuple[str, ...], key: str) -> None:
+    opened = link("{@url}", *mappings)
     manifest = READY.replace(names_file(), names_file("com.google.android.actions", "actions"))
-    started = AppActionShellCalls().write(called(manifest, declared, {"url": "tea"}))
-    assert started == ScreenStart(**OF_APP, data="app://tea")
-    with pytest.raises(NotCarriedError, match="a listed value"):
-        AppActionShellCalls().write(called(manifest, declared, {"url": "coffee"}))
+
+    def started(arguments: Mapping[str, Any], *others: str) -> ScreenStart:
+        declared = ACTIONS.format(action(opened, *others, in_set("thing.name")) + entities(TEA_LINK))
+        return AppActionShellCalls().write(called(manifest, declared, arguments))
+
+    assert started({key: "tea"}) == ScreenStart(**OF_APP, data="app://tea")
+    assert started({}, link("app://all")) == ScreenStart(**OF_APP, data="app://all")
+    with pytest.raises(NotCarriedError, match=f"a listed value of {key}"):
+        started({key: "coffee"})
 
 
-def test_an_action_that_android_13_compares_is_left_out_where_no_filter_has_it() -> None:
+def test_an_action_that_no_filter_takes_is_left_out_on_android_13_which_compares_it() -> None:
     declared = SHORTCUTS.format(capability(intent(action="a.OTHER", **ORDERS)))
-    call, calls = called(READY, declared), AppActionShellCalls()
+    call, calls = called(READY, declared, sdk="33"), AppActionShellCalls()
+    assert calls.write(called(READY, declared, sdk="34")).action == "a.OTHER"
+    # An intent without a link passes by a filter without one, and without an action by that alone.
     assert calls.write(call).action is None
-    note = "the intent has no action, since no filter of the activity has a.OTHER"
+    plain = whole(activity(".Order"))
+    assert calls.write(called(plain, declared, sdk="33")).action == "a.OTHER"
+    linked = SHORTCUTS.format(capability(intent(data="app://x", **ORDERS)))
+    assert calls.write(called(whole(activity(".Order", MAIN_FILTER)), linked, sdk="33")).action is not None
+    note = "the intent has no action, since no filter of the activity takes a.OTHER"
     assert calls.read(call, ScreenOutput("a/.B")).note == note
     matched = whole(activity(".Order", VIEW_FILTER.replace("android.intent.action.VIEW", "a.OTHER")))
-    assert calls.write(called(matched, declared)).action == "a.OTHER"
+    assert calls.write(called(matched, declared, sdk="33")).action == "a.OTHER"
 
 
 @titled(

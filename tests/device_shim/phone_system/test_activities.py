@@ -215,6 +215,26 @@ def test_an_implicit_intent_needs_the_default_category() -> None:
         assert run(system, "am", "start", "-a", ACTION).status == 0
 
 
+# expo/expo#22286, flutter/flutter#110157: Android 13 refuses the shell's RUN to an activity with MAIN alone,
+# and takes the class without an action. Data is compared without an action, too (`IntentFilter.match`).
+@pytest.mark.parametrize(
+    ("options", "sdk", "starts"),
+    [
+        (["-a", "android.intent.action.RUN"], "33", False),
+        ([], "33", True),
+        (["-d", "app://x"], "33", False),
+        (["-a", "android.intent.action.RUN"], "34", True),
+    ],
+    ids=["another action", "no action", "a link", "Android 14"],
+)
+def test_the_shell_too_has_to_match_a_filter_on_android_13(
+    options: list[str], sdk: str, *, starts: bool
+) -> None:
+    with make_phone(sdk, make_agent()) as system:
+        ran = run(system, "am", "start", *options, "-n", f"{AGENT}/.Main")
+        assert ("does not exist" not in ran.stdout + ran.stderr) is starts
+
+
 def test_an_activity_that_is_not_there_is_named() -> None:
     with make_phone("36.1", make_agent()) as system:
         open_agent(system)

@@ -337,10 +337,10 @@ def test_whoever_binds_becomes_visible_to_the_app_it_binds(system: AndroidSystem
 
 @pytest.mark.parametrize(
     ("sdk", "target", "bound"),
-    [("33", 36, False), ("30", 36, True), ("33", 32, True)],
-    ids=["Android 13", "Android 11", "an app for Android 12"],
+    [("33", 36, False), ("30", 36, True), ("33", 32, True), ("34", 36, True)],
+    ids=["Android 13", "Android 11", "an app for Android 12", "Android 14"],
 )
-def test_an_explicit_intent_with_an_action_has_to_match_a_filter_from_android_13_on(
+def test_an_explicit_intent_with_an_action_has_to_match_a_filter_on_android_13(
     sdk: str, target: int, *, bound: bool
 ) -> None:
     with make_phone(sdk, make_agent(), make_tool(SERVICE, target=target)) as system:

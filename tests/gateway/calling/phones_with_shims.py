@@ -71,14 +71,14 @@ def add_app_actions(project: Path, declared: str = APP_ACTIONS) -> None:
     (main / "AndroidManifest.xml").write_text(manifest.replace("</activity>", named), encoding="utf-8")
 
 
-def weather_with_app_actions(folder: Path, package: str = WEATHER, scheme: str = "weather") -> bytes:
-    """Return the weather app as an APK that declares App Actions, as a package and with links of a scheme."""
-    project = folder / f"{package}-{scheme}"
+def weather_with_app_actions(folder: Path, package: str = WEATHER, host: str = "places") -> bytes:
+    """Return the weather app as an APK that declares App Actions, as a package and with links to a host."""
+    project = folder / f"{package}-{host}"
     shutil.copytree(sample_apps_directory() / "weather" / "app", project)
     add_app_actions(project)
     manifest = project / "src/main/AndroidManifest.xml"
     text = manifest.read_text(encoding="utf-8").replace(f'package="{WEATHER}"', f'package="{package}"')
-    manifest.write_text(text.replace('scheme="weather"', f'scheme="{scheme}"'), encoding="utf-8")
+    manifest.write_text(text.replace('host="places"', f'host="{host}"'), encoding="utf-8")
     return pack_project(project, key=signing_key(), package=package)
 
 

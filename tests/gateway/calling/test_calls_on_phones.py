@@ -170,8 +170,8 @@ def test_an_app_action_is_opened_by_the_shell_and_shown_with_its_arguments(
 
 
 def test_a_link_that_only_another_app_takes_is_not_opened(fresh: ReachedPhone, tmp_path: Path) -> None:
-    for package, scheme in ((WEATHER, "other"), ("org.other", "weather")):
-        apk = weather_with_app_actions(tmp_path, package, scheme)
+    for package, host in ((WEATHER, "other"), ("org.other", "places")):
+        apk = weather_with_app_actions(tmp_path, package, host)
         install_apks(fresh.device, {"base.apk": apk})
     error = fresh.failure(THING, app=WEATHER, name="Ulm")
     assert error.failure.token == "unavailable"
