@@ -128,6 +128,8 @@ class Reaching:
     def way(self, agent: Agent, standing: Standing, caller: CallingApp = ORDINARY_APP) -> Way:
         """Return how an agent comes to a capability: by itself where it can, else through the gateway.
 
+        Where neither can, an agent that speaks the protocol has its own gates.
+
         Args:
             agent: The kind of agent.
             standing: The capability.
@@ -140,10 +142,12 @@ class Reaching:
         if interface is None:
             return Way("none", _protocol(GateState.SHUT, "only its protocol's own agent calls it"))
         native = standing.verdict(interface, caller)
-        if native.closed_because is None and interface.id in agent.speaks:
-            spoken = _protocol(GateState.OPEN, f"{_AGENT_CALLS}{interface.title}")
-            return Way("native", native & spoken)
-        return self._through_gateway(agent, standing, interface)
+        is_spoken = interface.id in agent.speaks
+        if not is_spoken or native.closed_because is not None:
+            way = self._through_gateway(agent, standing, interface)
+            if not is_spoken or way.verdict.closed_because is None:
+                return way
+        return Way("native", native & _protocol(GateState.OPEN, f"{_AGENT_CALLS}{interface.title}"))
 
     def _through_gateway(self, agent: Agent, standing: Standing, interface: Interface) -> Way:
         verdict, backend = standing.verdict(interface, SHIM), interface.backend
