@@ -14,7 +14,7 @@ from typing import Final, Literal
 
 from droidgate.coverage.conversions import LEVELS, estimate_conversions, targets
 from droidgate.coverage.coverage_document import Reach
-from droidgate.coverage.reach import Reaching, Standing, Way
+from droidgate.coverage.reach import OF_LIBRARY, Reaching, Standing, Way
 from droidgate.coverage.unit_rows import is_launched
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import found_by, load_formats
@@ -45,9 +45,6 @@ _LENIENT: Final = frozenset({"declaration", "manifest"})
 
 _OF_SCREENS: Final = frozenset({"installed", "app-enabled", "screen", "unlocked"})
 """The gates of an agent that calls nothing, and works on the app's screens."""
-
-_OF_CALLERS: Final = frozenset({"signature"})
-"""Gates of the library that agents call with; the gateway calls without it."""
 
 _OF_PROTOCOLS: Final = frozenset({"protocol", "conversion", "agent-permission", "allow-list"})
 """Gates that follow from the protocols alone where nothing was read of them."""
@@ -165,6 +162,7 @@ class Subject:
             access=CapabilityAccess() if capability is None else capability.access,
             is_enabled=state.enabled,
             levels=self.levels,
+            read=tuple(gate for gate in _declared(self, is_usable=True) if gate.id == OF_LIBRARY),
         )
 
     @property
@@ -274,7 +272,9 @@ class GateChains:
     def answer(self, agent: AskingAgent, subject: Subject) -> WhyAnswer:
         """Return whether an agent can call a capability, with the gates in between."""
         way = self._reaching.way(agent.kind, subject.standing, agent.caller)
-        if agent.kind.uses_screens:
+        if subject.application is None and subject.provider is None:
+            found = list(subject.of_phone)
+        elif agent.kind.uses_screens:
             every = (*subject.of_phone, *way.verdict.gates, *self.more(agent, subject, way))
             found = [gate for gate in every if gate.id in _OF_SCREENS]
         else:
@@ -302,12 +302,10 @@ class GateChains:
     def _gates(self, agent: AskingAgent, subject: Subject, way: Way) -> Iterator[Gate]:
         of_release = list(_of_release(subject))
         is_usable = subject.capability is not None and all(gate.state is not SHUT for gate in of_release)
-        for gate in _declared(subject, is_usable=is_usable):
-            if way.reach == "native" or gate.id not in _OF_CALLERS:
-                yield gate
+        yield from (gate for gate in _declared(subject, is_usable=is_usable) if gate.id != OF_LIBRARY)
         if subject.provider is None:
             return
-        yield from (gate for gate in of_release if way.reach == "native" or gate.id not in _OF_CALLERS)
+        yield from (gate for gate in of_release if way.reach == "native" or gate.id != OF_LIBRARY)
         yield from way.verdict.gates
         if not agent.names_protocol:
             words = (
@@ -373,10 +371,11 @@ def _declared(subject: Subject, *, is_usable: bool) -> Iterator[Gate]:
     elif subject.provider is not None:
         words = "no file of the app lists what it declares"
         yield Gate("declaration", UNKNOWN, words, subject.place, found_by(subject.provider), "user")
-    elif subject.application is not None:
+    else:
         words = "the app declares nothing in a protocol that is known"
         fix = "declare capabilities in one of the protocols of `droidgate formats`"
-        yield Gate("declaration", SHUT, words, str(subject.application.place), fix)
+        place = None if subject.application is None else str(subject.application.place)
+        yield Gate("declaration", SHUT, words, place, fix)
 
 
 def _is_about(finding: Finding, subject: Subject) -> bool:
@@ -386,12 +385,19 @@ def _is_about(finding: Finding, subject: Subject) -> bool:
         return finding.source is not None and finding.source.path.startswith(_root_of(subject))
     if finding.level is Level.NOTE:
         return False
+    place, application = finding.source, subject.application
+    declared = {item.source.path for item in (provider, capability) if item.source is not None}
     first = finding.pointer.split("/")[1:2]
     if first:
-        return first == [pointer_token(capability.id)]
-    place, application = finding.source, subject.application
+        # Another app of the source may have a capability of the same id.
+        is_elsewhere = (
+            place is not None
+            and application is not None
+            and place.path not in declared
+            and not place.path.startswith(_root_of(subject))
+        )
+        return first == [pointer_token(capability.id)] and not is_elsewhere
     if place is None or application is None or place.path != application.place.path:
-        declared = {item.source.path for item in (provider, capability) if item.source is not None}
         return place is not None and place.path in declared
     # Of a manifest, what is below the component's element.
     component = find_component(application, provider)

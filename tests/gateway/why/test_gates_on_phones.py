@@ -25,6 +25,7 @@ from droidgate.coverage.scan import scan
 from droidgate.devices.packages import PackageState, read_package_states, read_permissions
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.tables.reach import load_gates
+from droidgate_phone.apps.sample_packages import sample_packages
 from droidgate_phone.commands import app_function_commands
 from droidgate_phone.phone import VirtualPhone, start_phone
 from gateway.cli.samples import TIMER, write_project
@@ -514,7 +515,8 @@ def test_the_state_of_a_package_is_that_of_each_user(flags: str, more: str, expe
 @titled(("states", "fact"), {
     "another user": ({10: PackageState()}, "it is installed for user 10, and user 0 is in front"),
     "an archive": (
-        {0: PackageState(is_installed=False, is_archived=True)}, "it is archived for user 0, who is in front"),
+        {0: PackageState(is_installed=False, is_archived=True)},
+        "it is archived for user 0, who is in front"),
     "an administrator": ({0: PackageState(is_hidden=True)}, "it is hidden from user 0, who is in front"),
 })  # fmt: skip
 def test_an_app_that_the_user_in_front_does_not_have_is_with_somebody_else(
@@ -599,7 +601,15 @@ def test_every_finding_that_shuts_a_gate_is_one_that_droidgate_has() -> None:
 
 @pytest.mark.slow
 def test_coverage_says_the_same_of_each_capability_and_agent(tmp_path: Path) -> None:
-    folder = CHECKOUT / "device_shim/apps"
+    """The apps are those of every row, and the samples."""
+    folder = tmp_path / "apps"
+    folder.mkdir()
+    for number, (_, made, *_) in enumerate(ROWS.values()):
+        if made.application:
+            apk = make_apk(f"org.row{number}", made.application, files=made.files, **made.options)
+            (folder / f"row{number}.apk").write_bytes(apk)
+    for package in sample_packages():
+        (folder / f"{package.package}.apk").write_bytes(package.apk)
     scan(folder, catalog=tmp_path / "catalog")
     report = report_coverage(tmp_path / "catalog", options=ReportOptions(matching=False, details=True))
     assert report.details is not None
