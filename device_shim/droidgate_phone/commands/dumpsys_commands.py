@@ -95,6 +95,16 @@ def _dump_value(value: Json) -> str:
     return f'"{value}"' if isinstance(value, str) else java_text(value)
 
 
+def _dump_trust(call: CommandCall, arguments: tuple[str, ...]) -> int:
+    """Print the line of AOSP's TrustManagerService.dumpUser that clients read."""
+    if arguments:
+        return refuse(call, " ".join(("dumpsys trust", *arguments)))
+    locked = int(call.system.is_locked)
+    user = f'User "Owner" (id=0, flags=0x4c13) (current): trusted=0, trustManaged=0, deviceLocked={locked}'
+    call.write(f"Trust manager state:\n {user}, strongAuthRequired=0x0\n")
+    return 0
+
+
 def _dump_idle(call: CommandCall, arguments: tuple[str, ...]) -> int:
     if arguments[:1] != ("whitelist",):
         return refuse(call, " ".join(("dumpsys deviceidle", *arguments)))
@@ -189,6 +199,7 @@ _SERVICES: Final[Mapping[str, Dump]] = {
     "app_function": _dump_app_function,
     "battery": _dump_battery,
     "deviceidle": _dump_idle,
+    "trust": _dump_trust,
     "package": _dump_package,
     "window": _dump_window,
 }

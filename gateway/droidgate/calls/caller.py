@@ -325,14 +325,26 @@ class Caller:
         failures: dict[CapabilityKey, CallError] = {}
         others: list[CallTarget] = []
         for target in targets:
-            try:
-                self._check_not_denied(target, self._decide(client, target)[1])
-            except CallError as error:
-                failures[target.key] = error
-            else:
+            denied = self.why_denied(target, client=client)
+            if denied is None:
                 others.append(target)
+            else:
+                failures[target.key] = denied
         link = CallLink(self.device, self.targets.facts(), DEFAULT_SECONDS)
         return failures | self._routes.unreached(others, link)
+
+    def why_denied(self, target: CallTarget, *, client: str) -> CallError | None:
+        """Return why this computer refuses every call of a capability by a client; None where it does not.
+
+        Args:
+            target: The capability.
+            client: Who calls, as for `uncallable`.
+        """
+        try:
+            self._check_not_denied(target, self._decide(client, target)[1])
+        except CallError as error:
+            return error
+        return None
 
     def _link(self, request: CallRequest, cancel: threading.Event | None, trace: Trace) -> CallLink:
         device = self.device if cancel is None else self.device.ended_by(cancel)

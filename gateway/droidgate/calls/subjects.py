@@ -13,6 +13,9 @@ from typing import Final
 from droidgate_mappings.model.capability import Capability, Provider, reachable_definitions
 from droidgate_mappings.model.names import qualified_class
 
+EVERY_CLIENT: Final = "mcp:*"
+"""Matches the id of any client; `Client.id` has one."""
+
 
 class CallEffect(StrEnum):
     """What a call of a capability may do, as far as the user trusts what is said of it."""

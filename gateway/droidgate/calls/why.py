@@ -12,7 +12,7 @@ from typing import Final
 
 from droidgate.calls.phones import Phone, open_device
 from droidgate.calls.shim_route import ShimRoute
-from droidgate.calls.subjects import CapabilityKey, key_of, names_capability
+from droidgate.calls.subjects import EVERY_CLIENT, CapabilityKey, key_of, names_capability
 from droidgate.calls.targets import CallTarget, PhoneTargets
 from droidgate.coverage.gate_chains import (
     AskingAgent,
@@ -26,7 +26,14 @@ from droidgate.coverage.gate_chains import (
 )
 from droidgate.coverage.reach import Way
 from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError
-from droidgate.devices.packages import InstalledPackage, disabled_packages, permissions_of, query_components
+from droidgate.devices.packages import (
+    InstalledPackage,
+    PackageState,
+    disabled_packages,
+    package_states,
+    permissions_of,
+    query_components,
+)
 from droidgate.devices.quoting import check_package, check_user, is_package
 from droidgate.shims.doctor import APP_FUNCTIONS, SCREEN_LOCK, START_ROUTE, Check, examine
 from droidgate.shims.host_client import ANY_APP, EVERY_CAPABILITY
@@ -351,7 +358,14 @@ class WhyOnPhone:
             if app in {None, target.app.package} and protocol in {None, target.provider.protocol}
         ]
         silent = [
-            Subject(provider=provider, application=known.application, package=known.package)
+            Subject(
+                provider=provider,
+                application=known.application,
+                package=known.package,
+                findings=self._findings(known),
+                sdk_full=self.place.sdk_full,
+                of_phone=self._of_app(known, provider, interface_of(provider)),
+            )
             for known in self.reading.apps
             for provider in known.providers
             if app in {None, known.package} and protocol in {None, provider.protocol}
@@ -360,9 +374,22 @@ class WhyOnPhone:
         return [*self._of_targets(targets), *silent]
 
     def _absent(self, package: str) -> Subject:
-        """Return an app that is not there."""
-        words = f"it is not installed for user {self.place.user}, who is in front"
-        return Subject(package=package, of_phone=(Gate("installed", SHUT, words, "pm list packages"),))
+        """Return an app that the user in front does not have."""
+        user = self.place.user
+        states = package_states(self.phone.device, package)
+        words, fix = f"it is not installed for user {user}, who is in front", None
+        holders = sorted(holder for holder, state in states.items() if state.is_installed)
+        if user in states and states[user].is_archived:
+            words, fix = f"it is archived for user {user}, who is in front", "tap its icon, which restores it"
+        elif user in states and states[user].is_hidden:
+            words = f"it is hidden from user {user}, who is in front"
+            fix = "ask the administrator of the device, who hides it"
+        elif holders:
+            words = f"it is installed for user {', '.join(map(str, holders))}, and user {user} is in front"
+            fix = f"adb shell pm install-existing --user {user} {package}"
+        elif (closest := closest_name(package, self.packages)) is not None:
+            fix = f"install it; or did you mean {closest!r}?"
+        return Subject(package=package, of_phone=(Gate("installed", SHUT, words, "dumpsys package", fix),))
 
     def _hidden(self, capability: str | None, app: str, protocol: str | None) -> list[Subject]:
         """Return the capabilities of an app that Android does not show to queries."""
@@ -419,7 +446,14 @@ class WhyOnPhone:
             user = self.place.user
             words = f"it is installed for user {user}, who is in front"
             gates = [Gate("installed", OPEN, words, "pm list packages")]
-            if app.package in self.disabled:
+            state = package_states(self.phone.device, app.package).get(user, PackageState())
+            if state.is_quarantined or (state.is_suspended and _opens_screens(provider)):
+                fix = (
+                    "end it where it began: Digital Wellbeing, parental controls, the device's administrator"
+                )
+                words = f"the app is suspended for user {user}"
+                gates.append(Gate("app-enabled", SHUT, words, "dumpsys package", fix))
+            elif app.package in self.disabled:
                 gates.append(
                     Gate("app-enabled", SHUT, "the phone reports the app as disabled", "pm list packages -d")
                 )
@@ -489,22 +523,38 @@ class WhyOnPhone:
     def of_phone(self, agent: AskingAgent, subject: Subject, way: Way) -> Iterator[Gate]:
         """Yield the gates of the phone between an agent and a capability: shim, grants, screen lock."""
         provider, capability, interface = subject.provider, subject.capability, subject.interface
+        if agent.kind.uses_screens or (interface is not None and "activity" in interface.components):
+            yield from self._checked("unlocked", SCREEN_LOCK.id, None)
         if provider is None or capability is None or interface is None or subject.package is None:
             return
-        if "activity" in interface.components:
-            yield from self._checked("unlocked", SCREEN_LOCK.id, None)
         if way.reach != "gateway" or not way.frontends:
             return
         target = self._targets.get((id(provider), id(capability)))
         if target is None:
             return
         is_of_host = any(frontend == _HOST for frontend, _ in way.frontends)
+        if is_of_host:
+            yield from self._of_computer(target)
         routes = self.targets.callability(target).routes if is_of_host else ()
         ready = next((route for route in routes if route.ready and not route.id.startswith("shim-")), None)
         if ready is not None:
             yield Gate("shim", OPEN, f"none is needed: Android's own shell calls it ({ready.title})")
             return
         yield from self._through_shim(agent, target, way, interface, is_of_host=is_of_host)
+
+    def _of_computer(self, target: CallTarget) -> Iterator[Gate]:
+        """Yield what the user of this computer decided about a call that the gateway would make."""
+        caller = self.phone.caller
+        denied = caller.why_denied(target, client=EVERY_CLIENT)
+        if denied is not None:
+            yield Gate("policy", SHUT, denied.failure.text, "policy.toml", denied.hint)
+            return
+        yield Gate("policy", OPEN, "the policy of this computer does not deny it", "policy.toml")
+        with suppress(InputError):
+            earlier = [record.pin for record in caller.pins.list() if record.key == target.key]
+            if earlier and target.pin not in earlier:
+                words = "the app or its declaration is another one than was approved: a person is asked again"
+                yield Gate("approval", UNKNOWN, words, "droidgate pins diff")
 
     def _through_shim(
         self, agent: AskingAgent, target: CallTarget, way: Way, interface: Interface, *, is_of_host: bool
@@ -594,6 +644,12 @@ def reasons_for_models(
             row |= {"verdict": "cannot", "gate": None, "found": failure.failure.text, "opened_by": "user"}
         found[target.key] = row
     return found
+
+
+def _opens_screens(provider: Provider | None) -> bool:
+    """Return whether calls of a provider open an activity; of an app without one, all there is."""
+    interface = None if provider is None else interface_of(provider)
+    return interface is None or "activity" in interface.components
 
 
 def _granted(agent: AskingAgent, shim: InstalledShim, route: str) -> Gate:

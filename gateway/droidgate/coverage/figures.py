@@ -35,10 +35,11 @@ from droidgate.sources.source_code import CAPABILITIES_NOT_FOUND
 from droidgate_android.projects.android_project import UNREADABLE_LIBRARY
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.leniency import DECLARATION_UNREAD
-from droidgate_mappings.formats.reachability import ComponentFacts, Protection
+from droidgate_mappings.formats.reachability import NOT_INDEXED, ComponentFacts, Gate, GateState, Protection
 from droidgate_mappings.model.capability import CapabilityAccess, Provider
+from droidgate_mappings.model.findings import Level
 from droidgate_mappings.model.types import Frozen
-from droidgate_mappings.tables.reach import Agent, load_reach
+from droidgate_mappings.tables.reach import Agent, load_gates, load_reach
 
 MOST_REASONS: Final = 12
 MOST_NAMED_PERMISSIONS: Final = 100
@@ -185,7 +186,7 @@ class Figures:
     def _standing(self, key: str) -> Standing:
         parts: list[str | None] = [None if part == _UNKNOWN else part for part in key.split(_BETWEEN)]
         interface, launcher, *facts = parts[:10]
-        access, is_enabled, *levels = parts[10:]
+        access, is_enabled, shut, *levels = parts[10:]
         return Standing(
             interface=interface,
             has_launcher=launcher == "true",
@@ -197,6 +198,7 @@ class Figures:
                 for target, level in zip(self._targets, levels, strict=False)
                 if level is not None
             },
+            read=() if shut is None else (Gate(shut, GateState.SHUT, _SHUT_GATES[shut]),),
         )
 
     def totals(self) -> Totals:
@@ -394,13 +396,20 @@ CREATE TABLE named_permission AS SELECT permission FROM providers
 CREATE TABLE provider_fact AS
     SELECT (row_number() OVER (ORDER BY e.entry, p.provider) - 1)::INTEGER AS p, p.unit, p.provider, e.entry,
         p.protocol, p.dialect, f.interface, p.capabilities, p.capabilities = 0 AND f.silent AS is_silent,
-        {_KEY} AS facts, concat_ws(chr(31), facts, '{{}}', chr(30)) AS key
+        {_KEY} AS facts, concat_ws(chr(31), facts, '{{}}', chr(30), chr(30)) AS key
     FROM providers p
     LEFT JOIN named_permission named ON named.permission = p.permission
     JOIN form f ON f.protocol = p.protocol AND f.dialect IS NOT DISTINCT FROM p.dialect
     JOIN first_entry o ON o.unit = p.unit
     JOIN entry e ON e.unit = p.unit AND e.app IS NOT DISTINCT FROM coalesce(p.app, o.app)
 """
+
+
+_SHUT_GATES: Final = {
+    "indexed": NOT_INDEXED,
+    "signature": "the agents' library cannot read its signature",
+}
+"""The gates that findings shut to a capability, with the words of a report."""
 
 
 def _holds_version(target: str) -> bool:
@@ -425,16 +434,28 @@ def _capability_facts(targets: Sequence[str]) -> str:
         f"c.version IS NOT NULL AND coalesce(x.drops_{number}, FALSE) AS alone_{number}"
         for number in range(len(targets))
     )
+    gate = " ".join(
+        f"WHEN code IN ({', '.join(map(quoted, load_gates()[gate].codes))}) THEN {quoted(gate)}"
+        for gate in _SHUT_GATES
+    )
     return f"""
+CREATE TABLE shut_gate AS SELECT unit, provider, split_part(pointer, '/', 2) AS token, CASE {gate} END AS gate
+    FROM findings WHERE gate IS NOT NULL AND level <> {quoted(Level.NOTE)};
 CREATE TABLE converted AS SELECT unit, provider, capability, {levels}, {drops} FROM conversions
     WHERE target IN ({listed}) GROUP BY ALL;
 CREATE TABLE capability_fact AS
     SELECT p.p, c.capability, p.entry, c.token_estimate AS tokens, {alone},
-        concat_ws(chr(31), p.facts, c.access, coalesce(c.enabled::VARCHAR, chr(30))){key} AS key
+        concat_ws(chr(31), p.facts, c.access, coalesce(c.enabled::VARCHAR, chr(30)),
+            coalesce(list_min([own.gate, whole.gate]), chr(30))){key} AS key
     FROM capabilities c
     JOIN provider_fact p ON p.unit = c.unit AND p.provider = c.provider
-    LEFT JOIN converted x ON x.unit = c.unit AND x.provider = c.provider AND x.capability = c.capability;
-DROP TABLE converted
+    LEFT JOIN converted x ON x.unit = c.unit AND x.provider = c.provider AND x.capability = c.capability
+    LEFT JOIN (SELECT unit, token, min(gate) AS gate FROM shut_gate WHERE token <> '' GROUP BY ALL) own
+        ON own.unit = c.unit AND own.token = replace(replace(c.id, '~', '~0'), '/', '~1')
+    LEFT JOIN (SELECT unit, provider, min(gate) AS gate FROM shut_gate WHERE token = '' GROUP BY ALL) whole
+        ON whole.unit = c.unit AND whole.provider = c.provider;
+DROP TABLE converted;
+DROP TABLE shut_gate
 """
 
 

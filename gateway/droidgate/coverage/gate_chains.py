@@ -14,10 +14,11 @@ from typing import Final, Literal
 
 from droidgate.coverage.conversions import LEVELS, estimate_conversions, targets
 from droidgate.coverage.coverage_document import Reach
-from droidgate.coverage.reach import Reaching, Standing, Way
+from droidgate.coverage.reach import OF_LIBRARY, Reaching, Standing, Way
 from droidgate.coverage.unit_rows import is_launched
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import found_by, load_formats
+from droidgate_mappings.formats.installed import is_shim
 from droidgate_mappings.formats.reachability import (
     NOT_INDEXED,
     ORDINARY_APP,
@@ -28,7 +29,7 @@ from droidgate_mappings.formats.reachability import (
     find_component,
     interface_of,
 )
-from droidgate_mappings.model.capability import Capability, Provider, State
+from droidgate_mappings.model.capability import Capability, CapabilityAccess, Provider, State
 from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.model.json_values import pointer_token
 from droidgate_mappings.tables.android_names import android_name
@@ -42,7 +43,7 @@ _QUERY_ALL: Final = "android.permission.QUERY_ALL_PACKAGES"
 _LENIENT: Final = frozenset({"declaration", "manifest"})
 """Gates whose findings do not shut them where a capability was read, and Android lists it if it lists any."""
 
-_OF_SCREENS: Final = frozenset({"installed", "app-enabled", "screen"})
+_OF_SCREENS: Final = frozenset({"installed", "app-enabled", "screen", "unlocked"})
 """The gates of an agent that calls nothing, and works on the app's screens."""
 
 _OF_PROTOCOLS: Final = frozenset({"protocol", "conversion", "agent-permission", "allow-list"})
@@ -149,18 +150,19 @@ class Subject:
         """What decides how it is reached, as in a catalog."""
         provider, capability, application = self.provider, self.capability, self.application
         has_launcher = application is not None and any(map(is_launched, application.of_kind("activity")))
-        if provider is None or capability is None:
+        if provider is None:
             return Standing(interface=None, has_launcher=has_launcher)
         component = None if application is None else find_component(application, provider)
-        state = capability.state or State()
+        state = State() if capability is None or capability.state is None else capability.state
         interface = self.interface
         return Standing(
             interface=None if interface is None else interface.id,
             has_launcher=has_launcher,
             component=component_facts(provider.access, interface, application, component, self.sdk),
-            access=capability.access,
+            access=CapabilityAccess() if capability is None else capability.access,
             is_enabled=state.enabled,
             levels=self.levels,
+            read=tuple(gate for gate in _declared(self, is_usable=True) if gate.id == OF_LIBRARY),
         )
 
     @property
@@ -209,7 +211,7 @@ class AskingAgent:
         return (
             ORDINARY_APP
             if self.held is None
-            else CallingApp(self.kind.title, can_request=True, held=self.held)
+            else CallingApp(self.kind.title, can_request=True, held=self.held, requested=self.requested)
         )
 
 
@@ -245,12 +247,8 @@ def agent_kind_of(package: str, asked: frozenset[str]) -> Agent:
         asked: Actions and permissions.
     """
     table = load_reach()
-    speaks = tuple(
-        item.id
-        for item in table.interfaces
-        if not asked.isdisjoint({item.action_text, item.caller_permission})
-    )
-    kinds = [kind for kind in table.agents if not set(speaks).isdisjoint(kind.speaks)]
+    speaks = {item.id for item in table.interfaces if not asked.isdisjoint(item.agent_marks)}
+    kinds = [kind for kind in table.agents if not speaks.isdisjoint(kind.speaks)]
     return Agent(
         id=package,
         title=package,
@@ -274,8 +272,10 @@ class GateChains:
     def answer(self, agent: AskingAgent, subject: Subject) -> WhyAnswer:
         """Return whether an agent can call a capability, with the gates in between."""
         way = self._reaching.way(agent.kind, subject.standing, agent.caller)
-        if agent.kind.uses_screens:
-            every = (*subject.of_phone, *way.verdict.gates)
+        if subject.application is None and subject.provider is None:
+            found = list(subject.of_phone)
+        elif agent.kind.uses_screens:
+            every = (*subject.of_phone, *way.verdict.gates, *self.more(agent, subject, way))
             found = [gate for gate in every if gate.id in _OF_SCREENS]
         else:
             found = [*subject.of_phone, *self._gates(agent, subject, way)]
@@ -302,10 +302,10 @@ class GateChains:
     def _gates(self, agent: AskingAgent, subject: Subject, way: Way) -> Iterator[Gate]:
         of_release = list(_of_release(subject))
         is_usable = subject.capability is not None and all(gate.state is not SHUT for gate in of_release)
-        yield from _declared(subject, is_usable=is_usable)
-        if subject.provider is None or subject.capability is None:
+        yield from (gate for gate in _declared(subject, is_usable=is_usable) if gate.id != OF_LIBRARY)
+        if subject.provider is None:
             return
-        yield from of_release
+        yield from (gate for gate in of_release if way.reach == "native" or gate.id != OF_LIBRARY)
         yield from way.verdict.gates
         if not agent.names_protocol:
             words = (
@@ -314,7 +314,10 @@ class GateChains:
             yield Gate("protocol", UNKNOWN, words)
         if way.reach == "native":
             yield from _visible(agent, subject)
-            yield from _permitted(agent, subject)
+            yield from _permitted(agent, subject, subject.interface)
+        elif way.frontends:
+            yield from _visible(agent, subject, of_shim=True)
+            yield from _permitted(agent, subject, _guarded_interface(agent.kind))
         yield from self.more(agent, subject, way)
 
 
@@ -369,9 +372,10 @@ def _declared(subject: Subject, *, is_usable: bool) -> Iterator[Gate]:
         words = "no file of the app lists what it declares"
         yield Gate("declaration", UNKNOWN, words, subject.place, found_by(subject.provider), "user")
     else:
-        application = subject.application
-        place = None if application is None else str(application.place)
-        yield Gate("declaration", SHUT, "the app declares nothing in a protocol that is known", place)
+        words = "the app declares nothing in a protocol that is known"
+        fix = "declare capabilities in one of the protocols of `droidgate formats`"
+        place = None if subject.application is None else str(subject.application.place)
+        yield Gate("declaration", SHUT, words, place, fix)
 
 
 def _is_about(finding: Finding, subject: Subject) -> bool:
@@ -381,12 +385,19 @@ def _is_about(finding: Finding, subject: Subject) -> bool:
         return finding.source is not None and finding.source.path.startswith(_root_of(subject))
     if finding.level is Level.NOTE:
         return False
+    place, application = finding.source, subject.application
+    declared = {item.source.path for item in (provider, capability) if item.source is not None}
     first = finding.pointer.split("/")[1:2]
     if first:
-        return first == [pointer_token(capability.id)]
-    place, application = finding.source, subject.application
+        # Another app of the source may have a capability of the same id.
+        is_elsewhere = (
+            place is not None
+            and application is not None
+            and place.path not in declared
+            and not place.path.startswith(_root_of(subject))
+        )
+        return first == [pointer_token(capability.id)] and not is_elsewhere
     if place is None or application is None or place.path != application.place.path:
-        declared = {item.source.path for item in (provider, capability) if item.source is not None}
         return place is not None and place.path in declared
     # Of a manifest, what is below the component's element.
     component = find_component(application, provider)
@@ -453,8 +464,8 @@ def _indexed(subject: Subject, capability: Capability) -> Gate:
     return Gate("indexed", SHUT, reason)
 
 
-def _visible(agent: AskingAgent, subject: Subject) -> Iterator[Gate]:
-    """Yield whether Android lets an agent's app see the called app (reference android-runtime 1.4)."""
+def _visible(agent: AskingAgent, subject: Subject, *, of_shim: bool = False) -> Iterator[Gate]:
+    """Yield whether Android lets an agent see the called app or a shim (reference android-runtime 1.4)."""
     application, called, interface = agent.application, subject.application, subject.interface
     if application is None or interface is None or interface.bound_by == "network":
         return
@@ -468,27 +479,42 @@ def _visible(agent: AskingAgent, subject: Subject) -> Iterator[Gate]:
         for part in component.filters
         for action in part.actions
     }
+    title, is_named = "the app", subject.package in names
+    if of_shim:
+        spoken = [item for item in load_reach().interfaces if item.id in agent.kind.speaks]
+        declared = {mark for item in spoken for mark in (*item.agent_marks, item.action_text) if mark}
+        title, is_named = "a shim", any(map(is_shim, names))
     if (subject.sdk is not None and subject.sdk < _QUERIES_SDK) or (
         target_sdk or _QUERIES_SDK
     ) < _QUERIES_SDK:
         yield Gate("visible", OPEN, "an app sees every other one here", place)
     elif _QUERY_ALL in (agent.held or ()):
         yield Gate("visible", OPEN, f"{seen_by} holds {_QUERY_ALL}", place)
-    elif subject.package in names:
-        yield Gate("visible", OPEN, f"{seen_by} names the app in <queries>", place)
+    elif is_named:
+        yield Gate("visible", OPEN, f"{seen_by} names {title} in <queries>", place)
     elif declared & actions:
         yield Gate("visible", OPEN, f"{seen_by} names {min(declared & actions)} in <queries>", place)
     else:
-        words = f"{seen_by} names neither the app nor an action of it in <queries>, so it finds none of it"
+        words = f"{seen_by} names neither {title} nor an action of it in <queries>, so it finds none of it"
         yield Gate("visible", SHUT, words, place)
 
 
-def _permitted(agent: AskingAgent, subject: Subject) -> Iterator[Gate]:
-    """Yield whether Android lets an agent call at all (reference appfunctions 7.1 to 7.3)."""
-    interface, title, sdk = subject.interface, agent.kind.title, subject.sdk
+def _guarded_interface(kind: Agent) -> Interface | None:
+    """Return how an agent calls a shim, where Android guards each way in which the agent calls."""
+    spoken = [load_reach().interface(name) for name in kind.speaks]
+    return next((item for item in spoken if all(way and way.caller_permission for way in spoken)), None)
+
+
+def _permitted(agent: AskingAgent, subject: Subject, interface: Interface | None) -> Iterator[Gate]:
+    """Yield whether Android lets an agent call at all by an interface (reference appfunctions 7.1 to 7.3)."""
+    title, sdk = agent.kind.title, subject.sdk
     permission = None if interface is None else interface.caller_permission
     if interface is None or permission is None:
         return
+    if sdk is not None and sdk < interface.since:
+        needed = android_name(interface.since)
+        words = f"it is {android_name(sdk)}, and {interface.title} need {needed} or later"
+        yield Gate("release", SHUT, words)
     if agent.held is None:
         yield Gate(
             "agent-permission", UNKNOWN, f"an agent needs {permission}, which ordinary apps cannot hold"

@@ -44,6 +44,8 @@ _AND_NO_SCREEN: Final = f", and {_NO_SCREEN}"
 _AGENT_CALLS: Final = "the agent calls "
 _NOT_BY_SHIM: Final = "a shim does not make such calls; only Android's shell does, for MCP clients"
 _GATEWAY_CALLS: Final = "the gateway calls "
+OF_LIBRARY: Final = "signature"
+"""The gate of the library by which agents call app functions; the gateway calls them without it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +59,7 @@ class Standing:
         access: Its own access rules.
         is_enabled: What a phone reports, None without a phone.
         levels: What its conversion costs, by `FORMAT+DIALECT`.
+        read: Gates that findings of linters and readers shut: to every caller, but for `OF_LIBRARY`.
     """
 
     interface: str | None
@@ -65,11 +68,18 @@ class Standing:
     access: CapabilityAccess = field(default_factory=CapabilityAccess)
     is_enabled: bool | None = None
     levels: Mapping[str, str] = field(default_factory=dict)
+    read: tuple[Gate, ...] = ()
 
     def verdict(self, interface: Interface, caller: CallingApp = ORDINARY_APP) -> Verdict:
         """Return whether a caller may call the capability."""
         own = capability_verdict(self.access, interface, is_enabled=self.is_enabled)
-        return component_verdict(self.component, interface, caller) & own
+        of_all = Verdict(tuple(gate for gate in self.read if gate.id != OF_LIBRARY))
+        return of_all & component_verdict(self.component, interface, caller) & own
+
+    def native(self, interface: Interface) -> Verdict:
+        """Return what an agent that speaks the protocol meets, and the gateway does not."""
+        of_library = tuple(gate for gate in self.read if gate.id == OF_LIBRARY)
+        return Verdict(of_library) & _protocol(GateState.OPEN, f"{_AGENT_CALLS}{interface.title}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +138,8 @@ class Reaching:
     def way(self, agent: Agent, standing: Standing, caller: CallingApp = ORDINARY_APP) -> Way:
         """Return how an agent comes to a capability: by itself where it can, else through the gateway.
 
+        Where neither can, an agent that speaks the protocol has its own gates.
+
         Args:
             agent: The kind of agent.
             standing: The capability.
@@ -140,10 +152,12 @@ class Reaching:
         if interface is None:
             return Way("none", _protocol(GateState.SHUT, "only its protocol's own agent calls it"))
         native = standing.verdict(interface, caller)
-        if native.closed_because is None and interface.id in agent.speaks:
-            spoken = _protocol(GateState.OPEN, f"{_AGENT_CALLS}{interface.title}")
-            return Way("native", native & spoken)
-        return self._through_gateway(agent, standing, interface)
+        is_spoken = interface.id in agent.speaks
+        if not is_spoken or native.closed_because is not None:
+            way = self._through_gateway(agent, standing, interface)
+            if not is_spoken or way.verdict.closed_because is None:
+                return way
+        return Way("native", native & standing.native(interface))
 
     def _through_gateway(self, agent: Agent, standing: Standing, interface: Interface) -> Way:
         verdict, backend = standing.verdict(interface, SHIM), interface.backend

@@ -140,6 +140,7 @@ def _read_package(line: str, number: int) -> InstalledPackage:
 
 
 _USER: Final = re.compile(r"\s*User (\d+):")
+_FLAG: Final = re.compile(r"\b(installed|hidden|suspended|quarantined)=true\b", re.ASCII)
 _REQUESTED: Final = re.compile(r"\s*([A-Za-z_][\w.]*)(?:: restricted=true)?", re.ASCII)
 _GRANTED: Final = re.compile(r"\s*([A-Za-z_][\w.]*): granted=true\b", re.ASCII)
 
@@ -176,6 +177,58 @@ def read_permissions(text: str, user: int = 0) -> tuple[frozenset[str], frozense
         if granted is not None and of_user == user:
             held.add(granted[1])
     return frozenset(requested), frozenset(held)
+
+
+@dataclass(frozen=True, slots=True)
+class PackageState:
+    """What a user, an administrator or another app did to a package, for one user of the phone.
+
+    Attributes:
+        is_installed: The user has it.
+        is_hidden: An administrator hides it.
+        is_suspended: Its activities do not open.
+        is_quarantined: It is suspended, and none of its components is found.
+        is_archived: Its APK was removed, and its icon and data kept (Android 15 and later).
+    """
+
+    is_installed: bool = True
+    is_hidden: bool = False
+    is_suspended: bool = False
+    is_quarantined: bool = False
+    is_archived: bool = False
+
+
+def package_states(device: Device, package: str) -> dict[int, PackageState]:
+    """Return the states of a package by user; nothing where no user ever had it.
+
+    Raises:
+        DeviceError: the device fails.
+    """
+    return read_package_states(device.run(["dumpsys", "package", check_package(package)]).text)
+
+
+def read_package_states(text: str) -> dict[int, PackageState]:
+    """Read what `dumpsys package` printed of one package; nobody promises its form."""
+    flags: dict[int, set[str]] = {}
+    archived: set[int] = set()
+    user = None
+    for line in text.splitlines():
+        header = _USER.match(line)
+        if header is not None:
+            user = int(header[1])
+            flags.setdefault(user, set()).update(_FLAG.findall(line))
+        elif user is not None and line.strip().startswith("archiveTime="):
+            archived.add(user)
+    return {
+        user: PackageState(
+            is_installed="installed" in found,
+            is_hidden="hidden" in found,
+            is_suspended="suspended" in found,
+            is_quarantined="quarantined" in found,
+            is_archived=user in archived,
+        )
+        for user, found in flags.items()
+    }
 
 
 def disabled_packages(device: Device, user: int = 0) -> frozenset[str]:

@@ -35,7 +35,14 @@ from droidgate.calls.call_files import paths_in, read_files
 from droidgate.calls.call_requests import DEFAULT_SECONDS, CallProgress, CallRequest, ProgressSink
 from droidgate.calls.call_steps import MAY_BLOCK, CallSteps, Rest, wait_on_loop
 from droidgate.calls.caller import END_NOT_RECORDED, Caller
-from droidgate.calls.subjects import CallEffect, CapabilityKey, NamePattern, component_name, glob_matches
+from droidgate.calls.subjects import (
+    EVERY_CLIENT,
+    CallEffect,
+    CapabilityKey,
+    NamePattern,
+    component_name,
+    glob_matches,
+)
 from droidgate.calls.targets import SCREENS, CallTarget, ScreenTarget, last_part
 from droidgate.calls.traces import NO_TRACE, Trace
 from droidgate.calls.why import reasons_for_models
@@ -149,8 +156,6 @@ MAX_CALLS: Final = 16
 """Most calls of one app by one client that run at once. Only further calls of the same kind wait."""
 MAX_NOTES: Final = 20
 """Most texts in a result that say what droidgate noticed."""
-EVERY_CLIENT: Final = "mcp:*"
-"""Matches the id of any client; `Client.id` has one."""
 _SEVERAL: Final = "several phones"
 """Namespace of names that begin with a serial number."""
 

@@ -50,11 +50,13 @@ class CallingApp:
         title: What users see it called.
         can_request: Its manifest can request the permission that a component requires.
         held: The permissions that it holds on a phone; None where that is not known.
+        requested: The permissions that its manifest requests, where `held` is known.
     """
 
     title: str
     can_request: bool
     held: frozenset[str] | None = None
+    requested: frozenset[str] = frozenset()
 
 
 class GateState(StrEnum):
@@ -376,10 +378,9 @@ def _permission_gates(facts: ComponentFacts, interface: Interface, caller: Calli
     required = f"callers need {permission}"
     words, state = f"{required}, which ordinary apps cannot hold", GateState.SHUT
     if caller.held is not None and facts.permission:
-        is_held = facts.permission in caller.held
-        words = f"{required}, which {caller.title} {'holds' if is_held else 'does not hold'}"
-        state = GateState.OPEN if is_held else GateState.SHUT
-    elif facts.protection is Protection.UNKNOWN:
+        yield _permission_of_app(facts.permission, facts.protection, caller, caller.held)
+        return
+    if facts.protection is Protection.UNKNOWN:
         words = f"{required}, whose protection level is not known"
     elif facts.protection is not Protection.SIGNATURE:
         if caller.can_request:
@@ -388,6 +389,24 @@ def _permission_gates(facts: ComponentFacts, interface: Interface, caller: Calli
         else:
             words = f"{required}, which {caller.title} does not request"
     yield Gate("permission", state, words)
+
+
+def _permission_of_app(
+    permission: str, protection: Protection, caller: CallingApp, held: frozenset[str]
+) -> Gate:
+    """Return whether an app of a phone holds a permission, and who can give it to the app."""
+    required, title = f"callers need the permission {permission}", caller.title
+    if permission in held:
+        return Gate("permission", GateState.OPEN, f"{required}, which {title} holds")
+    if protection in {Protection.SIGNATURE, Protection.UNKNOWN}:
+        return Gate("permission", GateState.SHUT, f"{required}, which {title} does not hold")
+    if permission in caller.requested:
+        fix = f"grant it: adb shell pm grant {title} {permission}"
+        words = f"{required}, which {title} requests and the user has not granted"
+        return Gate("permission", GateState.SHUT, words, "dumpsys package", fix, "user")
+    words = f"{required}, which {title} does not request"
+    fix = f"request {permission}"
+    return Gate("permission", GateState.SHUT, words, "dumpsys package", fix, "agent developer")
 
 
 _VERSION: Final = re.compile(r"v(\d{1,5})", re.ASCII)

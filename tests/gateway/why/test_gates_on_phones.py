@@ -15,14 +15,17 @@ import pytest
 from device_shim.phone_system.phone_system_apps import make_apk
 from device_shim.phone_system.test_app_functions import SCHEMA
 from droidgate import open_device
+from droidgate.calls import why as why_module
+from droidgate.calls.subjects import pin_of
 from droidgate.calls.why import WhyOnPhone, why
 from droidgate.cli.program import run
 from droidgate.coverage.gate_chains import WhyAnswer
 from droidgate.coverage.report import ReportOptions, report_coverage
 from droidgate.coverage.scan import scan
-from droidgate.devices.packages import read_permissions
+from droidgate.devices.packages import PackageState, read_package_states, read_permissions
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.tables.reach import load_gates
+from droidgate_phone.apps.sample_packages import sample_packages
 from droidgate_phone.commands import app_function_commands
 from droidgate_phone.phone import VirtualPhone, start_phone
 from gateway.cli.samples import TIMER, write_project
@@ -153,9 +156,10 @@ def agent(*queries: str, permissions: tuple[str, ...] = ()) -> bytes:
     return make_apk(f"org.agents.{AGENTS[len(MADE_AGENTS)]}", before=before)
 
 
+ADVERTISE_QUERY = f'<intent><action android:name="{ADVERTISE}"/></intent>'
 SERVICE_QUERY = '<intent><action android:name="mobile.mcp.SERVICE"/></intent>'
 FUNCTION_QUERY = f'<intent><action android:name="{FUNCTION_ACTION}"/></intent>'
-AGENTS = ("sees", "blind", "everything", "holder", "asks", "image", "system")
+AGENTS = ("sees", "blind", "everything", "holder", "asks", "image", "system", "finds")
 MADE_AGENTS: list[bytes] = []
 for queries, permissions in (
     ((SERVICE_QUERY,), ("com.timer.USE",)),
@@ -165,6 +169,7 @@ for queries, permissions in (
     ((FUNCTION_QUERY,), (EXECUTE,)),
     ((FUNCTION_QUERY,), (EXECUTE,)),
     ((FUNCTION_QUERY,), (EXECUTE, EXECUTE_SYSTEM)),
+    ((ADVERTISE_QUERY,), ()),
 ):
     MADE_AGENTS.append(agent(*queries, permissions=permissions))
 IN_THE_IMAGE = {"image": (EXECUTE,), "blind": (EXECUTE,), "system": (EXECUTE, EXECUTE_SYSTEM)}
@@ -209,7 +214,7 @@ ROWS: dict[str, Row] = {
     "an MCP client and no shim": ("36.1", timer(), "mcp-client", "shim", "shut"),
     "the prototype of the protocol": ("36.1", timer(xml=PROTOTYPE), "mobile-mcp", "shim", "shut"),
     "an agent that sees the action": ("36.1", timer(), "org.agents.sees", None, "open"),
-    "an agent that sees another app only": ("36.1", timer(), "org.agents.blind", "shim", "shut"),
+    "an agent that sees another app only": ("36.1", timer(), "org.agents.blind", "visible", "shut"),
     "an agent that sees everything and names no protocol": (
         "36.1", timer(), "org.agents.everything", "protocol", "not known"),
     "an agent that works on screens": ("36.1", timer(more=LAUNCHER), "ui", None, "open"),
@@ -217,12 +222,15 @@ ROWS: dict[str, Row] = {
     # mMCP
     "an mMCP activity that is not exported": (
         "36.1", tool(state='android:exported="false"'), "mmcp-activity", "exported", "shut"),
-    "an mMCP activity on a phone that hides its lock": (
-        "36.1", tool(), "mmcp-activity", "unlocked", "not known"),
+    "an mMCP activity": ("36.1", tool(), "mmcp-activity", None, "open"),
+    "an mMCP agent that names the action of advertisements": (
+        "36.1", tool(), "org.agents.finds", None, "open"),
     "an mMCP manifest in a service": ("36.1", tool("service"), "mmcp-activity", "manifest", "shut"),
     "a Mobile-MCP agent and an mMCP activity": ("36.1", tool(), "mobile-mcp", "shim", "shut"),
     "a receiver that was not asked": (
         "36.1", tool(broadcast=True), "mmcp-broadcast", "declaration", "not known"),
+    "a receiver that was not asked and is not exported": (
+        "36.1", tool(state='android:exported="false"', broadcast=True), "mmcp-broadcast", "exported", "shut"),
     # AppFunctions: what Android lists
     "a function, and any holder": ("36.1", function(), "app-functions", "agent-permission", "not known"),
     "a function on Android 14": ("34", function(), "app-functions", "release", "shut"),
@@ -269,6 +277,8 @@ ROWS: dict[str, Row] = {
     "android/appfunctions#51: below Android 16": ("34", function(), "app-functions", "release", "shut"),
     "google-gemini/cookbook#1151: listed by the older file, without a signature": (
         "36.1", function(files=("v1",)), "org.agents.image", "signature", "shut"),
+    "the same called by Android's shell, which does not read signatures": (
+        "36.1", function(files=("v1",)), "mcp-client", None, "open"),
     "android/snippets#830: the same on a later release": (
         "37", function(files=("v1",)), "org.agents.system", "signature", "shut"),
 }  # fmt: skip
@@ -455,6 +465,108 @@ def test_a_descriptor_that_cannot_be_read_is_the_reason(tmp_path: Path) -> None:
     assert "timer.xml" in (answer.decisive_gate.place or "")
 
 
+@pytest.mark.slow
+def test_what_the_user_decided_on_computer_and_phone_shuts_a_gate(
+    sample_phone: VirtualPhone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path))
+    phone = open_device(sample_phone.serial)
+    target = phone.caller.targets.find(CREATE)
+    other = target.provider.model_copy(
+        update={
+            "capabilities": tuple(
+                item.model_copy(update={"description": "Other"}) for item in target.provider.capabilities
+            )
+        }
+    )
+    approved = pin_of(other, target.capability.id, user=0, signer=target.pin.signer)
+    phone.caller.pins.approve(approved, other)
+    assert ask(sample_phone, CREATE, "mcp-client") == ("approval", "not known")
+    (tmp_path / "config/policy.toml").write_text('[[rule]]\ncapability = "createNote"\ndecision = "deny"\n')
+    assert ask(sample_phone, CREATE, "mcp-client") == ("policy", "shut")
+    assert ask(sample_phone, CREATE, "org.agents.system") == (None, "open")
+    sample_phone.system.is_locked = True
+    (answer,) = why(agent="ui", app=NOTES, capability=CREATE, source=f"adb:{sample_phone.serial}")
+    assert decided(answer) == ("unlocked", "shut")
+    (answer,) = why(agent="ui", app="dev.droidgate.sample.note", source=f"adb:{sample_phone.serial}")
+    assert (decided(answer), [gate.id for gate in answer.gates]) == (("installed", "shut"), ["installed"])
+    assert "did you mean 'dev.droidgate.sample.notes'" in (answer.gates[0].fix or "")
+
+
+STATES = {
+    "the user has it": ("installed=true hidden=false suspended=false stopped=true", "", PackageState()),
+    "another user has it": ("installed=false suspended=false", "", PackageState(is_installed=False)),
+    "Digital Wellbeing suspends it": ("installed=true suspended=true", "", PackageState(is_suspended=True)),
+    "it is archived": (
+        "installed=false suspended=false", "      archiveTime=2026-11-28 10:00:00\n",
+        PackageState(is_installed=False, is_archived=True)),
+    "it is hidden": ("installed=true hidden=true", "", PackageState(is_hidden=True)),
+    "it is in quarantine": (
+        "installed=true suspended=true quarantined=true", "",
+        PackageState(is_suspended=True, is_quarantined=True)),
+}  # fmt: skip
+
+
+@titled(("flags", "more", "expected"), STATES)
+def test_the_state_of_a_package_is_that_of_each_user(flags: str, more: str, expected: PackageState) -> None:
+    """The lines are those of AOSP's Settings.dumpPackageLPr, whose flags grew with the releases."""
+    package = "Packages:\n  Package [a.b] (1):\n"
+    text = f"{package}    User 0: ceDataInode=1 {flags}\n{more}    User 10: installed=true\n"
+    assert read_package_states(text) == {0: expected, 10: PackageState()}
+
+
+@titled(("states", "fact"), {
+    "another user": ({10: PackageState()}, "it is installed for user 10, and user 0 is in front"),
+    "an archive": (
+        {0: PackageState(is_installed=False, is_archived=True)},
+        "it is archived for user 0, who is in front"),
+    "an administrator": ({0: PackageState(is_hidden=True)}, "it is hidden from user 0, who is in front"),
+})  # fmt: skip
+def test_an_app_that_the_user_in_front_does_not_have_is_with_somebody_else(
+    sample_phone: VirtualPhone, monkeypatch: pytest.MonkeyPatch, states: dict[int, PackageState], fact: str
+) -> None:
+    monkeypatch.setattr(why_module, "package_states", lambda *_: states)
+    (answer,) = why(agent="mobile-mcp", app="org.absent", source=f"adb:{sample_phone.serial}")
+    assert (decided(answer), answer.gates[0].fact) == (("installed", "shut"), fact)
+
+
+@titled(("flag", "capability", "expected"), {
+    "suspended, a service": ("is_suspended", f"{CLOCK_IN}/query_clock_in", (None, "open")),
+    "suspended, an activity": ("is_suspended", "page_count", ("app-enabled", "shut")),
+    "in quarantine, a service": ("is_quarantined", f"{CLOCK_IN}/query_clock_in", ("app-enabled", "shut")),
+})  # fmt: skip
+def test_a_suspended_app_opens_no_screen(
+    sample_phone: VirtualPhone,
+    monkeypatch: pytest.MonkeyPatch,
+    flag: str,
+    capability: str,
+    expected: tuple[str, str],
+) -> None:
+    state = replace(PackageState(), **{flag: True})
+    monkeypatch.setattr(why_module, "package_states", lambda *_: {0: state})
+    agent = "mmcp-activity" if capability == "page_count" else "mobile-mcp"
+    assert ask(sample_phone, capability, agent) == expected
+
+
+ASKS_USER = '<permission android:name="com.asks.USE" android:protectionLevel="dangerous"/>'
+
+
+@titled(
+    ("agent", "owner"),
+    {"requested": ("org.agents.refused", "user"), "not requested": ("org.agents.sees", "agent developer")},
+)
+def test_a_permission_that_an_agent_does_not_hold_is_asked_of_who_can_give_it(
+    sample_phone: VirtualPhone, agent: str, owner: str
+) -> None:
+    made = timer('android:exported="true" android:permission="com.asks.USE"', before=ASKS_USER)
+    sample_phone.install(make_apk("com.asks", made.application, files=made.files, **made.options))
+    query = f'<queries>{SERVICE_QUERY}</queries><uses-permission android:name="com.asks.USE"/>'
+    sample_phone.install(make_apk("org.agents.refused", before=query))
+    (answer,) = why("com.asks/start_timer", agent=agent, source=f"adb:{sample_phone.serial}")
+    gate = answer.decisive_gate
+    assert (decided(answer), gate and gate.owner) == (("permission", "shut"), owner)
+
+
 DUMP = """Packages:
   Package [com.example.agent] (1f2e3d):
     versionName=1.0: granted=true
@@ -492,7 +604,15 @@ def test_every_finding_that_shuts_a_gate_is_one_that_droidgate_has() -> None:
 
 @pytest.mark.slow
 def test_coverage_says_the_same_of_each_capability_and_agent(tmp_path: Path) -> None:
-    folder = CHECKOUT / "device_shim/apps"
+    """The apps are those of every row, and the samples."""
+    folder = tmp_path / "apps"
+    folder.mkdir()
+    for number, (_, made, *_) in enumerate(ROWS.values()):
+        if made.application:
+            apk = make_apk(f"org.row{number}", made.application, files=made.files, **made.options)
+            (folder / f"row{number}.apk").write_bytes(apk)
+    for package in sample_packages():
+        (folder / f"{package.package}.apk").write_bytes(package.apk)
     scan(folder, catalog=tmp_path / "catalog")
     report = report_coverage(tmp_path / "catalog", options=ReportOptions(matching=False, details=True))
     assert report.details is not None

@@ -11,7 +11,7 @@ from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import PublishedDocument
 from droidgate.cli.output.pages import Block, Heading, Line, Table, amount
 from droidgate.cli.output.reports import Report
-from droidgate.cli.output.safe_text import one_line
+from droidgate.cli.output.safe_text import cut, one_line as whole_line
 from droidgate.cli.why.why_options import Why
 from droidgate.coverage.gate_chains import FoundGate, WhyAnswer
 from droidgate.sources.source_schemes import DEVICE_SCHEME
@@ -20,6 +20,9 @@ from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.tables.reach import load_gates
 
 _VERDICTS: Final = {"can": "can", "cannot": "cannot", "not known": "may be able to"}
+_LONGEST: Final = 500
+_LONGEST_NAME: Final = 80
+"""Most characters of a fact or a fix, and of an id; an app may declare any length."""
 _WAYS: Final = {"gateway": "through the gateway", "ui-only": "on the app's screens"}
 
 
@@ -65,6 +68,11 @@ def report_why(options: Why) -> Report:
     )
 
 
+def one_line(text: str, most: int = _LONGEST) -> str:
+    """Return a text of an app on one line, cut where it is longer than anybody reads."""
+    return cut(whole_line(text), most)
+
+
 def _page(answers: Sequence[WhyAnswer]) -> list[Block]:
     if len(answers) == 1:
         return list(_one(answers[0]))
@@ -86,7 +94,9 @@ def _one(answer: WhyAnswer) -> Iterator[Block]:
 def _sentence(answer: WhyAnswer) -> str:
     name = answer.package or "the app"
     if answer.capability is not None:
-        name = f"{answer.capability}" + (f" of {answer.package}" if answer.package else "")
+        name = one_line(answer.capability, _LONGEST_NAME) + (
+            f" of {answer.package}" if answer.package else ""
+        )
     verb = "work with" if answer.reach == "ui-only" else "call"
     way = _WAYS.get(answer.reach)
     how = f" {way}" if way is not None and answer.verdict != "cannot" else ""
@@ -163,6 +173,7 @@ def _several(answers: Sequence[WhyAnswer]) -> Iterator[Block]:
 
 
 def _names(names: Sequence[str], count: int) -> str:
+    first = one_line(names[0], _LONGEST_NAME)
     if len(names) == 1:
-        return one_line(names[0])
-    return f"all {count}" if len(names) == count else one_line(f"{names[0]} and {len(names) - 1} more")
+        return first
+    return f"all {count}" if len(names) == count else f"{first} and {len(names) - 1} more"

@@ -25,6 +25,8 @@ class Why(
     The exit code is 1 where the agent of --agent cannot call something that is asked about.
     """
 
+    _headings = {"Where it is looked up": ("source", "serial", "sdk", "deadline")}
+
     capability: str | None = argument(
         "CAPABILITY",
         "Its id, the end of its id, APP.ID, PACKAGE/ID, or PACKAGE for all of an app",

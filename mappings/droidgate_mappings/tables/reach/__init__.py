@@ -147,8 +147,9 @@ class Interface(Frozen):
         title: What users see it called.
         backend: The shim's backend that calls it, None where it has none.
         by_shell: The frontends through which the gateway calls it by Android's shell, so without a shim.
-        format: The format whose constants the next two are.
+        format: The format whose constants the next three are.
         action: The action that a component has to declare to be called, by its name among the constants.
+        looked_for: The action by which agents find a component, where it is another one than `action`.
         permission: The permission that the protocol itself puts on components, likewise.
         bound_by: `caller`: the agent starts or binds the component, which has to be open to it; `system`:
             Android does, and only where the component asks for the protocol's permission; `network`: it is no
@@ -167,6 +168,7 @@ class Interface(Frozen):
     by_shell: tuple[str, ...] = ()
     format: str
     action: str | None = None
+    looked_for: str | None = None
     permission: str | None = None
     bound_by: Literal["caller", "system", "network"]
     components: tuple[str, ...] = ()
@@ -180,6 +182,13 @@ class Interface(Frozen):
     def action_text(self) -> str | None:
         """The action as manifests have it."""
         return None if self.action is None else load_format_tables(self.format).names[self.action]
+
+    @property
+    def agent_marks(self) -> frozenset[str]:
+        """What manifests of agents name: actions in `<queries>`, and the permission that they request."""
+        names = load_format_tables(self.format).names
+        actions = (names[action] for action in (self.action, self.looked_for) if action is not None)
+        return frozenset(actions) | {self.caller_permission or ""} - {""}
 
     @property
     def permission_text(self) -> str | None:
