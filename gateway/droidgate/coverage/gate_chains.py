@@ -248,7 +248,7 @@ def agent_kind_of(package: str, asked: frozenset[str]) -> Agent:
     speaks = tuple(
         item.id
         for item in table.interfaces
-        if not asked.isdisjoint({item.action_text, item.caller_permission})
+        if not asked.isdisjoint({item.action_text, *item.caller_permissions})
     )
     kinds = [kind for kind in table.agents if not set(speaks).isdisjoint(kind.speaks)]
     return Agent(
@@ -489,6 +489,13 @@ def _permitted(agent: AskingAgent, subject: Subject) -> Iterator[Gate]:
     permission = None if interface is None else interface.caller_permission
     if interface is None or permission is None:
         return
+    allow_list = interface.allow_list
+    if allow_list is not None and sdk is not None and sdk < allow_list.since:
+        allow_list = None
+    if allow_list is not None and allow_list.exempt in (agent.held or ()):
+        yield Gate("agent-permission", OPEN, f"{title} holds {allow_list.exempt}", "dumpsys package")
+        yield Gate("allow-list", OPEN, f"{title} holds {allow_list.exempt}, which needs no entry")
+        return
     if agent.held is None:
         yield Gate(
             "agent-permission", UNKNOWN, f"an agent needs {permission}, which ordinary apps cannot hold"
@@ -501,13 +508,10 @@ def _permitted(agent: AskingAgent, subject: Subject) -> Iterator[Gate]:
     else:
         fix, words = f"request {permission}", f"the manifest of {title} does not request {permission}"
         yield Gate("agent-permission", SHUT, words, "dumpsys package", fix, "agent developer")
-    allow_list = interface.allow_list
-    if allow_list is None or sdk is None or sdk < allow_list.since:
+    if allow_list is None or sdk is None:
         return
     release = android_name(allow_list.since)
-    if allow_list.exempt in (agent.held or ()):
-        yield Gate("allow-list", OPEN, f"{title} holds {allow_list.exempt}, which needs no entry")
-    elif agent.is_allowed is False:
+    if agent.is_allowed is False:
         words = f"the list does not have {title}, and {release} refuses pairs that it does not have"
         yield Gate("allow-list", SHUT, words, f"cmd {allow_list.service} {allow_list.command}")
     else:

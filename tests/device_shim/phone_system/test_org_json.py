@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from droidgate_phone.java.org_json import NULL, JsonError, parse_object, write_json
-from droidgate_phone.system.generic_documents import properties_from_json, write_yaml
+from droidgate_phone.system.generic_documents import properties_from_json
 
 
 @pytest.mark.parametrize(("text", "value"), [
@@ -101,36 +101,3 @@ def test_scalars_keep_their_type_on_the_way_in(values: dict[str, Any]) -> None:
     assert read == {key: [value] for key, value in values.items()}
     for key, value in values.items():
         assert isinstance(read[key][0], type(value)) or value == 0
-
-
-def test_arrays_take_the_type_of_their_first_value() -> None:
-    text = (
-        '{"a": [1, 2.7], "b": ["a", 1, true], "c": [1.5, 2], "d": [[1]], "e": [null], "f": [true, "FALSE"]}'
-    )
-    assert properties_from_json(parse_object(text)) == {
-        "a": [1, 2],
-        "b": ["a", "1", "true"],
-        "c": [1.5, 2.0],
-        "f": [True, False],
-    }
-
-
-def test_identity_keys_are_properties_too() -> None:
-    text = '{"id": "x", "o": {"schemaType": "com.example.A", "n": 1}}'
-    assert properties_from_json(parse_object(text)) == {
-        "id": ["x"],
-        "o": [{"schemaType": ["com.example.A"], "n": [1]}],
-    }
-
-
-def test_brief_yaml_leaves_empty_values_out_and_quotes_little() -> None:
-    document: dict[str, list[Any]] = {
-        "a": ["123"],
-        "b": [""],
-        "c": [],
-        "d": ["x # y", "it's"],
-        "e": [{"f": [True]}, {"g": [1, 2]}],
-    }
-    assert write_yaml(document) == (
-        "a: 123\nd:\n  - 'x # y'\n  - it's\ne:\n  - f: true\n  - g:\n      - 1\n      - 2"
-    )

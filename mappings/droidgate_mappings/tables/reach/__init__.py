@@ -128,7 +128,7 @@ class AllowList(Frozen):
 
     Attributes:
         since: The first API level that asks it.
-        exempt: The permission whose holders need no entry.
+        exempt: The permission whose holders need neither an entry nor another permission.
         service: The system service whose shell command lists the agents.
         command: The command.
     """
@@ -173,6 +173,12 @@ class Interface(Frozen):
     allow_list: AllowList | None = None
     since: int = 0
     access: tuple[AccessMeaning, ...] = ()
+
+    @property
+    def caller_permissions(self) -> frozenset[str]:
+        """The permissions that Android itself lets agents call by."""
+        exempt = None if self.allow_list is None else self.allow_list.exempt
+        return frozenset(filter(None, (self.caller_permission, exempt)))
 
     @property
     def action_text(self) -> str | None:
