@@ -502,8 +502,8 @@ def _permitted(agent: AskingAgent, subject: Subject) -> Iterator[Gate]:
         )
     elif permission in agent.held:
         yield Gate("agent-permission", OPEN, f"{title} holds {permission}", "dumpsys package")
-    elif permission in agent.requested:
-        words = f"{title} requests {permission} and does not hold it: it is for apps of the device's image"
+    elif requested := sorted(interface.caller_permissions & agent.requested):
+        words = f"{title} requests {requested[0]} and does not hold it: it is for apps of the device's image"
         yield Gate("agent-permission", SHUT, words, "dumpsys package")
     else:
         fix, words = f"request {permission}", f"the manifest of {title} does not request {permission}"
