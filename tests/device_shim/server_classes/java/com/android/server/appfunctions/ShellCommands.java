@@ -10,10 +10,8 @@ import android.app.appfunctions.IAppFunctionManager;
 import android.app.appfunctions.IExecuteAppFunctionCallback;
 import android.app.appfunctions.IIsAppFunctionEnabledCallback;
 import android.app.appfunctions.ISetAppFunctionEnabledCallback;
-import android.content.ContentResolver;
 import android.content.Context;
 import android.content.ContextWrapper;
-import android.content.pm.PackageManager;
 import android.os.ParcelableException;
 import android.os.UserHandle;
 import android.util.Singleton;
@@ -24,7 +22,6 @@ import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import org.json.JSONArray;
 import org.json.JSONObject;
 
@@ -65,32 +62,11 @@ public final class ShellCommands {
         return answer.put("out", Files.readString(out)).put("error", Files.readString(error));
     }
 
-    private static Context context() throws Exception {
-        PackageManager packages = (PackageManager) bare(Class.forName("android.app.ApplicationPackageManager"));
+    private static Context context() {
         return new ContextWrapper(null) {
             @Override
             public Context createContextAsUser(UserHandle user, int flags) {
                 return this;
-            }
-
-            @Override
-            public String getSystemServiceName(Class<?> type) {
-                return null;
-            }
-
-            @Override
-            public Object getSystemService(String name) {
-                return null;
-            }
-
-            @Override
-            public ContentResolver getContentResolver() {
-                return null;
-            }
-
-            @Override
-            public PackageManager getPackageManager() {
-                return packages;
             }
         };
     }
@@ -122,9 +98,6 @@ public final class ShellCommands {
                     } else {
                         callback.onSuccess(true);
                     }
-                }
-                case "getValidAgents", "getValidTargets" -> {
-                    return List.of();
                 }
                 default -> {
                     return zero(method.getReturnType());
