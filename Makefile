@@ -65,7 +65,7 @@ bench: $(INSTALLED_DEV) ## measure, and write the tables of docs/internals/bench
 	$(BIN)/python scripts/write_docs.py
 
 fuzz: $(INSTALLED_DEV) ## run the long forms of the property tests and attacks; FUZZ_EXAMPLES=N examples each
-	DROIDGATE_FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(PYTEST) tests/properties tests/hostile tests/gateway/devices tests/gateway/serving tests/mappings/compare/test_comparison_properties.py --hypothesis-profile=fuzz --timeout=0 -m "hypothesis or long"
+	DROIDGATE_FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(PYTEST) tests/properties tests/hostile tests/gateway/devices tests/gateway/serving tests/device_shim/server_classes tests/mappings/compare/test_comparison_properties.py --hypothesis-profile=fuzz --timeout=0 -m "hypothesis or long"
 
 soak: $(INSTALLED_DEV) ## make 50,000 calls through the server while things go wrong; SOAK_CALLS=N makes N
 	$(BIN)/python scripts/soak.py --calls $(SOAK_CALLS)

@@ -29,6 +29,7 @@ ANDROID_JAR_FROM_MAVEN = "com.google.android:android:4.1.1.4"
 FRAMEWORK_FROM_MAVEN = "org.robolectric:android-all:16-robolectric-13921718"
 KOTLIN_FROM_MAVEN = "2.3.0"
 ANDROID_7_FROM_MAVEN = "org.robolectric:android-all:7.0.0_r1-robolectric-r1"
+ANDROID_17_FROM_MAVEN = "org.robolectric:android-all:17-robolectric-16653203"
 R8_FROM_MAVEN = "com.android.tools:r8:8.13.6"
 MANIFEST_MERGER_FROM_MAVEN = "com.android.tools.build:manifest-merger:25.3.0"
 """The newest one outside of Google's own repository."""
@@ -489,7 +490,7 @@ PARTS = {
         Part(
             "jdk-25",
             _jdk_of_dex,
-            "the shim's committed dex is what its sources make",
+            "the shim's committed dex is what its sources make; classes of Android's system server run",
             f"install JDK {JDK_OF_DEX} below {JDK_FOLDERS}, or name its folder in DROIDGATE_JDK",
         ),
         _maven(
@@ -504,6 +505,11 @@ PARTS = {
             f"mvn dependency:get -Dartifact={MANIFEST_MERGER_FROM_MAVEN} (needs java)",
         ),
         _maven("android-7-jar", ANDROID_7_FROM_MAVEN, "the shim's classes load on Android 7.0"),
+        _maven(
+            "android-17-jar",
+            ANDROID_17_FROM_MAVEN,
+            "the virtual phone does what the classes of Android 17's system server do",
+        ),
         _debian("dexdump", "dexdump", "Android's own reader reads the shim's dex"),
         Part(
             "kotlin-compiler",

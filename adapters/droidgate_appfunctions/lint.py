@@ -737,7 +737,8 @@ def lint_file(source: SourceFile) -> tuple[Finding, ...]:
     if is_saved_listing(source.data):
         return ()
     # Android reads assets as UTF-8 and puts a mark for what is not.
-    text = source.data.decode("utf-8-sig", "replace")
+    whole = source.data.decode("utf-8", "replace")
+    text = whole.removeprefix("\ufeff")
     try:
         tags = _tags_of(text)
     except IndexerError as error:
@@ -752,7 +753,7 @@ def lint_file(source: SourceFile) -> tuple[Finding, ...]:
         return tuple(_lint_schema(text, source.path))
     if tags[0] == load_indexing().names.metadata_root:
         return tuple(findings_of_metadata(text, source.path))
-    return tuple(_lint_functions(text, tags, source.path))
+    return tuple(_lint_functions(whole, tags, source.path))
 
 
 def lint_application(application: Application) -> tuple[Finding, ...]:

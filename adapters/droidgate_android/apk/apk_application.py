@@ -6,6 +6,7 @@ Attributes of Android's namespace count by their resource id alone, as for Andro
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
@@ -428,7 +429,7 @@ class ApkResources:
             root = parse_binary_xml(data, path=path, budget=budget)
             text = render_xml(root, self._apk.name_of, path=path, budget=budget)
             return TextFile(text=text, place=place, compiled=True)
-        return TextFile(text=_decode(data, name, path), place=place)
+        return TextFile(text=_decode(data, name, path), place=place, has_mark=data.startswith(BOM_UTF8))
 
 
 def _decode(data: bytes, name: str, path: str) -> str:

@@ -70,7 +70,7 @@ class AppFiles:
         path = file.place.path
         events = self._events.get(path)
         if events is None:
-            events = read_events(file.text)
+            events = read_events("\ufeff" + file.text if file.has_mark else file.text)
             if path in self._kept:
                 self._events[path] = events
         return events

@@ -107,6 +107,9 @@ def read_events(text: str, *, namespaces: bool = True) -> Sequence[Event]:
     Raises:
         IndexerError: `malformed-xml`, where not even Android's parser would come to the end.
     """
+    if namespaces and text.startswith("\ufeff"):
+        # Android gives its parser documents as characters and an XSD as bytes, of which it skips the mark.
+        raise IndexerError("malformed-xml", "the file begins with a byte order mark", line=1)
     try:
         roots = parse_roots(text, prefixes=() if namespaces else _PREFIXES)
     except InputError as error:

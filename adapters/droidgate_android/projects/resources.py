@@ -7,6 +7,7 @@ comes first (the default locale and configuration), then the overlay in front of
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -300,4 +301,5 @@ def _read_text_file(source_set: SourceSet, name: str) -> TextFile:
     path = source_set.path_of(name)
     data = source_set.files[name]
     text = decode_xml(data, path=path) if name.endswith(".xml") else decode_utf8(data, path=path)
-    return TextFile(text=text, place=Place(path=path))
+    has_mark = name.startswith("assets/") and data.startswith(BOM_UTF8)
+    return TextFile(text=text, place=Place(path=path), has_mark=has_mark)

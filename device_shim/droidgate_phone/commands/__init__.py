@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from droidgate_phone.common.streams import CommandStreams
 from droidgate_phone.common.uids import SHELL_UID
@@ -37,11 +38,19 @@ class CommandCall:
 
     def write(self, text: str) -> None:
         """Write text to standard output."""
-        self.streams.output.write(text.encode("utf-8", "surrogateescape"))
+        self.streams.output.write(_encode(text))
 
     def write_error(self, text: str) -> None:
         """Write text to standard error."""
-        self.streams.error.write(text.encode("utf-8", "surrogateescape"))
+        self.streams.error.write(_encode(text))
+
+
+_HALF_PAIR: Final = re.compile("[\ud800-\udc7f\udd00-\udfff]")
+
+
+def _encode(text: str) -> bytes:
+    """Encode text; half a pair of surrogates is a question mark, as Java prints it."""
+    return _HALF_PAIR.sub("?", text).encode("utf-8", "surrogateescape")
 
 
 Command = Callable[[CommandCall], int]

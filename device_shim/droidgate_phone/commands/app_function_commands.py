@@ -18,13 +18,15 @@ from droidgate_phone.commands.argument_reader import ArgumentError, ArgumentRead
 from droidgate_phone.commands.command_registry import FAILED, refuse
 from droidgate_phone.commands.service_commands import print_exception, read_user, unknown_command
 from droidgate_phone.common.uids import ROOT_UID, SHELL_UID
-from droidgate_phone.java.app_values import AppFunctionError
+from droidgate_phone.java.app_values import AndroidError, AppFunctionError
+from droidgate_phone.java.java_text import java_int, java_long
 from droidgate_phone.java.org_json import JsonError, parse_object, write_json
 from droidgate_phone.system.app_function_service import FunctionState, SearchResult, TimedOutError
 from droidgate_phone.system.callers import SHELL, CallerIdentity
 from droidgate_phone.system.generic_documents import (
     RETURN_VALUE,
     Properties,
+    as_read_by_name,
     properties_from_json,
     write_document_text,
     write_yaml,
@@ -254,6 +256,8 @@ def run_app_function(call: CommandCall) -> int:
         call.write(f"Exception: java.lang.IllegalArgumentException: {error}\n")
     except AndroidNotModelledError as error:
         return refuse(call, error.message)
+    except AndroidError as error:
+        call.write(f"Exception: {error}\n")
     return FAILED
 
 
@@ -269,7 +273,7 @@ def _read(call: CommandCall, reader: ArgumentReader, options: frozenset[str]) ->
         if option not in options:
             raise _UnknownOptionError(option)
         if option == "--user":
-            _read_user(call, reader)
+            read_user(reader)
         elif option == "--timeout-duration":
             read.seconds = _read_seconds(call, reader)
         elif option == "--brief-yaml":
@@ -289,24 +293,15 @@ _TEXT_OPTIONS: Final = {
 }
 
 
-def _read_user(call: CommandCall, reader: ArgumentReader) -> None:
-    try:
-        read_user(reader)
-    except ArgumentError as error:
-        if not error.message.startswith("Bad user number"):
-            raise
-        # Android shows the argument behind the bad one, which it takes by that.
-        call.write(f"Invalid user ID: {reader.next() or 'null'}. Using current user.\n")
-
-
 def _read_seconds(call: CommandCall, reader: ArgumentReader) -> float | None:
-    text = reader.require()
-    try:
-        return float(int(text))
-    except ValueError:
-        shown = reader.next() or "null"
+    seconds = java_long(reader.require())
+    if seconds is None:
+        # Android shows the argument behind the bad one, which it takes by that.
+        after = reader.next()
+        shown = "null" if after is None else after
         call.write(f"Invalid timeout duration: {shown}. Using default of {_DEFAULT_SECONDS}s.\n")
         return None
+    return float(seconds)
 
 
 def _require(call: CommandCall, read: _Arguments, *names: str) -> bool:
@@ -378,7 +373,8 @@ def _caller(call: CommandCall) -> CallerIdentity | None:
 
 
 def _print_error(call: CommandCall, error: AppFunctionError, generation: int) -> int:
-    shown = f"{_EXCEPTION}: {error.message}"
+    code = f" (code {error.code})" if generation >= _NEWEST else ""
+    shown = f"{_EXCEPTION}: {error.message}{code}"
     if generation >= _OBJECT_GENERATION:
         call.write(f"Error executing app function: {shown}. See logcat for more details. \n")
         return FAILED
@@ -395,9 +391,9 @@ def _print_result(call: CommandCall, result: Properties, read: _Arguments, gener
         elif generation == _ARRAY_GENERATION:
             return _print_documents(call, result)
         elif read.brief:
-            call.write(write_yaml(result) + "\n")
+            call.write(write_yaml(as_read_by_name(result)) + "\n")
         else:
-            call.write(write_json(result, 2) + "\n")
+            call.write(write_json(as_read_by_name(result), 2) + "\n")
     except JsonError:
         call.write("Failed to convert the function response to JSON.\n")
         return FAILED
@@ -456,6 +452,29 @@ def _is_enabled(call: CommandCall, reader: ArgumentReader, generation: int) -> i
 def _purge(call: CommandCall, reader: ArgumentReader, generation: int) -> int:
     del reader, generation
     call.write("Purge allowlist cache\n")
+    return 0
+
+
+def _set_page_size(call: CommandCall, reader: ArgumentReader, generation: int) -> int:
+    """Accept a size; a listing shows all pages of a search, so that no size changes it."""
+    del generation
+    size = -1
+    while (option := reader.next_option()) is not None:
+        if option != "--page-size":
+            raise _UnknownOptionError(option)
+        read = java_int(reader.next() or "")
+        if read is None:
+            call.write("Fail to parse page-size\n")
+            return FAILED
+        size = read
+    if size <= 0:
+        call.write(f"Invalid page size of {size}\n")
+    call.write(f"Set test page size to {size}\n")
+    return 0
+
+
+def _reset_page_size(call: CommandCall, reader: ArgumentReader, generation: int) -> int:
+    del call, reader, generation
     return 0
 
 
@@ -522,6 +541,6 @@ _VERBS: Final[Mapping[str, tuple[_Run, frozenset[int]]]] = {
     "clear-additional-allowlisted-agents": (_access, _since(3)),
     "enable-allowlist": (_access, _since(4, 4)),
     "disable-allowlist": (_access, _since(4, 4)),
-    "set-test-page-size": (_access, _since(4)),
-    "reset-test-page-size": (_access, _since(4)),
+    "set-test-page-size": (_set_page_size, _since(4)),
+    "reset-test-page-size": (_reset_page_size, _since(4)),
 }

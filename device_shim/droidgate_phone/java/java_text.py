@@ -7,16 +7,17 @@ units, so a character beyond the first 65,536 counts twice.
 from __future__ import annotations
 
 import math
-import re
 import struct
 from decimal import Decimal
 from typing import Final
+from unicodedata import decimal
 
 _PLAIN_FROM: Final = Decimal("0.001")
 _PLAIN_BELOW: Final = Decimal(10_000_000)
 _MOST_FLOAT_DIGITS: Final = 9
-_INT: Final = re.compile("([+-]?)0*([0-9]{1,10})")
 _INT_BITS: Final = 31
+_LONG_BITS: Final = 63
+_DIGITS: Final = "0123456789abcdef"
 
 
 def units_of(text: str) -> str:
@@ -47,17 +48,30 @@ def java_trim(text: str) -> str:
 
 
 def java_int(text: str) -> int | None:
-    """Return what `Integer.parseInt` reads, None where it throws. Digits are those of ASCII."""
-    found = _INT.fullmatch(text)
-    if found is None:
+    """Return what `Integer.parseInt` reads, None where it throws."""
+    number = java_long(text)
+    return number if number is not None and -(1 << _INT_BITS) <= number < 1 << _INT_BITS else None
+
+
+def java_long(digits: str, base: int = 10) -> int | None:
+    """Return what `Long.parseLong` reads, None where it throws."""
+    # It takes the decimal digits of any script, one unit of UTF-16 each; `Double.valueOf` takes ASCII's.
+    digits = "".join(str(decimal(char, char)) if char <= "\uffff" else char for char in digits)
+    plain = digits[1:] if digits[:1] in ("-", "+") else digits
+    # Python takes underscores and prefixes such as 0x, Java does not; more digits than these do not fit.
+    has_digits = bool(plain) and set(plain.lower()) <= set(_DIGITS[:base])
+    significant = plain.lstrip("0")
+    if not has_digits or len(significant) > _LONG_BITS:
         return None
-    number = int(found[1] + found[2])
-    return number if -(1 << _INT_BITS) <= number < 1 << _INT_BITS else None
+    number = int(significant or "0", base) * (-1 if digits[0] == "-" else 1)
+    return number if -(1 << _LONG_BITS) <= number < 1 << _LONG_BITS else None
 
 
 def java_double(value: float) -> str:
     """Return `Double.toString`: the shortest digits, with an exponent outside 0.001 to 10,000,000."""
-    return _special(value) or _java_number(repr(value))
+    # Of numbers that one digit tells apart, it has the nearest with two: 4.9E-324, where Python has 5e-324.
+    two_digits = f"{value:.1e}"
+    return _special(value) or _java_number(two_digits if float(two_digits) == value else repr(value))
 
 
 def java_float(value: float) -> str:

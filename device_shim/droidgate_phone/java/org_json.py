@@ -11,9 +11,8 @@ import math
 import re
 from collections.abc import Mapping
 from typing import Any, Final
-from unicodedata import decimal
 
-from droidgate_phone.java.java_text import java_double, text_of_units, units_of
+from droidgate_phone.java.java_text import java_double, java_long, text_of_units, units_of
 
 
 class JsonError(Exception):
@@ -31,7 +30,6 @@ NULL: Final = _Null()
 _INT_BITS: Final = 31
 _LONG_BITS: Final = 63
 _LARGEST_LONG: Final = (1 << _LONG_BITS) - 1
-_DIGITS: Final = "0123456789abcdef"
 _LITERAL_END: Final = frozenset("{}[]/\\:,=;# \t\f")
 _BLANKS: Final = frozenset("\t \n\r")
 _TRIMMED: Final = "".join(map(chr, range(33)))
@@ -221,7 +219,7 @@ class _Parser:
         if len(digits) < len("0000"):
             raise self._error("Unterminated escape sequence")
         self._position += 4
-        unit = _java_long(digits, 16)
+        unit = java_long(digits, 16)
         if unit is None:
             raise self._error(f"Invalid escape sequence: {text_of_units(digits)}")
         # Java takes a sign here too, and casts to 16 bits.
@@ -252,27 +250,15 @@ def _read_number(literal: str) -> Any:
             base, digits = 16, literal[2:]
         elif literal.startswith("0") and len(literal) > 1:
             base, digits = 8, literal[1:]
-        number = _java_long(digits, base)
+        number = java_long(digits, base)
         if number is not None:
             return number
-    return _java_number(literal)
+    double = parse_double(literal)
+    return literal if double is None else double
 
 
-def _java_long(digits: str, base: int) -> int | None:
-    """Return what `Long.parseLong` reads, None where it throws."""
-    # It takes the decimal digits of any script, one unit of UTF-16 each; `Double.valueOf` takes ASCII's.
-    digits = "".join(str(decimal(char, char)) if char <= "\uffff" else char for char in digits)
-    plain = digits[1:] if digits[:1] in ("-", "+") else digits
-    # Python takes underscores and prefixes such as 0x, Java does not; more digits than these do not fit.
-    has_digits = bool(plain) and set(plain.lower()) <= set(_DIGITS[:base])
-    if not has_digits or len(plain.lstrip("0")) > _LONG_BITS:
-        return None
-    number = int(digits, base)
-    return number if -(1 << _LONG_BITS) <= number < 1 << _LONG_BITS else None
-
-
-def _java_number(literal: str) -> Any:
-    """Return what `Double.valueOf` reads, the text itself where it throws."""
+def parse_double(literal: str) -> float | None:
+    """Return what `Double.parseDouble` reads, None where it throws."""
     trimmed = literal.strip(_TRIMMED)
     if number := _DOUBLE.fullmatch(trimmed):
         return float(number[1])
@@ -281,7 +267,7 @@ def _java_number(literal: str) -> Any:
             return float.fromhex(number[1])
         except OverflowError:
             return math.inf if trimmed[0] != "-" else -math.inf
-    return literal
+    return None
 
 
 def write_json(value: Any, indent: int = 0) -> str:

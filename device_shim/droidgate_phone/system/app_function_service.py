@@ -16,7 +16,7 @@ from droidgate_android.app_search import IndexedDocument, simulate_indexing
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.tables.app_functions import load_error_codes, load_indexing
 from droidgate_phone.common.clocks import wait_for_command
-from droidgate_phone.common.uids import FIRST_APP_UID
+from droidgate_phone.common.uids import ROOT_UID
 from droidgate_phone.java.app_values import AndroidError, AppFunctionError, CallingPackage
 from droidgate_phone.system.callers import CallerIdentity
 from droidgate_phone.system.generic_documents import Properties, in_map_order
@@ -265,16 +265,15 @@ class AppFunctionManager:
         return CallingPackage(caller.package or "", () if found is None else found.signers)
 
     def _may_execute(self, caller: CallerIdentity, package: str) -> bool:
+        """Return what CallerValidatorImpl of the release decides; Android 16 has no case for root."""
         holds = self._core.packages.permissions.holds
-        if caller.package == package or caller.uid < FIRST_APP_UID:
-            return holds(caller.uid, EXECUTE_PERMISSION) or caller.package == package
-        if not holds(caller.uid, EXECUTE_PERMISSION):
-            return False
-        if not self._core.release.has("function-caller-allowlist"):
+        has_list = self._core.release.has("function-caller-allowlist")
+        if has_list and (caller.uid == ROOT_UID or holds(caller.uid, EXECUTE_SYSTEM_PERMISSION)):
             return True
-        return (
-            holds(caller.uid, EXECUTE_SYSTEM_PERMISSION) or (caller.package or "", package) in self._allowed
-        )
+        if caller.package == package:
+            return True
+        is_listed = not has_list or (caller.package or "", package) in self._allowed
+        return is_listed and holds(caller.uid, EXECUTE_PERMISSION)
 
     def _check_scope(self, package: str, function_id: str) -> None:
         document = self.functions(package).get(function_id)

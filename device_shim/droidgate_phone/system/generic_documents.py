@@ -6,15 +6,33 @@ A document's properties are a dict of lists, nested documents such dicts again.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 from droidgate_android.app_search.indexed_documents import java_hash
 from droidgate_mappings.model.json_values import Json
-from droidgate_phone.java.java_text import java_double
-from droidgate_phone.java.org_json import NULL, java_text, mismatch_at
+from droidgate_phone.java.app_values import AndroidError
+from droidgate_phone.java.java_text import java_double, java_int
+from droidgate_phone.java.org_json import (
+    NULL,
+    JsonError,
+    java_text,
+    mismatch_at,
+    parse_double,
+    parse_object,
+    write_json,
+)
 
 Properties = dict[str, list[Json]]
+
+_PATH_SEPARATOR: Final = re.compile(r"([.\[\]])")
+# What YAML could read as something else; of Java's white space, at the start only.
+_YAML_QUOTED: Final = re.compile(
+    r"""^$|^(?:true|false|null|~)$|[]:#[{},*&!|>'"%@`\n\r\t\\]|"""
+    r"^[-?\x1c-\x1f \v\f\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]"
+)
+_YAML_ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 RETURN_VALUE: Final = "androidAppfunctionsReturnValue"
 """ExecuteAppFunctionResponse.PROPERTY_RETURN_VALUE."""
@@ -24,13 +42,20 @@ def properties_from_json(value: Mapping[str, Any]) -> Properties:
     """Return the properties of the document that a JSON object describes; only JSON's own types count.
 
     Raises:
-        JsonError: an array's value cannot become what its first value is.
-        ValueError: an array of strings holds a missing value.
+        AndroidError: an object inside holds a number that is not finite.
+        JsonError: an array's first value is missing, or another cannot become what the first one is.
+        ValueError: an array of strings holds a missing value, or a property's name is empty.
     """
     read: Properties = {}
     for key, item in value.items():
         values = _values(item)
         if values is not None:
+            if not key:
+                message = "Property name cannot be blank."
+                raise ValueError(message)
+            if None in values:
+                message = f"The String at {values.index(None)} is null."
+                raise ValueError(message)
             read[key] = values
     return read
 
@@ -39,16 +64,18 @@ def _values(value: Any) -> list[Json] | None:
     if isinstance(value, list):
         return _array(value)
     if isinstance(value, dict):
-        return [properties_from_json(value)]
-    return None if value is None or value is NULL else [value]
+        return [_document(value, 0)]
+    return None if value is NULL else [value]
 
 
 def _array(values: list[Any]) -> list[Json] | None:
     if not values:
         return None
     first = values[0]
+    if first is None:
+        raise mismatch_at(first, 0, "")
     if isinstance(first, str):
-        return [_string(value, index) for index, value in enumerate(values)]
+        return [_string(value) for value in values]
     if isinstance(first, bool):
         return [_boolean(value, index) for index, value in enumerate(values)]
     if isinstance(first, int):
@@ -60,11 +87,12 @@ def _array(values: list[Any]) -> list[Json] | None:
     return None
 
 
-def _string(value: Any, index: int) -> str:
-    if value is None:
-        message = f"The String at {index} is null."
-        raise ValueError(message)
-    return java_text(value)
+def _string(value: Any) -> str | None:
+    """Return what `optString` reads: None where a value is missing, or a number in it is not finite."""
+    try:
+        return None if value is None else java_text(value)
+    except JsonError:
+        return None
 
 
 def _boolean(value: Any, index: int) -> bool:
@@ -78,11 +106,9 @@ def _boolean(value: Any, index: int) -> bool:
 def _long(value: Any, index: int) -> int:
     if isinstance(value, int) and not isinstance(value, bool):
         return value
-    if isinstance(value, float | str):
-        try:
-            return _narrow(float(value))
-        except ValueError:
-            pass
+    number = parse_double(value) if isinstance(value, str) else value
+    if isinstance(number, float):
+        return _narrow(number)
     raise mismatch_at(value, index, "long")
 
 
@@ -97,19 +123,23 @@ def _narrow(number: float) -> int:
 
 
 def _double(value: Any, index: int) -> float:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
-    if isinstance(value, str):
-        try:
-            return float(value)
-        except ValueError:
-            pass
+    number = parse_double(value) if isinstance(value, str) else value
+    if isinstance(number, int | float) and not isinstance(number, bool):
+        return float(number)
     raise mismatch_at(value, index, "double")
 
 
 def _document(value: Any, index: int) -> Properties:
     if isinstance(value, dict):
-        return properties_from_json(value)
+        # Android writes each nested object and parses that text: -0.0 becomes -0, a whole number.
+        try:
+            text = write_json(value)
+        except JsonError:
+            message = (
+                "Attempt to invoke virtual method 'int java.lang.String.length()' on a null object reference"
+            )
+            raise AndroidError("java.lang.NullPointerException", message) from None
+        return properties_from_json(parse_object(text))
     raise mismatch_at(value, index, "JSONObject")
 
 
@@ -124,15 +154,86 @@ def in_map_order(properties: Mapping[str, list[Json]]) -> Properties:
     }
 
 
-def write_yaml(properties: Mapping[str, list[Json]]) -> str:
-    """Return what `--brief-yaml` prints: single values bare, empty texts and lists left out."""
+def as_read_by_name(properties: Mapping[str, list[Json]]) -> dict[str, Any]:
+    """Return what `GenericDocument.getProperty` reads for each name, in the documents inside too.
+
+    It takes a name as a path, so a property that is called `a.b` or `a[0]` often reads as None.
+
+    Raises:
+        ValueError: a name is not a path.
+    """
+    read: dict[str, Any] = {}
+    for name in properties:
+        values = _read_path(properties, _path_segments(name))
+        read[name] = values and [
+            as_read_by_name(value) if isinstance(value, Mapping) else value for value in values
+        ]
+    return read
+
+
+def _path_segments(path: str) -> list[tuple[str, int | None]]:
+    """Return the names of a path, each with its index (AppSearch's PropertyPath)."""
+    segments: list[tuple[str, int | None]] = []
+    rest: str | None = path
+    while rest is not None:
+        name, separator, after = (*_PATH_SEPARATOR.split(rest, 1), "", None)[:3]
+        if separator == "]":
+            raise _malformed("no starting '['", path)
+        if not name:
+            raise _malformed("blank property name", path)
+        index = None
+        if separator == "[":
+            number, closing, after = (after or "").partition("]")
+            if not closing:
+                raise _malformed("no ending ']'", path)
+            if after and after[0] != ".":
+                message = f"Malformed path (']' not followed by '.'): {rest}: {path}"
+                raise ValueError(message)
+            index, after = java_int(number), after[1:] if after else None
+            if index is None:
+                raise _malformed(f'"{number}" as path index', path)
+            if index < 0:
+                raise _malformed("path index less than 0", path)
+        segments.append((name, index))
+        rest = after
+    return segments
+
+
+def _malformed(problem: str, path: str) -> ValueError:
+    return ValueError(f"Malformed path ({problem}): {path}")
+
+
+def _read_path(
+    properties: Mapping[str, list[Json]], segments: list[tuple[str, int | None]]
+) -> list[Json] | None:
+    (name, index), *rest = segments
+    values = properties.get(name)
+    if values is not None and index is not None:
+        values = values[index : index + 1] or None
+    if values is None or not rest:
+        return values
+    inner = [_read_path(value, rest) for value in values if isinstance(value, Mapping)]
+    read = [found for found in inner if found is not None]
+    return [value for found in read for value in found] if read else None
+
+
+def write_yaml(properties: Mapping[str, list[Json] | None]) -> str:
+    """Return what `--brief-yaml` prints: single values bare, empty texts and lists left out.
+
+    Args:
+        properties: The document, as `as_read_by_name` returns it.
+    """
     return "\n".join(_yaml_map(_brief(properties), 0))
 
 
-def _brief(properties: Mapping[str, list[Json]]) -> dict[str, Any]:
+def _brief(properties: Mapping[str, list[Json] | None]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, values in properties.items():
-        kept = [_brief(value) if isinstance(value, Mapping) else value for value in values if value != ""]
+        kept = [
+            _brief(value) if isinstance(value, Mapping) else value
+            for value in values or ()
+            if value not in ("", b"")
+        ]
         if kept:
             found[name] = kept[0] if len(kept) == 1 else kept
     return found
@@ -158,16 +259,24 @@ def _yaml_list(values: list[Any], level: int) -> list[str]:
     for value in values:
         if isinstance(value, dict):
             inner = _yaml_map(value, level + 1) or [""]
-            lines += [f"{indent}- {inner[0].strip()}", *inner[1:]]
+            lines += [f"{indent}- {inner[0].lstrip(' ')}", *inner[1:]]
         else:
             lines.append(f"{indent}- {_yaml_value(value)}")
     return lines
 
 
 def _yaml_value(value: Any) -> str:
-    if isinstance(value, str):
-        return "'" + value.replace("'", "''") + "'" if ": " in value or "#" in value or not value else value
-    return "[B@0" if isinstance(value, bytes) else java_text(value)
+    if isinstance(value, bytes):
+        return "[B@0"
+    if not isinstance(value, str) or not _YAML_QUOTED.search(value):
+        return java_text(value)
+    return '"' + "".join(map(_yaml_character, value)) + '"'
+
+
+def _yaml_character(character: str) -> str:
+    if character < " " and character not in _YAML_ESCAPES:
+        return f"\\u{ord(character):04x}"
+    return _YAML_ESCAPES.get(character, character)
 
 
 def write_document_text(properties: Mapping[str, list[Json]], *, created: int = 0) -> str:

@@ -515,25 +515,29 @@ def _permitted(agent: AskingAgent, subject: Subject, interface: Interface | None
         needed = android_name(interface.since)
         words = f"it is {android_name(sdk)}, and {interface.title} need {needed} or later"
         yield Gate("release", SHUT, words)
+    allow_list = interface.allow_list
+    if allow_list is not None and sdk is not None and sdk < allow_list.since:
+        allow_list = None
+    if allow_list is not None and allow_list.exempt in (agent.held or ()):
+        yield Gate("agent-permission", OPEN, f"{title} holds {allow_list.exempt}", "dumpsys package")
+        yield Gate("allow-list", OPEN, f"{title} holds {allow_list.exempt}, which needs no entry")
+        return
     if agent.held is None:
         yield Gate(
             "agent-permission", UNKNOWN, f"an agent needs {permission}, which ordinary apps cannot hold"
         )
     elif permission in agent.held:
         yield Gate("agent-permission", OPEN, f"{title} holds {permission}", "dumpsys package")
-    elif permission in agent.requested:
-        words = f"{title} requests {permission} and does not hold it: it is for apps of the device's image"
+    elif requested := sorted(interface.caller_permissions & agent.requested):
+        words = f"{title} requests {requested[0]} and does not hold it: it is for apps of the device's image"
         yield Gate("agent-permission", SHUT, words, "dumpsys package")
     else:
         fix, words = f"request {permission}", f"the manifest of {title} does not request {permission}"
         yield Gate("agent-permission", SHUT, words, "dumpsys package", fix, "agent developer")
-    allow_list = interface.allow_list
-    if allow_list is None or sdk is None or sdk < allow_list.since:
+    if allow_list is None or sdk is None:
         return
     release = android_name(allow_list.since)
-    if allow_list.exempt in (agent.held or ()):
-        yield Gate("allow-list", OPEN, f"{title} holds {allow_list.exempt}, which needs no entry")
-    elif agent.is_allowed is False:
+    if agent.is_allowed is False:
         words = f"the list does not have {title}, and {release} refuses pairs that it does not have"
         yield Gate("allow-list", SHUT, words, f"cmd {allow_list.service} {allow_list.command}")
     else:

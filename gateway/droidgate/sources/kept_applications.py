@@ -87,7 +87,8 @@ def _answer_of(ask: Callable[[], Any]) -> dict[str, Json]:
         return {"error": {**texts, "budget": isinstance(error, BudgetError)}}
     if isinstance(value, TextFile):
         place = value.place.model_dump(exclude_none=True)
-        return {"value": {"text": value.text, "place": place, "compiled": value.compiled}}
+        facts = {"compiled": value.compiled, "has_mark": value.has_mark}
+        return {"value": {"text": value.text, "place": place, **facts}}
     return {"value": list(value) if isinstance(value, tuple) else value}
 
 
@@ -99,7 +100,7 @@ def _error_of(value: Mapping[str, Json]) -> InputError:
 def _file_of(value: Mapping[str, Json] | None) -> TextFile | None:
     if value is None:
         return None
-    return TextFile(value["text"], Place.model_validate(value["place"]), value["compiled"])
+    return TextFile(value["text"], Place.model_validate(value["place"]), value["compiled"], value["has_mark"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -198,11 +198,13 @@ class TextFile:
         text: XML, JSON or plain text; compiled XML is already turned back into text by the source.
         place: Its path as a user would write it; `line` is 1 or None.
         compiled: It came out of compiled XML, so nothing about quoting can be repaired or reported.
+        has_mark: It is an asset with a byte order mark of UTF-8, which the text leaves out.
     """
 
     text: str
     place: Place
     compiled: bool = False
+    has_mark: bool = False
 
 
 class Resources(Protocol):

@@ -321,6 +321,8 @@ READ = [  # the functions that releases list, and what they drop
     pytest.param(app(service(),
         service(named(".v2", "bad.xml"), SCHEMA_PROPERTY, name=".Second"), bad_xml="<appfunctions>"),
         {"17": [ADD]}, [("bad.xml", "malformed-xml")], id="one bad file leaves the others"),
+    pytest.param(app(service(), service(named(".v2", "bad.xml"), SCHEMA_PROPERTY, name=".Second"),
+        bad_xml="\ufeff" + ONE), {"17": [ADD]}, [("bad.xml", "malformed-xml")], id="a byte order mark"),
     pytest.param(app(service(named(".v2", "none.xml"), SCHEMA_PROPERTY)),
         {"17": []}, [("none.xml", "missing-file")], id="a file that is not there is reported"),
 ]

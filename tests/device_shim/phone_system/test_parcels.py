@@ -163,7 +163,7 @@ def test_numbers_are_written_as_java_writes_them(value: float, text: str) -> Non
 
 @pytest.mark.parametrize(("text", "number"), [
     ("0", 0), ("+5", 5), ("-2147483648", -(2**31)), ("2147483648", None), ("0" * 5000 + "7", 7),
-    ("9" * 5000, None), ("\u0663", None), ("1_0", None), (" 1", None), ("", None), ("-", None),
+    ("9" * 5000, None), ("\u0663", 3), ("1_0", None), (" 1", None), ("", None), ("-", None),
 ], ids=lambda value: str(value)[:20])  # fmt: skip
 def test_a_number_is_what_java_takes_for_one(text: str, number: int | None) -> None:
     assert java_int(text) == number

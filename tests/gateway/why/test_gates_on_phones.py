@@ -168,11 +168,11 @@ for queries, permissions in (
     ((SERVICE_QUERY,), ()),
     ((FUNCTION_QUERY,), (EXECUTE,)),
     ((FUNCTION_QUERY,), (EXECUTE,)),
-    ((FUNCTION_QUERY,), (EXECUTE, EXECUTE_SYSTEM)),
+    ((FUNCTION_QUERY,), (EXECUTE_SYSTEM,)),
     ((ADVERTISE_QUERY,), ()),
 ):
     MADE_AGENTS.append(agent(*queries, permissions=permissions))
-IN_THE_IMAGE = {"image": (EXECUTE,), "blind": (EXECUTE,), "system": (EXECUTE, EXECUTE_SYSTEM)}
+IN_THE_IMAGE = {"image": (EXECUTE,), "blind": (EXECUTE,), "system": (EXECUTE_SYSTEM,)}
 """What the device's image grants; `pm grant` cannot (reference appfunctions 7.1)."""
 
 NORMAL = '<permission android:name="com.timer.USE"/>'

@@ -128,7 +128,7 @@ class AllowList(Frozen):
 
     Attributes:
         since: The first API level that asks it.
-        exempt: The permission whose holders need no entry.
+        exempt: The permission whose holders need neither an entry nor another permission.
         service: The system service whose shell command lists the agents.
         command: The command.
     """
@@ -179,6 +179,12 @@ class Interface(Frozen):
     access: tuple[AccessMeaning, ...] = ()
 
     @property
+    def caller_permissions(self) -> frozenset[str]:
+        """The permissions that Android itself lets agents call by."""
+        exempt = None if self.allow_list is None else self.allow_list.exempt
+        return frozenset(filter(None, (self.caller_permission, exempt)))
+
+    @property
     def action_text(self) -> str | None:
         """The action as manifests have it."""
         return None if self.action is None else load_format_tables(self.format).names[self.action]
@@ -188,7 +194,7 @@ class Interface(Frozen):
         """What manifests of agents name: actions in `<queries>`, and the permission that they request."""
         names = load_format_tables(self.format).names
         actions = (names[action] for action in (self.action, self.looked_for) if action is not None)
-        return frozenset(actions) | {self.caller_permission or ""} - {""}
+        return frozenset(actions) | self.caller_permissions
 
     @property
     def permission_text(self) -> str | None:

@@ -1,0 +1,145 @@
+"""Random commands of `cmd app_function`: what its options and its JSON can be, damaged or not."""
+
+from random import Random
+
+# Left out, since they ask what is not in the jar: read-app-description, purge-allowlist-cache, dump.
+_VERBS = (
+    *["execute-app-function"] * 8,
+    *["set-enabled", "is-enabled", "list-app-functions", "set-test-page-size"] * 3,
+    "grant-app-function-access", "revoke-app-function-access", "list-valid-agents", "list-valid-targets",
+    "set-additional-allowlisted-agents", "clear-additional-allowlisted-agents", "reset-test-page-size",
+    "enable-allowlist", "disable-allowlist", "frob", "help", "-h", "", "EXECUTE-APP-FUNCTION",
+)  # fmt: skip
+_USERS = (
+    "0", "current", "cur", "all", "-2", "-1", "10", "abc", "+0", "00", "0x0", "٣", "2147483648", "-10000", "",
+    " 0", "0 ",
+)  # fmt: skip
+_SECONDS = ("1", "0", "-1", "1.5", "abc", "+5", "9223372036854775808", "٣", "", "05", "5s", "30")
+_STATES = ("enable", "disable", "default", "Enable", "enabled", "", "1")
+_VALUES = {
+    "--user": _USERS,
+    "--state": _STATES,
+    "--timeout-duration": _SECONDS,
+    "--page-size": ("5", "0", "-3", "x", "", "٣", "2147483648"),
+}
+_OPTIONS = (
+    *_VALUES, "--package", "--function", "--parameters", "--brief-yaml", "--pending-intent-path", "--bogus",
+    "-p", "-ux", "extra", "--", "-", "--agent-package", "--user=0",
+)  # fmt: skip
+_NUMBERS = (
+    "0", "-0", "1", "-1", "1.0", "-0.0", "1.5", "1e3", "1E-3", "1e400", "-1e400", "9007199254740993",
+    "9223372036854775807", "9223372036854775808", "-9223372036854775808", "0x1F", "010", "08", "1.", ".5",
+    "+1", "1_0", "NaN", "Infinity", "-Infinity", "1e16", "1e19", "123456789012345680", "0.1", "1e-7",
+    "100000000.0", "1L", "1f", "1d", "٣", "2147483648", "1e7", "12345678.9", "4.9e-324",
+)  # fmt: skip
+_STRINGS = (
+    "", "a", "a b", "é", "😀", "\\u00e9", "\\n", "\\/", "/", "</x>", "\\ud83d", "\\u0000", "\\u2028",
+    "\u2028", "\\x", "\\u12", "\x7f", "a: b", "- a", "# c", "true", "null", "1", "1.0", "'", '\\"', "\\t",
+    "\\b", "multi\\nline", " lead", "\u3000lead", "trail ", "{", "[a]", "*x", "&x", "!t", "%p", "@", "`",
+    "a,b", "~", "yes", "a|b", "a>b", "?q",
+)  # fmt: skip
+_NAMES = (
+    "a", "b", "n", "", "a b", "id", "é", "a.b", "a[0]", "zz", "creationTimestampMillis", "x:y", "\\u0061",
+    "androidAppfunctionsReturnValue", ".", "a]", "a[", "a[x]", "a[-1]", "a[1].b", "a[0]b", "a[0].",
+)  # fmt: skip
+_BROKEN = (
+    "", " ", "{", "}", "[]", "[1]", "null", '"s"', "1", "nul", "{a", "//", "/*", "/* c */ {}", "# c\n{}",
+    "// c\n{}", "\ufeff{}", "{}x", "{} {}", ")]}'\n{}", '{"a":1}//', '{"a"', "\t{}\r\n",
+)  # fmt: skip
+
+
+def _often(random: Random, usual: str, *others: str, of: int) -> str:
+    """Return the usual text, or once in so many times another."""
+    return random.choice(others) if random.randrange(of) == 0 else usual
+
+
+def _string(random: Random) -> str:
+    quote = _often(random, '"', "'", of=10)
+    return quote + random.choice(_STRINGS) + quote
+
+
+def _scalar(random: Random) -> str:
+    words = ("true", "false", "null", "TRUE", "Null", "nil", "undefined", "bare")
+    return random.choice((_string(random), _string(random), random.choice(_NUMBERS), random.choice(words)))
+
+
+def _array(random: Random, depth: int) -> str:
+    kind, count = random.randrange(20), random.randrange(5)
+    if kind < 6:
+        items = [_string(random) for _ in range(count)]
+    elif kind < 12:
+        items = [random.choice(_NUMBERS) for _ in range(count)]
+    elif kind < 14:
+        items = [random.choice(("true", "false")) for _ in range(count)]
+    elif kind < 17:
+        items = [_object(random, depth + 1) for _ in range(count)]
+    else:
+        items = [_value(random, depth + 1) for _ in range(count)]
+    separator = _often(random, ",", ";", ", ", of=3)
+    return "[" + separator.join(items) + _often(random, "", ",", of=5) + "]"
+
+
+def _object(random: Random, depth: int = 0) -> str:
+    entries = []
+    for _ in range(random.choice((0, 1, 1, 2, 3, 5)) if depth < 3 else 0):
+        name = _often(random, '"{}"', "{}", "'{}'", of=7).format(random.choice(_NAMES))
+        between = _often(random, ":", ": ", " : ", "=", "=>", "", of=3)
+        entries.append(name + between + _value(random, depth + 1))
+    return "{" + _often(random, ",", ", ", ";", of=3).join(entries) + _often(random, "", ",", of=9) + "}"
+
+
+def _value(random: Random, depth: int) -> str:
+    kind = random.randrange(20)
+    if kind < 11 or depth > 3:
+        return _scalar(random)
+    return _array(random, depth) if kind < 17 else _object(random, depth)
+
+
+def _parameters(random: Random) -> str:
+    text, kind = _object(random), random.randrange(20)
+    if kind < 15:
+        return text
+    if kind < 16:
+        return random.choice(_BROKEN)
+    at = random.randrange(len(text) + 1)
+    return text[:at] if kind < 18 else text[:at] + random.choice("{}[]\",:;=/\\#'x1 ") + text[at:]
+
+
+def _known_options(random: Random, verb: str) -> list[list[str]]:
+    options = [["--package", "p"], ["--function", _often(random, "f", "fail", of=5)]]
+    if verb == "set-enabled":
+        options.append(["--state", random.choice(_STATES)])
+    if verb != "execute-app-function":
+        return [*options, ["--user", random.choice(_USERS)]]
+    options.append(["--parameters", _parameters(random)])
+    paths = ("a", "a.b", "", ".", "a..b", "...")
+    for share, option in (
+        (0.4, ["--brief-yaml"]),
+        (0.15, ["--user", random.choice(_USERS)]),
+        (0.15, ["--timeout-duration", random.choice(_SECONDS)]),
+        (0.1, ["--pending-intent-path", random.choice(paths)]),
+    ):
+        if random.random() < share:
+            options.append(option)
+    return options
+
+
+def random_command(random: Random) -> tuple[str, ...]:
+    """Return the arguments of one `cmd app_function`."""
+    verb = random.choice(_VERBS)
+    shares = {"execute-app-function": 0.85, "set-enabled": 0.5, "is-enabled": 0.5}
+    if random.random() < shares.get(verb, 0):
+        options = _known_options(random, verb)
+        random.shuffle(options)
+        return (verb, *(word for option in options for word in option))
+    words = [verb]
+    for _ in range(random.randrange(5)):
+        option = (
+            "--page-size"
+            if verb == "set-test-page-size" and random.random() < 0.7
+            else random.choice(_OPTIONS)
+        )
+        words.append(option)
+        if random.random() < 0.8:
+            words.append(random.choice(_VALUES.get(option, ("p", "com.x", "", "0", "--x", "{}"))))
+    return tuple(words)
