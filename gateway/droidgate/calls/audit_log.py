@@ -88,7 +88,7 @@ class Head:
 
 
 @dataclass(slots=True)
-class _Entry:
+class Entry:
     """A record that a thread waits for, or a task of an event loop."""
 
     event: str
@@ -115,8 +115,7 @@ class Recording:
     """A record that has to be on the disk before its call goes on; a `CallStep`."""
 
     log: AuditLog
-    event: str
-    facts: Mapping[str, Json]
+    entry: Entry
 
     def wait(self) -> None:
         """Write the record and return when it is on the disk.
@@ -128,18 +127,15 @@ class Recording:
             InputError: the log is not a file of the user.
             WriteError: it cannot be written.
         """
-        self.log.append(_Entry(self.event, self.facts))
+        self.log.append(self.entry)
 
     async def wait_on_loop(self) -> None:
-        """Do the same on the event loop, also where the task is canceled meanwhile.
+        """Do the same on the event loop; a record is also written where the task is canceled meanwhile.
 
         Raises:
             InputError, WriteError: as `wait`.
         """
-        import anyio  # noqa: PLC0415 - a single call needs no event loop
-
-        with anyio.CancelScope(shield=True):
-            await self.log.append_on_loop(_Entry(self.event, self.facts))
+        await self.log.append_on_loop(self.entry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,9 +167,14 @@ class AuditLog:
     rotate_at: int = ROTATE_AT
     _key: bytes | None = field(default=None, repr=False)
     _keeps_start: bool = field(default=False, repr=False)
-    _waiting: deque[_Entry] = field(default_factory=deque, repr=False)
+    _waiting: deque[Entry] = field(default_factory=deque, repr=False)
     _turn: threading.Lock = field(default_factory=threading.Lock, repr=False)
     _committing: asyncio.Task[None] | None = field(default=None, repr=False)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the files next to the log are there, so that records alone have to be written."""
+        return self._key is not None and self._keeps_start
 
     def start(
         self,
@@ -205,18 +206,20 @@ class AuditLog:
             traced = {TRACEPARENT: trace_context.traceparent, TRACESTATE: trace_context.tracestate}
         record = Recording(
             self,
-            "start",
-            {
-                **{name: _bounded(getattr(subject, name)) for name in _SUBJECT_TEXTS},
-                "call": call,
-                "user": subject.user,
-                "effect": subject.effect.value,
-                "pin": pin,
-                "arguments": self.argument_digest(call, arguments),
-                "decision": decision.kind,
-                "rule": _bounded(decision.rule),
-                **traced,
-            },
+            Entry(
+                "start",
+                {
+                    **{name: _bounded(getattr(subject, name)) for name in _SUBJECT_TEXTS},
+                    "call": call,
+                    "user": subject.user,
+                    "effect": subject.effect.value,
+                    "pin": pin,
+                    "arguments": self.argument_digest(call, arguments),
+                    "decision": decision.kind,
+                    "rule": _bounded(decision.rule),
+                    **traced,
+                },
+            ),
         )
         return StartedCall(call, record)
 
@@ -229,8 +232,8 @@ class AuditLog:
             result: `ok` or a failure token.
             duration_ms: Elapsed time in milliseconds.
         """
-        facts: dict[str, Json] = {"call": call.id, "route": route}
-        return Recording(self, "end", {**facts, "result": _bounded(result), "duration_ms": duration_ms})
+        facts = {"call": call.id, "route": route, "result": _bounded(result), "duration_ms": duration_ms}
+        return Recording(self, Entry("end", facts))
 
     def argument_digest(self, call: str, arguments: Json) -> str:
         """Return the digest of a call's arguments.
@@ -247,7 +250,7 @@ class AuditLog:
         text = f"{call}\n{canonical_json(arguments)}".encode("utf-8", "surrogatepass")
         return f"hmac-sha256:{hmac.digest(self._key, text, 'sha256').hex()}"
 
-    def append(self, entry: _Entry) -> None:
+    def append(self, entry: Entry) -> None:
         """Write a record and return when it is on the disk; see `Recording.wait`."""
         self._waiting.append(entry)
         with self._turn:
@@ -256,16 +259,18 @@ class AuditLog:
         if entry.error is not None:
             raise entry.error
 
-    async def append_on_loop(self, entry: _Entry) -> None:
+    async def append_on_loop(self, entry: Entry) -> None:
         """Do the same on the event loop; see `Recording.wait_on_loop`."""
         import asyncio  # noqa: PLC0415 - a single call needs no event loop
 
-        entry.settled = asyncio.get_running_loop().create_future()
-        self._waiting.append(entry)
+        is_new, entry.settled = entry.settled is None, asyncio.get_running_loop().create_future()
+        if is_new:
+            self._waiting.append(entry)
         if self._committing is None or self._committing.done():
             # It starts when the other tasks that are ready have added their records.
             self._committing = asyncio.create_task(self._commit_on_loop())
-        await entry.settled
+        if not entry.is_settled:
+            await entry.settled
         if entry.error is not None:
             raise entry.error
 
@@ -286,10 +291,10 @@ class AuditLog:
         with self._turn:
             wait_for(self._commit(self._take_waiting()))
 
-    def _take_waiting(self) -> list[_Entry]:
+    def _take_waiting(self) -> list[Entry]:
         return [self._waiting.popleft() for _ in range(len(self._waiting))]
 
-    def _commit(self, entries: Sequence[_Entry]) -> CallSteps[None]:
+    def _commit(self, entries: Sequence[Entry]) -> CallSteps[None]:
         """Write records behind the last one, and settle each: it is on the disk, or has its error."""
         error: DroidgateError | None = WriteError("the record was not written", place=str(self.folder))
         try:
@@ -308,7 +313,7 @@ class AuditLog:
                 if before is None:
                     # Otherwise, if this writer fails, the next one reports the missing head again.
                     _write_head(descriptor, head)
-                recovered = [_Entry("recovered", note) for note in notes]
+                recovered = [Entry("recovered", note) for note in notes]
                 _write_head(descriptor, (yield from self._write([*recovered, *entries], head)))
                 if not self._keeps_start:
                     _keep_start(self.folder, start)
@@ -326,7 +331,7 @@ class AuditLog:
             _size_of(self.folder, head.file) == head.size and not file_of(self.folder, head.file + 1).exists()
         )
 
-    def _write(self, entries: Sequence[_Entry], head: Head) -> CallSteps[Head]:
+    def _write(self, entries: Sequence[Entry], head: Head) -> CallSteps[Head]:
         """Write records and return the head after them, when they are on the disk."""
         lines: dict[int, list[bytes]] = {}
         for entry in entries:

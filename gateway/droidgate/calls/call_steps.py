@@ -6,11 +6,12 @@ The path of a call is a generator. It yields what it waits for, and is sent what
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from droidgate.devices.device_errors import CanceledError
+from droidgate_mappings.model.json_values import Json
 
 T = TypeVar("T")
 
@@ -27,6 +28,9 @@ class CallStep(Protocol):
 
 CallSteps = Generator[CallStep, Any, T]
 
+END_SECONDS: Final = 3.0
+"""How long what is canceled may take to its end, such as until it is in the audit log."""
+
 
 @dataclass(frozen=True, slots=True)
 class Work:
@@ -39,14 +43,47 @@ class Work:
         return self.function()
 
     async def wait_on_loop(self) -> Any:
-        """Run it in a thread."""
-        import asyncio  # noqa: PLC0415 - a single call needs no event loop
+        """Run it in a thread of its own: unlike for those of a pool, the end of the program waits for none.
 
-        return await asyncio.get_running_loop().run_in_executor(None, self.function)
+        The disk, or a program that holds the audit log, may keep it for ever.
+        """
+        import asyncio  # noqa: PLC0415 - a single call needs no event loop
+        from concurrent.futures import Future  # noqa: PLC0415 - nor this
+        from threading import Thread  # noqa: PLC0415
+
+        outcome: Future[Any] = Future()
+
+        def run() -> None:
+            outcome.set_running_or_notify_cancel()
+            try:
+                outcome.set_result(self.function())
+            except BaseException as error:  # noqa: BLE001 - the task gets it
+                outcome.set_exception(error)
+
+        Thread(target=run, daemon=True).start()
+        return await asyncio.wrap_future(outcome)
 
 
 MAY_BLOCK: Final = Work(lambda: None)
 """Whatever comes next may block: the rest of a call is made in a thread. No effect is under way then."""
+
+
+_LARGE: Final = 1 << 14
+_WEIGHT: Final = 8
+"""What a member of an object or a list counts, next to one for each character of a text."""
+
+
+def is_large(value: Json) -> bool:
+    """Return whether work on a value takes so long that others on the event loop would notice."""
+    left = _LARGE
+    open_values: list[Json] = [value]
+    while open_values and left > 0:
+        item = open_values.pop()
+        members = item.values() if isinstance(item, Mapping) else item if isinstance(item, list) else ()
+        left -= len(item) if isinstance(item, str) else _WEIGHT * len(members)
+        if left > 0:
+            open_values += members
+    return left <= 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +116,8 @@ def wait_for(steps: CallSteps[T]) -> T:
 async def wait_on_loop(steps: CallSteps[T]) -> T | Rest[T]:
     """Return what the steps return, waiting on the event loop, or what is left of them once they may block.
 
-    Where the task is canceled, the steps get `CanceledError`, and are made to their end.
+    Where the task is canceled, the steps get `CanceledError`, and are made to their end, for which they have
+    `END_SECONDS`: a disk, or a program that holds the audit log, may keep them for ever.
 
     Raises:
         asyncio.CancelledError: the task was canceled.
@@ -108,8 +146,8 @@ async def wait_on_loop(steps: CallSteps[T]) -> T | Rest[T]:
             try:
                 advance, value = steps.send, await step.wait_on_loop()
             except anyio.get_cancelled_exc_class() as error:
-                # What the steps still wait for, such as the record of the call's end, is waited for.
-                canceled, ended.shield = error, True
+                if canceled is None:
+                    canceled, ended.shield, ended.deadline = error, True, anyio.current_time() + END_SECONDS
                 advance, value = steps.throw, CanceledError("the call was canceled")
             except Exception as error:  # noqa: BLE001 - the steps decide
                 advance, value = steps.throw, error

@@ -27,7 +27,7 @@ from droidgate.calls.call_requests import (
     outputs_of,
 )
 from droidgate.calls.call_routes import CallRoutes, ChosenRoute
-from droidgate.calls.call_steps import MAY_BLOCK, CallSteps, wait_for
+from droidgate.calls.call_steps import MAY_BLOCK, CallSteps, Work, is_large, wait_for
 from droidgate.calls.pins import PinState, PinStore
 from droidgate.calls.policy import Decision, Policy
 from droidgate.calls.screen.screen_tools import MobileAgentTools
@@ -254,7 +254,8 @@ class Caller:
             DeviceError: the phone fails; whether the call was made is not known.
             WriteError: the trace cannot be written.
         """
-        if trace.is_on or progress is not None or request.files or not self.targets.is_read:
+        may_block = trace.is_on or progress is not None or request.files
+        if may_block or not (self.targets.is_read and self.pins.is_read and self._audit.is_ready):
             yield MAY_BLOCK
         trace.record_request(request, self.device.serial)
         with trace.recording_failure(), ProgressReports(progress) as reports:
@@ -358,7 +359,10 @@ class Caller:
 
     def _make(self, request: CallRequest, link: CallLink, approvals: _Approvals) -> CallSteps[CallResult]:
         """Make a call; from the last reading of the app, if the shell can check that it is still current."""
-        target = self.targets.find(request.capability, app=request.app, protocol=request.protocol)
+        target = self.targets.known(request.capability, app=request.app, protocol=request.protocol)
+        if target is None:
+            yield MAY_BLOCK
+            target = self.targets.find(request.capability, app=request.app, protocol=request.protocol)
         foreseen = self._foresee(request, target, link, approvals)
         if foreseen is not None:
             with suppress(ConditionError):
@@ -481,9 +485,11 @@ class Caller:
         self, started: StartedCall, route: str | None, outcome: str, elapsed: int
     ) -> CallSteps[tuple[Finding, ...]]:
         """Record how a call ended, or return a finding where that fails; the call has been made."""
+        ended = self._audit.end(started, route=route, result=outcome, duration_ms=elapsed)
         try:
-            yield self._audit.end(started, route=route, result=outcome, duration_ms=elapsed)
+            yield ended
         except CanceledError:
+            yield ended
             raise
         except DroidgateError as error:
             message = f"the end of the call is not in the audit log: {error.message}"
@@ -568,7 +574,8 @@ class Caller:
                 raw = yield from route.send(plan, checked.target, link)
             else:
                 raw = route.send(plan, checked.target, link)
-        value, findings = _fitted_result(raw)
+        fitting = partial(_fitted_result, raw)
+        value, findings = (yield Work(fitting)) if is_large(raw.value) else fitting()
         return CallResult(
             value,
             outputs_of(value),

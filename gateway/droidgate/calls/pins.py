@@ -127,6 +127,11 @@ class PinStore:
     def __post_init__(self) -> None:
         self.path = self.folder / FILE_NAME
 
+    @property
+    def is_read(self) -> bool:
+        """Whether the file is as it was last read, so that `check` takes no time."""
+        return self._read is not None and self._read.seen == _identity_of(self.path)
+
     def check(self, pin: Pin, *, client: str = ANY_CLIENT) -> PinState:
         """Return whether a capability is approved as it is declared now.
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import Final
+from typing import Final, TypeVar
 
 from droidgate.calls.call_links import CallLink, Command, RawResult, RoutePlan
 from droidgate.calls.call_steps import CallSteps, Work
@@ -44,6 +43,8 @@ _MARGIN_SECONDS: Final = 5.0
 """Seconds that a command may take in addition to the call that it makes."""
 _LARGE: Final = 1 << 16
 """Bytes of an answer that is read in a thread, so that other calls do not wait for that."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,7 @@ class ShellRoute:
             return None
         with link.hop("ask whether it is enabled", query.arguments):
             ran = yield _Run(link.device, query.arguments, link.seconds)
-            return self.calls.read_enabled(_shell_output(ran))
+            return (yield from _reading(ran, lambda: self.calls.read_enabled(_shell_output(ran))))
 
     def send(self, plan: RoutePlan, target: CallTarget, link: CallLink) -> CallSteps[RawResult]:
         """Run the command, once.
@@ -130,15 +131,19 @@ class ShellRoute:
                 ran = yield _Run(link.device, prepared.command, deadline, link.condition)
             except DeadlineError as error:
                 raise call_error(Failure("timeout", error.message)) from error
-            output = _output_of(request, ran)
-        if len(ran.stdout) > _LARGE:
-            result = yield Work(partial(self.calls.read, call, output))
-        else:
-            result = self.calls.read(call, output)
+        result = yield from _reading(ran, lambda: self.calls.read(call, _output_of(request, ran)))
         if result.token is not None:
             raise call_error(Failure(result.token, result.message, result.code))
         declared = None if result.is_missing else target.capability
         return RawResult(result.value, declared, target.provider.definitions, result.note)
+
+
+def _reading(ran: CommandResult, read: Callable[[], T]) -> CallSteps[T]:
+    """Return what reads the output of a command."""
+    if len(ran.stdout) + len(ran.stderr) <= _LARGE:
+        return read()
+    result: T = yield Work(read)
+    return result
 
 
 def _call_of(target: CallTarget, arguments: Mapping[str, Json], link: CallLink) -> ShellCall:

@@ -302,6 +302,11 @@ class PhoneTargets:
             self._callable[id(provider)] = known
         return known[1]
 
+    def known(self, text: str, *, app: str | None, protocol: str | None) -> CallTarget | None:
+        """Return the one capability that a text names, None where `find` would ask the phone, or fail."""
+        matching = [] if self._known is None else self._matching(text, app, protocol)
+        return matching[0] if len(matching) == 1 else None
+
     def find(self, text: str, *, app: str | None = None, protocol: str | None = None) -> CallTarget:
         """Return the one capability that a text names.
 

@@ -246,7 +246,7 @@ class AdbClient:
         with contextlib.ExitStack() as cleanup:
             cleanup.enter_context(connection)
             try:
-                connection.request(f"host:tport:serial:{check_serial(serial)}")
+                connection.request(choice_of(serial))
             except RefusedError as refused:
                 raise error_of_refusal(str(refused), serial) from None
             transport = int.from_bytes(connection.receive(8), "little")
@@ -270,6 +270,15 @@ class AdbClient:
                 hint="start one: adb start-server",
             ) from None
         return Connection(connected, deadline)
+
+
+def choice_of(serial: str) -> str:
+    """Return the request after which the next one goes to a device.
+
+    Raises:
+        UnsafeArgumentError: it is not a serial.
+    """
+    return f"host:tport:serial:{check_serial(serial)}"
 
 
 def _connect_unix(path: str, deadline: Deadline) -> socket.socket:

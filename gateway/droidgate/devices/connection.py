@@ -117,6 +117,7 @@ MAX_SERVICE_BYTES: Final = 65_535
 
 OKAY: Final = b"OKAY"
 FAIL: Final = b"FAIL"
+BLOCK_DIGITS: Final = 4
 
 _HEXADECIMAL: Final = re.compile(rb"[0-9a-fA-F]{4}")
 _PIECE: Final = 64 * 1024
@@ -267,11 +268,19 @@ class Connection:
         Raises:
             ProtocolError: there are no such digits.
         """
-        digits = self.receive(4)
-        if _HEXADECIMAL.fullmatch(digits) is None:
-            shown = excerpt(digits.decode("latin-1"))
-            raise ProtocolError(f"the adb server sent {shown!r} in place of a length")
-        return self.receive(int(digits, 16))
+        return self.receive(length_of_block(self.receive(BLOCK_DIGITS)))
+
+
+def length_of_block(digits: bytes) -> int:
+    """Return the length that four hexadecimal digits say.
+
+    Raises:
+        ProtocolError: they are no such digits.
+    """
+    if _HEXADECIMAL.fullmatch(digits) is None:
+        shown = excerpt(digits.decode("latin-1"))
+        raise ProtocolError(f"the adb server sent {shown!r} in place of a length")
+    return int(digits, 16)
 
 
 def gone(deadline: Deadline, error: OSError | None) -> DeviceGoneError:

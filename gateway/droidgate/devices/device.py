@@ -9,6 +9,7 @@ connection.
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import copy
 import functools
@@ -20,7 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO, Final
 
-from droidgate.devices.adb_client import AdbClient, error_of_refusal
+from droidgate.devices.adb_client import AdbClient, choice_of, error_of_refusal
 from droidgate.devices.connection import Connection, Deadline, RefusedError
 from droidgate.devices.device_errors import (
     CommandFailedError,
@@ -32,7 +33,7 @@ from droidgate.devices.device_errors import (
     excerpt,
 )
 from droidgate.devices.device_list import choose_device
-from droidgate.devices.quoting import DeviceCommand, check_serial, join_command, join_commands, join_guarded
+from droidgate.devices.quoting import DeviceCommand, join_command, join_commands, join_guarded
 from droidgate.devices.shell_packets import Collector, Incoming, Packet, frame
 from droidgate.devices.sync import FileStatus, SyncSession
 from droidgate_mappings.timed_steps import timed_step
@@ -127,12 +128,18 @@ class CommandResult:
     @property
     def text(self) -> str:
         """Standard output as text; bytes that are not UTF-8 are written by their code."""
-        return self.stdout.decode("utf-8", "backslashreplace")
+        return _text_of(self.stdout)
 
     @property
     def error_text(self) -> str:
         """Standard error as text; bytes that are not UTF-8 are written by their code."""
-        return self.stderr.decode("utf-8", "backslashreplace")
+        return _text_of(self.stderr)
+
+
+def _text_of(data: bytes) -> str:
+    # By pieces: no other thread runs while Python decodes one. 16 MiB that are no text take seconds.
+    pieces = (data[start : start + _BLOCK] for start in range(0, len(data), _BLOCK))
+    return "".join(codecs.iterdecode(pieces, "utf-8", "backslashreplace"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,11 +348,12 @@ class Device:
             UnsupportedDeviceError: the device has no shell protocol with exit statuses (before Android 7).
             DeviceError: the device cannot be reached or went away.
         """
+        waiting = self._deadline(deadline, _short(arguments))
         if self.answers is None or stdin is not None or condition is not None:
-            return self._run_observed(arguments, stdin, deadline, limit, condition)
+            return self._run_observed(arguments, stdin, waiting, limit, condition)
         known = self.answers.get(tuple(arguments))
         if known is None:
-            known = self._run_observed(arguments, stdin, deadline, limit, condition)
+            known = self._run_observed(arguments, stdin, waiting, limit, condition)
             self.answers[tuple(arguments)] = known
         return known
 
@@ -353,7 +361,7 @@ class Device:
         self,
         arguments: Sequence[str],
         stdin: bytes | BinaryIO | None,
-        deadline: float,
+        deadline: Deadline,
         limit: int,
         condition: Condition | None,
     ) -> CommandResult:
@@ -377,15 +385,14 @@ class Device:
         self,
         arguments: Sequence[str],
         stdin: bytes | BinaryIO | None,
-        deadline: float,
+        deadline: Deadline,
         limit: int,
         condition: Condition | None,
     ) -> CommandResult:
         request = _ShellRequest.of(arguments, stdin, limit, condition)
-        waiting = self._deadline(deadline, _short(arguments))
         with (
             timed_step(f"{self.serial} shell: {request.shown}"),
-            self._open(waiting) as connection,
+            self._open(deadline) as connection,
         ):
             self._request_shell(connection, request.command)
             status = exchange(connection, request.stdin, request.collector)
@@ -409,9 +416,9 @@ class Device:
 
         seen = self._seen.transport
         request = _ShellRequest.of(arguments, None, limit, condition)
+        waiting = self._deadline(deadline, _short(arguments))
         if seen is not None and request.stdin is None and self.observer is None and self.answers is None:
-            services = (f"host:tport:serial:{check_serial(self.serial)}", _SHELL + request.command)
-            waiting = self._deadline(deadline, _short(arguments))
+            services = (choice_of(self.serial), _SHELL + request.command)
             with timed_step(f"{self.serial} shell: {request.shown}"):
                 status = await exchange_on_loop(
                     self.server.address, services, seen, request.collector, waiting
@@ -419,7 +426,7 @@ class Device:
             if status is not None:
                 return self._result_of(request, status)
         # A thread looks first which device this is.
-        run = functools.partial(self.run, arguments, deadline=deadline, limit=limit, condition=condition)
+        run = functools.partial(self._run_observed, arguments, None, waiting, limit, condition)
         # Not one of the shared threads, which a phone that does not answer would keep.
         limiter = anyio.CapacityLimiter(1)
         return await anyio.to_thread.run_sync(run, abandon_on_cancel=True, limiter=limiter)

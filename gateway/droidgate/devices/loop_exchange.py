@@ -5,8 +5,17 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Final
 
-from droidgate.devices.adb_client import ServerAddress
-from droidgate.devices.connection import FAIL, OKAY, Deadline, frame_request, gone, no_verdict
+from droidgate.devices.adb_client import ServerAddress, error_of_refusal
+from droidgate.devices.connection import (
+    BLOCK_DIGITS,
+    FAIL,
+    OKAY,
+    Deadline,
+    frame_request,
+    gone,
+    length_of_block,
+    no_verdict,
+)
 from droidgate.devices.shell_packets import Collector, Incoming, Packet, frame
 from droidgate_mappings.model.errors import DeviceError
 
@@ -33,17 +42,18 @@ async def exchange_on_loop(
     """
     loop = asyncio.get_running_loop()
     exchange = _Exchange(requests, seen, collector, deadline, loop.create_future())
-    timer = loop.call_later(deadline.remaining(), exchange.end, deadline.missed())
     try:
-        if address.path is None:
-            await loop.create_connection(lambda: exchange, address.host, address.port)
-        else:
-            await loop.create_unix_connection(lambda: exchange, address.path)
-        return await exchange.ended
+        async with asyncio.timeout(deadline.remaining()):
+            if address.path is None:
+                await loop.create_connection(lambda: exchange, address.host, address.port)
+            else:
+                await loop.create_unix_connection(lambda: exchange, address.path)
+            return await exchange.ended
+    except TimeoutError:
+        raise deadline.missed() from None
     except OSError:
         return None
     finally:
-        timer.cancel()
         exchange.close()
 
 
@@ -121,5 +131,15 @@ class _Exchange(asyncio.Protocol):
                 self._is_started = True
                 self._transport.write(frame(Packet.CLOSE_STDIN, b""))
                 return rest
-            self.end(None if verdict == FAIL else no_verdict(verdict))
+            if verdict != FAIL:
+                self.end(no_verdict(verdict))
+            else:
+                self._end_refused(rest)
         return b""
+
+    def _end_refused(self, framed: bytes) -> None:
+        """End with the reason, once it is there; a phone that went away may have started the command."""
+        digits, reason = framed[:BLOCK_DIGITS], framed[BLOCK_DIGITS:]
+        if len(digits) == BLOCK_DIGITS and len(reason) >= (length := length_of_block(digits)):
+            text = reason[:length].decode("utf-8", "backslashreplace")
+            self.end(error_of_refusal(text, self._deadline.place))

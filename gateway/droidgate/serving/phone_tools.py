@@ -33,7 +33,7 @@ import anyio.to_thread
 
 from droidgate.calls.call_files import paths_in, read_files
 from droidgate.calls.call_requests import DEFAULT_SECONDS, CallProgress, CallRequest, ProgressSink
-from droidgate.calls.call_steps import MAY_BLOCK, CallSteps, Rest, wait_on_loop
+from droidgate.calls.call_steps import END_SECONDS, MAY_BLOCK, CallSteps, Rest, is_large, wait_on_loop
 from droidgate.calls.caller import END_NOT_RECORDED, Caller
 from droidgate.calls.subjects import (
     EVERY_CLIENT,
@@ -150,8 +150,6 @@ POLL_SECONDS: Final = 5.0
 _MOST_POLL_SECONDS: Final = 600.0
 _IDLE_SHARE: Final = 12
 """The pause between two checks of the phones is this part of the time since the last request."""
-_END_SECONDS: Final = 3.0
-"""How long the end of the server waits until canceled calls are in the audit log."""
 MAX_CALLS: Final = 16
 """Most calls of one app by one client that run at once. Only further calls of the same kind wait."""
 MAX_NOTES: Final = 20
@@ -385,7 +383,7 @@ class PhoneTools:
             tasks.start_soon(poll)
             yield
             tasks.cancel_scope.cancel()
-            with anyio.move_on_after(_END_SECONDS, shield=True):
+            with anyio.move_on_after(END_SECONDS, shield=True):
                 await anyio.to_thread.run_sync(self._running.wait_for_end, abandon_on_cancel=True)
 
     async def _pause(self) -> None:
@@ -456,9 +454,9 @@ class PhoneTools:
                 _log_hint(target, error)
             return _failure_of(error)
         output, definitions = target.capability.output, target.provider.definitions
-        value = result.value if output is None else with_nulls(result.value, output, definitions)
-        if any(paths_in(result.value)):
+        if is_large(result.value) or any(paths_in(result.value)):
             yield MAY_BLOCK
+        value = result.value if output is None else with_nulls(result.value, output, definitions)
         reading = read_files(result.value, target, caller.device.ended_by(cancel))
         for finding in result.findings:
             if finding.code == END_NOT_RECORDED:

@@ -15,6 +15,7 @@ import secrets
 import subprocess
 import sys
 import threading
+import traceback
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -33,8 +34,9 @@ from mcp.shared.exceptions import MCPError
 from device_shim.phone_apps.pdf_files import pdf_with
 from device_shim.phone_system.phone_system_apps import make_apk
 from device_shim.phone_system.test_app_functions import SCHEMA
+from droidgate.calls import shell_route
 from droidgate.calls.approvals import refuse
-from droidgate.calls.audit_log import AuditLog
+from droidgate.calls.audit_log import HEAD_NAME, AuditLog
 from droidgate.calls.audit_reading import read_calls
 from droidgate.calls.call_files import read_files
 from droidgate.calls.call_requests import CallRequest
@@ -44,9 +46,10 @@ from droidgate.calls.policy import Policy
 from droidgate.calls.subjects import NamePattern
 from droidgate.calls.targets import last_part
 from droidgate.calls.traces import open_trace
+from droidgate.computer.private_files import exclusive_file
 from droidgate.devices.adb_client import AdbClient, ServerAddress
 from droidgate.devices.app_installation import uninstall
-from droidgate.devices.device import Device
+from droidgate.devices.device import CommandResult, Device
 from droidgate.serving import call_tasks
 from droidgate.serving.http_transport import FrontDoor
 from droidgate.serving.phone_tools import MAX_CALLS, PhoneTools, ServedPhone
@@ -99,6 +102,7 @@ from gateway.serving.running_servers import (
 from gateway.serving.soak import FAULTS, FaultyAdb, soak
 from gateway.serving.task_client import AnyResult, Tasks, send as send_of_task, until
 from requirements_of_tests import node, require
+from waiting import wait_until
 
 pytestmark = pytest.mark.anyio
 
@@ -253,6 +257,8 @@ async def test_a_call_that_is_canceled_while_its_start_is_written_is_not_sent_an
     tools = tools_of(own)
     tools.look()
     call = ToolCall("notes_createNote", {"title": "a", "content": "b"}, CLIENT, ask_nobody, None)
+    # The first call writes the files next to the log, in a thread.
+    await tools.call(call)
     with anyio.CancelScope() as scope:
         sync, loop = os.fsync, asyncio.get_running_loop()
 
@@ -267,9 +273,91 @@ async def test_a_call_that_is_canceled_while_its_start_is_written_is_not_sent_an
     monkeypatch.undo()
     assert scope.cancelled_caught
     assert not [command for command in commands if "execute-app-function" in command]
-    [logged] = read_calls(own.folder / "audit")
+    _, logged = read_calls(own.folder / "audit")
     assert logged.end is not None
     assert logged.end["result"] == "canceled"
+
+
+async def test_a_canceled_call_waits_for_whoever_holds_the_log_but_not_for_ever(
+    own: ReachedPhone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("droidgate.calls.call_steps.END_SECONDS", 0.1)
+    tools = tools_of(own)
+    tools.look()
+    call = ToolCall("notes_createNote", {"title": "a", "content": "b"}, CLIENT, ask_nobody, None)
+    await tools.call(call)
+    with own.counted() as commands, exclusive_file(own.folder / "audit" / HEAD_NAME):
+        with anyio.move_on_after(0.1) as scope:
+            await tools.call(call)
+        # The end of the program waits for no such thread.
+        assert any(thread.daemon for thread in threading.enumerate() if "lock_file" in stack_of(thread))
+    assert scope.cancelled_caught
+    assert commands == []
+    await anyio.to_thread.run_sync(wait_until, lambda: results_in(own) == ["ok", "canceled"])
+
+
+def results_in(own: ReachedPhone) -> list[Json]:
+    return [call.end and call.end["result"] for call in read_calls(own.folder / "audit")]
+
+
+def stack_of(thread: threading.Thread) -> str:
+    return "".join(traceback.format_stack(sys._current_frames().get(thread.ident or 0)))
+
+
+@pytest.mark.parametrize("output", [
+    CommandResult(b"\xff" * 100_000, b"", 0),
+    CommandResult(b"", b"\xff" * 100_000, 1),
+], ids=["on standard output", "on standard error"])  # fmt: skip
+async def test_nobody_waits_while_a_long_output_is_read(
+    own: ReachedPhone, monkeypatch: pytest.MonkeyPatch, output: CommandResult
+) -> None:
+    tools = tools_of(own)
+    tools.look()
+    call = ToolCall("notes_createNote", {"title": "a", "content": "b"}, CLIENT, ask_nobody, None)
+    await tools.call(call)
+    readers: list[threading.Thread] = []
+
+    async def answer(*_given: object, **_options: object) -> CommandResult:
+        return output
+
+    def read(*given: Any) -> Any:
+        readers.append(threading.current_thread())
+        return shell_output(*given)
+
+    shell_output = shell_route._output_of
+    monkeypatch.setattr(Device, "run_on_loop", answer)
+    monkeypatch.setattr(shell_route, "_output_of", read)
+    await tools.call(call)
+    assert readers
+    assert threading.main_thread() not in readers
+
+
+async def test_nobody_waits_for_a_phone_whose_apps_are_read_again(
+    own: ReachedPhone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools = tools_of(own)
+    tools.look()
+    call = ToolCall("tally_read_total", {"player": "Nobody"}, CLIENT, ask_nobody, None)
+    await tools.call(call)
+    askers: list[threading.Thread] = []
+    run = Device.run
+
+    def ask(self: Device, *given: Any, **options: Any) -> CommandResult:
+        askers.append(threading.current_thread())
+        return run(self, *given, **options)
+
+    monkeypatch.setattr(Device, "run", ask)
+    # What its receiver has said is forgotten.
+    await anyio.to_thread.run_sync(caller_of(tools).targets.refresh)
+    outcome = await tools.call(call)
+    assert outcome.result.failure is None
+    assert threading.main_thread() not in askers
+
+
+def caller_of(tools: PhoneTools) -> Caller:
+    caller = tools._phones[0].caller
+    assert caller is not None
+    return caller
 
 
 def test_texts_of_apps_are_labelled_and_names_are_safe(phone: ReachedPhone) -> None:

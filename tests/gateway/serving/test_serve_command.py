@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import random
@@ -241,6 +242,26 @@ def test_a_client_that_is_gone_ends_the_server_without_an_error(environment: dic
 
 
 @pytest.mark.slow
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="pipes of a chosen size")
+def test_a_client_that_does_not_read_standard_error_is_served(environment: dict[str, str]) -> None:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([str(PROGRAM), "serve"], env=environment, **pipes) as server:  # type: ignore[call-overload]
+        fcntl.fcntl(server.stderr, fcntl.F_SETPIPE_SZ, 4096)
+        # Each is refused, since nobody can be asked, and the way to approve it is logged.
+        call = _line("tools/call", name="notes_createNote", arguments={"title": "a", "content": "b"})
+        server.stdin.write(HANDSHAKE.replace(b'{"elicitation": {}}', b"{}"))
+        try:
+            for message in [call] * 30:
+                server.stdin.write(message)
+                server.stdin.flush()
+                assert server.stdout.readline()
+            server.stdin.close()
+            assert server.wait(60) == 0
+        finally:
+            server.kill()
+
+
 def test_standard_output_holds_the_protocol_only(environment: dict[str, str]) -> None:
     client = {"name": "test", "version": "1"}
     parameters = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}

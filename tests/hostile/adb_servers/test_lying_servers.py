@@ -273,11 +273,11 @@ def device(start_server: StartServer) -> Device:
     return device
 
 
-def break_it(device: Device, start_server: StartServer, prefix: str, fault: Fault) -> Device:
-    """Let the server of a device that was used before break at a service."""
+def break_it(device: Device, start_server: StartServer, prefix: str, fault: Fault) -> list[str]:
+    """Let the server of a device that was used before break at a service; return what it is asked for."""
     server = start_server(faults={prefix: fault})
     device.server.address = ServerAddress(port=server.port)
-    return device
+    return server.requests
 
 
 FAULTS: dict[str, tuple[str, Fault, Expected]] = {
@@ -294,22 +294,38 @@ FAULTS: dict[str, tuple[str, Fault, Expected]] = {
 def test_a_fault_is_one_error_in_time(
     start_server: StartServer, device: Device, service: str, fault: Fault, expected: Expected
 ) -> None:
-    broken = break_it(device, start_server, service, fault)
+    requests = break_it(device, start_server, service, fault)
     if service == "sync:":
-        assert_fails(lambda: broken.pull("/x", io.BytesIO(), limit=4_000_000, deadline=SECONDS), expected)
+        assert_fails(lambda: device.pull("/x", io.BytesIO(), limit=4_000_000, deadline=SECONDS), expected)
     else:
-        assert_fails(lambda: broken.run(["true"], deadline=SECONDS, limit=4_000_000), expected)
-        on_loop = partial(broken.run_on_loop, ["true"], deadline=SECONDS, limit=4_000_000)
+        assert_fails(lambda: device.run(["true"], deadline=SECONDS, limit=4_000_000), expected)
+        on_loop = partial(device.run_on_loop, ["true"], deadline=SECONDS, limit=4_000_000)
         assert_fails(lambda: asyncio.run(on_loop()), expected)
+        # Each of both has sent the command once: it may have run, whatever the server says.
+        assert sum(request.startswith("shell") for request in requests) == 2 * (service == "shell")
+
+
+def test_a_server_that_takes_no_connection_is_within_the_deadline(device: Device) -> None:
+    with socket.socket() as listener, contextlib.ExitStack() as waiting:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        for _ in range(4):
+            other = waiting.enter_context(socket.socket())
+            other.setblocking(False)
+            other.connect_ex(listener.getsockname())
+        device.server.address = ServerAddress(port=listener.getsockname()[1])
+        begin = time.monotonic()
+        assert_fails(lambda: asyncio.run(device.run_on_loop(["true"], deadline=SECONDS)), DeadlineError)
+        assert time.monotonic() - begin < 10
 
 
 @titled("answer", {
     "a header alone": b"STA2", "half of it": b"STA2" + bytes(20), "an unknown answer": b"WHAT" + bytes(68),
 })  # fmt: skip
 def test_a_fault_while_a_file_is_looked_at(start_server: StartServer, device: Device, answer: bytes) -> None:
-    broken = break_it(device, start_server, "sync:", sends(b"OKAY" + answer))
+    break_it(device, start_server, "sync:", sends(b"OKAY" + answer))
     with pytest.raises((DeviceGoneError, ProtocolError)):
-        broken.status("/x")
+        device.status("/x")
 
 
 def test_nobody_reads_what_is_pushed(start_server: StartServer, device: Device) -> None:
@@ -319,8 +335,8 @@ def test_nobody_reads_what_is_pushed(start_server: StartServer, device: Device) 
         connection.sendall(b"OKAY")
         released.wait()
 
-    broken = break_it(device, start_server, "sync:", reads_nothing)
-    assert_fails(lambda: broken.push(bytes(50_000_000), "/x", deadline=SECONDS), DeadlineError)
+    break_it(device, start_server, "sync:", reads_nothing)
+    assert_fails(lambda: device.push(bytes(50_000_000), "/x", deadline=SECONDS), DeadlineError)
     released.set()
 
 

@@ -12,6 +12,7 @@ from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import Document, PublishedDocument
 from droidgate.cli.output.pages import Line, Table, amount, print_note
 from droidgate.cli.output.reports import Report
+from droidgate.cli.output.unread_errors import errors_that_nobody_need_read
 from droidgate.cli.serve.serve_options import Serve
 from droidgate.computer.optional_packages import need
 from droidgate_mappings.model.errors import UsageError
@@ -158,7 +159,10 @@ def _serve(options: Serve) -> int:
                 "waiting for an MCP client on standard input, which is a terminal; "
                 "`droidgate install-client CLIENT` lets a client start this command; Ctrl-C ends it"
             )
-        serve_tools(provider, address=address, needs_token=not options.no_token, on_listening=_print_address)
+        with errors_that_nobody_need_read():
+            serve_tools(
+                provider, address=address, needs_token=not options.no_token, on_listening=_print_address
+            )
     return ExitCode.OK
 
 

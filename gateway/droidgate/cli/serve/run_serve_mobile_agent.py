@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.pages import print_note
+from droidgate.cli.output.unread_errors import errors_that_nobody_need_read
 from droidgate.cli.serve.serve_options import ServeMobileAgent
 from droidgate.computer.optional_packages import need
 
@@ -32,17 +33,18 @@ def serve_mobile_agent_and_report(options: ServeMobileAgent) -> int:
     need("mcp", "serve")
     from droidgate.serving.mobile_agent.mobile_agent_process import serve_mobile_agent
 
-    serve_mobile_agent(
-        options.serials or (),
-        server=options.server.value,
-        host=options.host,
-        data_port=options.data_port,
-        action_port=options.action_port,
-        seconds=options.timeout,
-        extensions=_chosen(options.extend or ()),
-        token=os.environ.get(_KEY) or options.token,
-        on_listening=_print_address,
-    )
+    with errors_that_nobody_need_read():
+        serve_mobile_agent(
+            options.serials or (),
+            server=options.server.value,
+            host=options.host,
+            data_port=options.data_port,
+            action_port=options.action_port,
+            seconds=options.timeout,
+            extensions=_chosen(options.extend or ()),
+            token=os.environ.get(_KEY) or options.token,
+            on_listening=_print_address,
+        )
     return ExitCode.OK
 
 
