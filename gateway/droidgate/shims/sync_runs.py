@@ -42,12 +42,14 @@ class PlannedChange:
         application_id: Which shim.
         built: The shim as it should be; None where it should go, or is not known.
         why: In words.
+        is_helper: The shim has no capabilities, and calls app functions for the others.
     """
 
     kind: ChangeKind
     application_id: str
     built: BuiltShim | None
     why: str
+    is_helper: bool = False
 
 
 def plan_changes(
@@ -96,16 +98,18 @@ def plan_identity(
     if built is None:
         if installed is None or not installed.is_bare or is_unclear:
             return None
-        return PlannedChange("went", SHIM_PACKAGE, None, "no shim is left that calls app functions")
+        return _helper("went", None, "no shim is left that calls app functions")
     if not is_installed:
-        return PlannedChange("came", SHIM_PACKAGE, built, _FOR_OTHERS)
+        return _helper("came", built)
     if installed is None or installed.build != built.build:
-        return PlannedChange(
-            "changed", SHIM_PACKAGE, built, "it calls app functions for the other shims, and differs"
-        )
+        return _helper("changed", built, f"{_FOR_OTHERS}, and differs")
     if not is_lending:
-        return PlannedChange("changed", SHIM_PACKAGE, built, "its instrumentation does not run")
-    return PlannedChange("same", SHIM_PACKAGE, built, _FOR_OTHERS)
+        return _helper("changed", built, "its instrumentation does not run")
+    return _helper("same", built)
+
+
+def _helper(kind: ChangeKind, built: BuiltShim | None, why: str = _FOR_OTHERS) -> PlannedChange:
+    return PlannedChange(kind, SHIM_PACKAGE, built, why, is_helper=True)
 
 
 def _change_without(shim: InstalledShim, unclear: Collection[str]) -> PlannedChange:
@@ -389,8 +393,7 @@ def _with_identity(plan: SyncPlan, synced: Sequence[Synced]) -> list[Synced]:
     if not steps:
         return list(synced)
     if all(item.change.application_id != SHIM_PACKAGE for item in synced):
-        change = PlannedChange("same", SHIM_PACKAGE, None, "it calls app functions for the other shims")
-        return [Synced(change, tuple(steps), works), *synced]
+        return [Synced(_helper("same", None), tuple(steps), works), *synced]
     return [
         replace(item, steps=(*item.steps, *steps), works=works and item.works is not False)
         if item.change.application_id == SHIM_PACKAGE

@@ -39,6 +39,7 @@ from droidgate.cli.shim.shim_documents import (
     ShimSyncDocument,
     ShimUninstallDocument,
     app_name,
+    shims_and_helper,
 )
 from droidgate.devices.device import connect_device
 from droidgate.shims.installation_steps import Step
@@ -279,7 +280,7 @@ def _synced_page(plan: SyncPlan, synced: Sequence[Synced], *, dry_run: bool) -> 
     blocks += left_out_lines(plan.left_out)
     changed = sum(item.change.kind != "same" for item in synced)
     works = sum(item.works is not False for item in synced)
-    shims = amount(len(synced), "shim")
+    shims = shims_and_helper(len(synced), sum(item.change.is_helper for item in synced))
     verb = noun(changed, "is", "are") + " to be" if dry_run else noun(changed, "was", "were")
     summary = f"{changed} of {shims} {verb} brought up to date"
     summary += "" if works == len(synced) else f", {len(synced) - works} of them do not work"

@@ -18,6 +18,7 @@ from droidgate.cli.shim.shim_documents import (
     ShimStatusDocument,
     ShimStatusRecord,
     app_name,
+    shims_and_helper,
 )
 from droidgate.devices.device import connect_device
 from droidgate.shims.answers import Access, Status
@@ -123,7 +124,7 @@ def _short_status(place: ShimPlace, shims: Sequence[InstalledShim]) -> Iterator[
 
 def _status_row(shim: InstalledShim) -> tuple[str, ...]:
     state = "works" if shim.works else "broken"
-    if shim.status is None:
+    if shim.status is None or shim.is_bare:
         return app_name(shim.application_id, ()), "-", "-", state
     packages = [source.package for source in shim.status.sources]
     name = app_name(shim.application_id, packages)
@@ -155,9 +156,7 @@ def _status_line(place: ShimPlace, shims: Sequence[InstalledShim]) -> Line:
     where = f"{place.device.serial}, user {place.user}, {android_name(place.sdk_full)}"
     hint = "" if shims else "; install some with: droidgate shim install --from adb:"
     broken = sum(not shim.works for shim in shims)
-    helpers = sum(shim.is_bare for shim in shims)
-    summary = amount(len(shims) - helpers, "shim")
-    summary += f" and {SHIM_PACKAGE}" if helpers else ""
+    summary = shims_and_helper(len(shims), sum(shim.is_bare for shim in shims))
     summary += f", {broken} broken," if broken else ""
     return Line(f"{summary} on {where}{hint}")
 

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Final, Literal
 
 from droidgate.cli.output.json_output import Document, Problem, PublishedDocument
+from droidgate.cli.output.pages import amount
 from droidgate.cli.output.safe_text import one_line
 from droidgate.shims.answers import Status
 from droidgate.shims.granting import GrantChange
 from droidgate.shims.installation_steps import Step
-from droidgate_mappings.formats.installed import SHIM_PREFIX
+from droidgate_mappings.formats.installed import SHIM_PACKAGE, SHIM_PREFIX
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.text_safety.marks import TextMark
@@ -271,3 +272,8 @@ def app_name(application_id: str, packages: Sequence[str]) -> str:
         return one_line(packages[0])
     several = f" ({len(packages)} apps)" if packages else ""
     return f"{application_id.removeprefix(SHIM_PREFIX)}{several}"
+
+
+def shims_and_helper(shims: int, helpers: int) -> str:
+    """Return how many shims there are, apart from the one among them that only helps the others."""
+    return amount(shims - helpers, "shim") + (f" and {SHIM_PACKAGE}" if helpers else "")

@@ -6,6 +6,7 @@ import dev.droidgate.proof.apps.Apps;
 import dev.droidgate.proof.phone.Inputs;
 import dev.droidgate.proof.phone.Phone;
 import dev.droidgate.robolectric.AndroidRunner;
+import org.junit.After;
 import org.junit.Before;
 import org.junit.runner.RunWith;
 
@@ -29,5 +30,11 @@ public abstract class ShimTest {
         Apps.begin(phone);
         host = new Host(phone);
         agent = new Agent(phone, Inputs.app("agent"));
+    }
+
+    /** Else an open call of this test may be answered to the agent of the next one. */
+    @After
+    public final void endShim() {
+        phone.killShim();
     }
 }

@@ -94,7 +94,7 @@ public final class WaitsTest extends ShimTest {
 
     @Test
     @Config(sdk = {29, 34, 36})
-    public void aQuestionThatNobodySeesIsANotificationForTwoMinutes() throws Exception {
+    public void aQuestionThatNobodySeesIsANotificationForTwoMinutes() {
         for (boolean isOn : new boolean[] {true, false}) {
             phone.hideWindows(isOn);
             agent.send("1", "clock.now");
@@ -103,11 +103,6 @@ public final class WaitsTest extends ShimTest {
             assertEquals("needs_user", tokenAfter(119_000));
             assertEquals(0, phone.notifications().size());
         }
-        agent.send("2", "clock.now");
-        phone.quiet();
-        phone.notifications().get(0).contentIntent.send();
-        new Consent(phone).allow();
-        assertEquals("12:00", agent.answer().outputs().get("time"));
     }
 
     @Test
@@ -123,27 +118,6 @@ public final class WaitsTest extends ShimTest {
         assertFalse(phone.isShimStopped());
         assertEquals("timeout", tokenAfter(29_000));
         assertTrue(phone.isShimStopped());
-    }
-
-    @Test
-    @Config(sdk = {29, 36})
-    public void aStartThatAndroidSwallowsWaitsInANotification() throws Exception {
-        host.grant(AGENT, "*");
-        phone.blockTrampoline(true);
-        agent.send("1", "desk.echo", "text", "x");
-        phone.pass(2_000);
-        assertEquals(0, phone.notifications().size());
-        phone.pass(1_000);
-        assertEquals(1, phone.notifications().size());
-        // A second before the route's own deadline of 30 seconds.
-        assertEquals("needs_user", tokenAfter(25_000));
-        assertEquals(0, phone.notifications().size());
-        agent.send("2", "desk.echo", "text", "x");
-        phone.pass(3_000);
-        phone.blockTrampoline(false);
-        phone.notifications().get(0).contentIntent.send();
-        phone.settle();
-        assertEquals("hello", agent.answer().outputs().get("result"));
     }
 
     @Test

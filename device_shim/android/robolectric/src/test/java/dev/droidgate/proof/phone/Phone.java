@@ -93,7 +93,6 @@ public final class Phone {
     private final List<Binding> bindings = Collections.synchronizedList(new ArrayList<>());
     private final List<ActivityController<? extends Activity>> screen = new ArrayList<>();
     private final Map<Activity, Waiting> waiting = new HashMap<>();
-    private boolean isTrampolineBlocked;
     private final Handler system = new Handler(Looper.getMainLooper());
     private int starts;
     private long updates;
@@ -211,11 +210,6 @@ public final class Phone {
         shim.registerReceiver(receiver, new IntentFilter(receiver.getClass().getName()));
     }
 
-    /** Makes the system swallow what opens the shim's window, as it does with starts from the background. */
-    public void blockTrampoline(boolean on) {
-        isTrampolineBlocked = on;
-    }
-
     // Services.
 
     /** Returns the running service of a class, made where there is none. */
@@ -265,12 +259,9 @@ public final class Phone {
         return service(typeOf(component).asSubclass(Service.class));
     }
 
-    /**
-     * Returns the class behind a component, null where there is none or the system swallows what starts it.
-     */
+    /** Returns the class behind a component, null where there is none. */
     private Class<?> typeOf(ComponentName component) {
-        if (component == null
-                || isTrampolineBlocked && component.getClassName().endsWith(".TrampolineActivity")) {
+        if (component == null) {
             return null;
         }
         try {
