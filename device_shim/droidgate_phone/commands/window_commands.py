@@ -1,4 +1,4 @@
-"""`wm size` and `wm density` (AOSP's WindowManagerShellCommand), and the notification shade (StatusBarShellCommand)."""
+"""`wm size` and `wm density` (AOSP's WindowManagerShellCommand), `cmd statusbar` (StatusBarShellCommand)."""
 
 from __future__ import annotations
 

@@ -215,13 +215,17 @@ class ReadingCall:
         package: The sample app.
         capability: Its capability.
         arguments: Name -> value.
-        sign: What the text of a right answer holds.
+        sign: What the text of a right answer holds, without the backslashes of texts in texts.
     """
 
     package: str
     capability: str
     arguments: Mapping[str, Json]
     sign: str
+
+    def is_answered(self, text: str) -> bool:
+        """Return whether a text is a right answer."""
+        return self.sign in text.replace("\\", "")
 
 
 _SAMPLE: Final = "dev.droidgate.sample"
@@ -230,7 +234,7 @@ CALLS: Final[Mapping[str, ReadingCall]] = {
     "mobile-mcp": ReadingCall(
         f"{_SAMPLE}.clockin", "query_clock_in", {"date": "2020-02-13"}, "has_clocked_in"
     ),
-    "mmcp-activity": ReadingCall(f"{_SAMPLE}.pdftool", "page_count", {"path": REPORT}, "page_count"),
+    "mmcp-activity": ReadingCall(f"{_SAMPLE}.pdftool", "page_count", {"path": REPORT}, '"page_count":'),
     "mmcp-broadcast": ReadingCall(f"{_SAMPLE}.weather", "currentWeather", {"location": "Paris"}, "Paris: "),
     "app-function": ReadingCall(
         f"{_SAMPLE}.notes", f"{_SAMPLE}.notes.NotesService#summarizeNotes", {}, "archived"
