@@ -109,8 +109,7 @@ def _install_samples(bench: Bench) -> Found:
         try:
             install_apks(place.device, {"base.apk": apk}, user=place.user, grant=True)
         except InstallError as error:
-            verdict = "not-applicable" if error.code == _TOO_OLD else "failed"
-            bench.missing[package] = Found(verdict, f"{package}: {error.message}")
+            bench.missing[package] = _refused(package, error)
     there = place.packages()
     for package in SAMPLES:
         if package not in there and package not in bench.missing:
@@ -124,15 +123,21 @@ def _install_samples(bench: Bench) -> Found:
 
 
 def _install_agents(bench: Bench) -> Found:
+    bench.missing[FIRST_AGENT] = Found("failed", "the agents could not be installed")
     for application_id in AGENTS:
         bench.changes.will_install(application_id)
     try:
         bench.agents = install_agents(bench.place, None, ignore)
     except InstallError as error:
-        verdict = "not-applicable" if error.code == _TOO_OLD else "failed"
-        bench.missing[FIRST_AGENT] = Found(verdict, f"{FIRST_AGENT}: {error.message}")
+        bench.missing[FIRST_AGENT] = _refused(FIRST_AGENT, error)
         return bench.missing[FIRST_AGENT]
+    del bench.missing[FIRST_AGENT]
     return PASSED
+
+
+def _refused(package: str, error: InstallError) -> Found:
+    reason = f"{package}: {error.message}"
+    return Found("not-applicable" if error.code == _TOO_OLD else "failed", reason)
 
 
 def _install_shim(bench: Bench) -> Found:

@@ -15,12 +15,13 @@ import pytest
 
 import droidgate_phone.phone
 from droidgate.agents.agent_client import AGENTS
-from droidgate.proofs import proof_bench, proof_runs, proof_steps
+from droidgate.proofs import proof_bench, proof_steps
 from droidgate.proofs.proof_bench import CALLS, Asker
 from droidgate.proofs.proof_runs import PhoneProof, chosen_steps, prove
-from droidgate.proofs.proof_steps import STEPS
+from droidgate.proofs.proof_steps import STATE_STEP, STEPS
 from droidgate.shims.place import place_of
 from droidgate_phone.apps.sample_packages import sample_package
+from droidgate_phone.apps.shim import openers
 from droidgate_phone.commands import dumpsys_commands
 from droidgate_phone.common.faults import Faults
 from droidgate_phone.phone import VirtualPhone, start_phone
@@ -43,6 +44,7 @@ def _quick() -> Iterator[None]:
         patch.object(proof_bench, "GRACE_SECONDS", 0),
         patch.object(proof_bench, "SECONDS", 6.0),
         patch.object(proof_bench, "_BEFORE_TAP", 0.55),
+        patch.object(openers, "WATCH_SECONDS", 0.5),
         patch.object(proof_steps, "_REFUSED_WINDOW_MS", 300),
     ):
         yield
@@ -140,7 +142,7 @@ def disabled(package: str) -> Fault:
 
 def not_installed(phone: VirtualPhone) -> AbstractContextManager[Any]:
     refusal = InstallError("INSTALL_FAILED_USER_RESTRICTED", "Install canceled by user")
-    return patch.object(type(phone.system.packages), "install", side_effect=refusal)
+    return patch.object(type(phone.system.packages), "commit_session", side_effect=refusal)
 
 
 @contextmanager
@@ -185,7 +187,7 @@ FAULTS: dict[str, Fault] = {
     "shell/facts": SHELL_IS_DEAF,
     "doctor/os-level": old_release,
     "doctor/screen-lock": lambda phone: patch.object(phone.system, "is_locked", new=True),
-    "doctor/handshake": faulty(crashing=frozenset({SHIM})),
+    "doctor/handshake": disabled(SHIM),
     "doctor/visibility": disabled(SHIM),
     "doctor/targets": disabled(CALLS["mmcp-broadcast"].package),
     "doctor/battery-exemption": lambda phone: patch.object(phone.system.uid_states, "idle_whitelist", set()),
@@ -195,7 +197,7 @@ FAULTS: dict[str, Fault] = {
     "shell/app-functions": lambda phone: patch.object(
         phone.system, "release", replace(phone.system.release, function_shell=0)
     ),
-    "host/version": faulty(crashing=frozenset({SHIM})),
+    "host/version": disabled(SHIM),
     **dict.fromkeys(
         (f"discovery/{name}" for name in ("mobile-mcp", "mmcp", "mmcp-broadcast")), disabled(SHIM)
     ),
@@ -237,7 +239,7 @@ def test_each_step_fails_when_its_rule_is_turned() -> None:
             if step in FAULTS:
                 faults.enter_context(FAULTS[step](phone))
 
-        with patch.object(proof_bench, "SECONDS", 1.5):
+        with patch.object(proof_bench, "SECONDS", 1.0), patch.object(proof_steps, "SECONDS", 2.0):
             proof = proof_of(phone, ask=lambda _what, _question: "no", report=turn)
     assert proof.lost is None
     passed = {step.id for step in proof.steps if step.verdict != "failed"}
@@ -253,7 +255,7 @@ def test_what_is_not_installed_fails_its_step_and_those_that_need_it() -> None:
     failed = verdicts(proof, "failed")
     assert failed.keys() == {
         *("install/samples", "install/agents", "install/shim"),
-        *("discovery/mmcp", "stopped/mmcp-broadcast"),
+        *("discovery/mmcp", "stopped/mmcp-activity", "stopped/mmcp-broadcast"),
     }
     assert "INSTALL_FAILED_USER_RESTRICTED" in failed["install/agents"]
 
@@ -369,4 +371,4 @@ def test_the_guide_names_every_step() -> None:
         if f"`{step.id}`" not in text and f"`{step.id.partition('/')[0]}/*`" not in text
     ]
     assert absent == []
-    assert proof_runs.STATE_STEP[0] in text
+    assert STATE_STEP[0] in text
