@@ -108,8 +108,8 @@ NAMED = {
         "cli/shim/shim_options",
         "serving/client_settings/settings_installation",
     ),
-    # What the agent app calls the protocols that it speaks.
-    "agents/live_calls",
+    # What the agent app calls the protocols that it speaks; the protocols of the sample apps that are called.
+    *("agents/live_calls", "proofs/proof_bench", "proofs/proof_steps"),
     # Kinds of the engine's backends, as routes.json has them.
     *("builder/shim_manifest", "engine/routes", "shims/shim_facts"),
 }

@@ -87,6 +87,7 @@ _SERVICES: Final[Mapping[str, str]] = {
     "input_method": "input_method_commands:run_input_method",
     "package": "package_commands:run_package",
     "settings": "settings_commands:run_settings",
+    "statusbar": "window_commands:run_status_bar",
     "window": "window_commands:run_window",
 }
 

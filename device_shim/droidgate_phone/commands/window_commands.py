@@ -1,4 +1,4 @@
-"""`wm size` and `wm density` (AOSP's WindowManagerShellCommand)."""
+"""`wm size` and `wm density` (AOSP's WindowManagerShellCommand), `cmd statusbar` (StatusBarShellCommand)."""
 
 from __future__ import annotations
 
@@ -71,6 +71,14 @@ def _density(call: CommandCall, value: str | None = None) -> int:
         call.write_error(f"Error: {problem}\n")
         return FAILED
     system.settings.put("secure", _OVERRIDE, value)
+    return 0
+
+
+def run_status_bar(call: CommandCall) -> int:
+    """`cmd statusbar expand-notifications` and `cmd statusbar collapse`."""
+    if call.arguments not in (("expand-notifications",), ("collapse",)):
+        return refuse(call, " ".join(("cmd statusbar", *call.arguments)))
+    call.system.notifications.is_expanded = call.arguments == ("expand-notifications",)
     return 0
 
 

@@ -133,7 +133,7 @@ class AndroidSystem:
         self.content = ContentManager(self.core)
         self.app_functions = AppFunctionManager(self.core)
         self.window = Window(
-            self.stack, rotation=self._rotation, may_overlay=self._may_overlay, sdk=release.sdk
+            self.notifications, rotation=self._rotation, may_overlay=self._may_overlay, sdk=release.sdk
         )
         self.packages.listen(self._package_changed)
 

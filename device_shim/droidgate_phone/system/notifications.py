@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate_phone.java.app_values import AndroidError, Notification
+from droidgate_phone.java.app_values import AndroidError, Notification, View
+from droidgate_phone.screen.window import LauncherEntry, Shown, Touched
 from droidgate_phone.system.activity_stack import ActivityStack
 from droidgate_phone.system.callers import SHELL
 from droidgate_phone.system.package_records import InstalledPackage
@@ -14,6 +16,7 @@ from droidgate_phone.system.permissions import POST_NOTIFICATIONS
 from droidgate_phone.system.system_core import SystemCore
 
 _FIRST_ASKED: Final = 33
+SYSTEM_UI: Final = "com.android.systemui"
 MOST_PER_PACKAGE: Final = 50
 """How many an app may show (NotificationManagerService.MAX_PACKAGE_NOTIFICATIONS)."""
 
@@ -27,14 +30,19 @@ class PostedNotification:
     notification: Notification
 
 
-class NotificationShade:
-    """The notifications of one phone."""
+class NotificationShade(Touched):
+    """The notifications of one phone; the shade is over the activities while it is expanded.
+
+    Attributes:
+        is_expanded: The shade has the display.
+    """
 
     def __init__(self, core: SystemCore, stack: ActivityStack) -> None:
         self._core = core
         self._stack = stack
         self._lock = threading.Lock()
         self._posted: dict[tuple[str, int], PostedNotification] = {}
+        self.is_expanded = False
 
     def may_post(self, package: InstalledPackage) -> bool:
         """Return whether an app's notifications are shown."""
@@ -85,3 +93,35 @@ class NotificationShade:
         if package is None:
             raise AndroidError("android.app.PendingIntent$CanceledException", "")
         self._stack.start(SHELL, intent, created_by=package)
+
+    def view(self) -> View:
+        """Return the shade: a row for each notification, in the order in which they came."""
+        rows = [View("button", str(row), item.notification.title) for row, item in enumerate(self.all())]
+        return View("column", "notification_stack_scroller", children=tuple(rows))
+
+    def on_click(self, view_id: str) -> None:
+        """Tap a row, which closes the shade."""
+        posted = self.all()
+        self.is_expanded = False
+        if view_id.isdecimal() and int(view_id) < len(posted):
+            self.tap(posted[int(view_id)])
+
+    def top(self) -> Shown | None:
+        """Return the shade while it is expanded, else what the activities show."""
+        return Shown(self, SYSTEM_UI, self) if self.is_expanded else self._stack.top()
+
+    def go_back(self) -> None:
+        """Close the shade, or end the top activity."""
+        if self.is_expanded:
+            self.is_expanded = False
+        else:
+            self._stack.go_back()
+
+    def go_home(self) -> None:
+        """Close the shade, and show the home screen."""
+        self.is_expanded = False
+        self._stack.go_home()
+
+    def launcher_entries(self) -> Sequence[LauncherEntry]:
+        """Return the apps of the home screen."""
+        return self._stack.launcher_entries()

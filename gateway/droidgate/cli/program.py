@@ -46,6 +46,7 @@ HEADINGS: Final[Mapping[str, Mapping[str, str]]] = {
         "phone": "A virtual phone, to try everything without a real one",
         "shim": "Apps that make other apps callable by Mobile-MCP agents",
         "agent": "An agent app on the phone, to call tools as apps do",
+        "prove": "Do the device checklist on a phone, and put it back",
     },
     "Call": {
         "call": "Call a capability of a phone's app",
@@ -81,6 +82,7 @@ _MODULES: Final = {
     "droidgate.cli.shim.shim_options": ("shim",),
     "droidgate.cli.agent.agent_options": ("agent",),
     "droidgate.cli.verify.verify_options": ("verify",),
+    "droidgate.cli.prove.prove_options": ("prove",),
     "droidgate.cli.calls.call_options": ("call",),
     "droidgate.cli.why.why_options": ("why",),
     "droidgate.cli.pins.pin_options": ("pins",),

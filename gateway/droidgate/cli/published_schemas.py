@@ -46,6 +46,7 @@ _HOMES: Final = {
     "agent-log": "droidgate.cli.agent.run_agent:AgentLogDocument",
     "agent-uninstall": "droidgate.cli.agent.run_agent:AgentAppsDocument",
     "verify": "droidgate.cli.verify.run_verify:VerifyDocument",
+    "prove": "droidgate.cli.prove.run_prove:ProofDocument",
     "formats": "droidgate.cli.descriptors.run_formats:FormatsDocument",
     "scan": "droidgate.cli.coverage.run_scan:ScanDocument",
     "catalog-sql": "droidgate.cli.coverage.run_catalog_sql:AnswerDocument",

@@ -1,0 +1,1 @@
+"""The command that carries out the device checklist."""

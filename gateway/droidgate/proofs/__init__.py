@@ -1,0 +1,1 @@
+"""The device checklist, carried out on a phone and put back."""

@@ -1,0 +1,174 @@
+"""A proof: all steps on one phone, and the phone put back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Final
+
+from droidgate.devices.properties import build_of, get_properties
+from droidgate.proofs.phone_changes import PhoneChanges
+from droidgate.proofs.proof_bench import OWN_PACKAGES, Asker, Bench, Found, Verdict, passed_if
+from droidgate.proofs.proof_steps import STATE_STEP, STEPS, Step
+from droidgate.shims.place import ShimPlace
+from droidgate_mappings.formats.installed import is_shim
+from droidgate_mappings.model.errors import DeviceError, DroidgateError, UsageError
+
+_OWN: Final = frozenset(OWN_PACKAGES)
+
+
+@dataclass(frozen=True, slots=True)
+class ProvedStep:
+    """A step with what came of it.
+
+    Attributes:
+        id: Its name.
+        title: What it proves.
+        frontend: How an agent reached the shim, where it is about one.
+        backend: Kind of the app behind the shim, where it is about one.
+        verdict: `passed`, `failed`, `not-applicable` at this API level, or `needs-a-hand`.
+        reason: Why, where it is not passed.
+        seconds: How long it took.
+    """
+
+    id: str
+    title: str
+    frontend: str | None
+    backend: str | None
+    verdict: Verdict
+    reason: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class PhoneProof:
+    """What was proved on one phone.
+
+    Attributes:
+        api_level: With its minor level where there is one.
+        release: Android's version, as users know it.
+        manufacturer: The maker.
+        model: The model.
+        fingerprint: The build.
+        lost: The step in which the phone went away; None where it did not.
+        left: Commands that put the phone back; `droidgate prove` does it at its next start.
+        steps: The steps that were done.
+    """
+
+    api_level: str
+    release: str
+    manufacturer: str
+    model: str
+    fingerprint: str
+    lost: str | None
+    left: tuple[str, ...]
+    steps: tuple[ProvedStep, ...]
+
+
+def chosen_steps(patterns: Sequence[str]) -> tuple[Step, ...]:
+    """Return the steps that patterns name, with those that they need; all steps without a pattern.
+
+    Raises:
+        UsageError: a pattern names no step.
+    """
+    for pattern in patterns:
+        if not any(fnmatchcase(step.id, pattern) for step in STEPS):
+            groups = ", ".join(dict.fromkeys(f"{step.id.partition('/')[0]}/*" for step in STEPS))
+            raise UsageError(f"no step {pattern!r}", hint=f"use some of {groups}")
+    return tuple(
+        step
+        for step in STEPS
+        if not patterns or step.is_setup or any(fnmatchcase(step.id, pattern) for pattern in patterns)
+    )
+
+
+def prove(
+    place: ShimPlace,
+    steps: Sequence[Step],
+    apks: Mapping[str, bytes],
+    ask: Asker,
+    report: Callable[[str], None],
+) -> PhoneProof:
+    """Do the steps on a phone, and put it back.
+
+    Args:
+        place: The phone.
+        steps: As `chosen_steps` returns them.
+        apks: Sample apps that are installed for the proof where they are not there, by package.
+        ask: Asks a person.
+        report: Is called with a line before each step.
+
+    Raises:
+        UsageError: the phone has a shim or an agent, which the proof would replace.
+        DeviceError: the phone cannot be reached.
+    """
+    put_back_earlier(place, report)
+    own = sorted(name for name in place.packages() if name in _OWN or is_shim(name))
+    if own:
+        hint = "remove them first: `droidgate shim uninstall --all`, `droidgate agent uninstall`"
+        raise UsageError(f"the phone has {', '.join(own)}, which the proof would replace", hint=hint)
+    build = build_of(get_properties(place.device))
+    changes = PhoneChanges.begin(place)
+    bench = Bench(place, changes, apks, ask)
+    done: list[ProvedStep] = []
+    lost: str | None = None
+    left: tuple[str, ...] = ()
+    try:
+        for step in steps:
+            report(f"{step.id} ...")
+            began = time.monotonic()
+            found = _found(step, bench)
+            if found is None:
+                lost = step.id
+                break
+            seconds = round(time.monotonic() - began, 1)
+            identity = (step.id, step.title, step.frontend, step.backend)
+            done.append(ProvedStep(*identity, found.verdict, found.reason, seconds))
+    finally:
+        report("put the phone back ...")
+        try:
+            different = changes.put_back()
+        except DeviceError:
+            lost, left = lost or STATE_STEP[0], changes.left
+        else:
+            found = passed_if(not different, "; ".join(different))
+            done.append(ProvedStep(*STATE_STEP, None, None, found.verdict, found.reason, 0.0))
+    return PhoneProof(
+        build.sdk_full,
+        build.release,
+        build.manufacturer,
+        build.model,
+        build.fingerprint,
+        lost,
+        left,
+        tuple(done),
+    )
+
+
+def put_back_earlier(place: ShimPlace, report: Callable[[str], None]) -> None:
+    """Put back what a proof changed that lost the phone.
+
+    Raises:
+        DeviceError: the phone fails.
+    """
+    earlier = PhoneChanges.load(place)
+    if earlier is None:
+        return
+    report("put back what an earlier proof changed ...")
+    for line in earlier.put_back():
+        report(f"not as it was before that proof: {line}")
+
+
+def _found(step: Step, bench: Bench) -> Found | None:
+    """Return what came of a step; None where the phone went away."""
+    try:
+        return step.run(bench)
+    except DroidgateError as error:
+        try:
+            bench.place.device.run(["true"])
+        except DeviceError:
+            return None
+        hint = f"; {error.hint}" if error.hint else ""
+        return Found("failed", error.message + hint)

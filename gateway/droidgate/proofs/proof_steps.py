@@ -1,0 +1,612 @@
+"""The steps of a proof, in their order: what each does on the phone, and since which API level it counts."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from droidgate.agents.agent_client import AGENTS, FIRST_AGENT
+from droidgate.agents.agent_installation import install_agents
+from droidgate.agents.live_calls import call_tool, tool_names
+from droidgate.devices.app_installation import InstallError, install_apks
+from droidgate.devices.device_errors import SERVICE_MISSING
+from droidgate.devices.service_shells import app_function_shell
+from droidgate.proofs.proof_bench import (
+    CALLS,
+    EVERYBODY,
+    FRONTENDS,
+    PASSED,
+    REPORT,
+    SAMPLES,
+    SECONDS,
+    SHIM_AND_AGENT,
+    Bench,
+    Found,
+    OpenCall,
+    passed_if,
+    text_of,
+)
+from droidgate.shims.answers import ShimRefusalError
+from droidgate.shims.building import ignore
+from droidgate.shims.doctor import CheckState, examine
+from droidgate.shims.installation_steps import (
+    APP_FUNCTIONS_SDK,
+    BACKGROUND_ACTIVITIES_SDK,
+    BACKGROUND_SERVICES_SDK,
+)
+from droidgate.shims.installations import InstallRequest, install_ready, prepare_shims
+from droidgate.shims.place import installed_shims
+from droidgate.shims.shell_identity import ALLOWLIST, needs_identity, set_up_identity
+from droidgate.shims.shim_calls import call_capability
+from droidgate_mappings.formats.installed import SHIM_PACKAGE
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.tables.android_names import android_name
+from droidgate_phone.apps.sample_packages import report
+from droidgate_shim.builder.shims import ShimOptions
+
+_TOO_OLD: Final = "INSTALL_FAILED_OLDER_SDK"
+_EVERYTHING: Final = ShimOptions(
+    protocols=("all",), aggregate=True, advertise=frozenset({"mmcp", "mmcp-broadcast", "appfunctions"})
+)
+_MS: Final = 1000
+_REFUSED_WINDOW_MS: Final = 4_000
+_ALWAYS_SDK: Final = 34
+_NOTIFICATION: Final = "Tap to decide about a call"
+_SYSTEM_UI: Final = "com.android.systemui"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step.
+
+    Attributes:
+        id: Its name, whose parts are separated by slashes.
+        title: What it proves.
+        check: Does it.
+        since: First API level on which it counts.
+        rule: Why it does not count before.
+        frontend: How an agent reaches the shim, where it is about one.
+        backend: Kind of the app behind the shim, where it is about one.
+        needs: Packages without which it cannot be done.
+        is_setup: The other steps need it, so it is done in any case.
+    """
+
+    id: str
+    title: str
+    check: Callable[[Bench], Found]
+    since: int = 24
+    rule: str = ""
+    frontend: str | None = None
+    backend: str | None = None
+    needs: Collection[str] = SHIM_AND_AGENT
+    is_setup: bool = False
+
+    def run(self, bench: Bench) -> Found:
+        """Do the step, unless it does not count on this phone or something that it needs is not there.
+
+        Raises:
+            DroidgateError: the phone, an agent or the shim fails.
+        """
+        if bench.place.sdk < self.since:
+            return Found("not-applicable", f"{self.rule}: {android_name(self.since)} is the first")
+        for package in self.needs:
+            if package in bench.missing:
+                return bench.missing[package]
+        return self.check(bench)
+
+
+def _install_samples(bench: Bench) -> Found:
+    place, there = bench.place, bench.place.packages()
+    for package, apk in bench.apks.items():
+        if package in there:
+            continue
+        bench.changes.will_install(package)
+        try:
+            install_apks(place.device, {"base.apk": apk}, user=place.user, grant=True)
+        except InstallError as error:
+            bench.missing[package] = _refused(package, error)
+    there = place.packages()
+    for package in SAMPLES:
+        if package not in there and package not in bench.missing:
+            how = "build it with Gradle from device_shim/apps, and name its folder with --apps"
+            bench.missing[package] = Found("needs-a-hand", f"{package} is not installed; {how}")
+    if place.device.status(REPORT) is None:
+        bench.changes.will_write(REPORT)
+        place.device.push(report(), REPORT)
+    refused = [found.reason for found in bench.missing.values() if found.verdict == "failed"]
+    return passed_if(not refused, "; ".join(refused))
+
+
+def _install_agents(bench: Bench) -> Found:
+    bench.missing[FIRST_AGENT] = Found("failed", "the agents could not be installed")
+    for application_id in AGENTS:
+        bench.changes.will_install(application_id)
+    try:
+        bench.agents = install_agents(bench.place, None, ignore)
+    except InstallError as error:
+        bench.missing[FIRST_AGENT] = _refused(FIRST_AGENT, error)
+        return bench.missing[FIRST_AGENT]
+    del bench.missing[FIRST_AGENT]
+    return PASSED
+
+
+def _refused(package: str, error: InstallError) -> Found:
+    reason = f"{package}: {error.message}"
+    return Found("not-applicable" if error.code == _TOO_OLD else "failed", reason)
+
+
+def _install_shim(bench: Bench) -> Found:
+    place, there = bench.place, bench.place.packages()
+    sources = tuple(f"adb:{place.device.serial}/{package}" for package in SAMPLES if package in there)
+    if not sources:
+        reasons = [bench.missing[package] for package in SAMPLES]
+        bench.missing[SHIM_PACKAGE] = max(reasons, key=lambda found: found.verdict)
+        return bench.missing[SHIM_PACKAGE]
+    bench.missing[SHIM_PACKAGE] = Found("failed", "the shim could not be installed")
+    bench.changes.will_install(SHIM_PACKAGE)
+    prepared = prepare_shims(place, InstallRequest(sources, (), _EVERYTHING), ignore)
+    facts = [ready.facts for ready in prepared.ready]
+    done = [install_ready(place, ready, ignore) for ready in prepared.ready]
+    if needs_identity(place, facts) and prepared.key is not None:
+        done.append(set_up_identity(place, facts, prepared.key.signing))
+    refused = []
+    for step in (step for item in done for step in item.steps if step.outcome == "refused"):
+        if step.what == ALLOWLIST and SERVICE_MISSING in step.why:
+            # Without this service only the maker puts an app on the list.
+            why = f"this build lets adb put no app on Android's list of agents: {step.why}"
+            bench.missing[CALLS["app-function"].package] = Found("not-applicable", why)
+        else:
+            refused.append(f"{step.what}: {step.why}")
+    if all(item.works for item in done):
+        del bench.missing[SHIM_PACKAGE]
+    return passed_if(not refused, "; ".join(refused))
+
+
+def _shell_facts(bench: Bench) -> Found:
+    device = bench.place.device
+    ended = device.run(["sh", "-c", "echo out; echo err >&2; exit 7"])
+    seen = (ended.text.strip(), ended.error_text.strip(), ended.exit_status)
+    if seen != ("out", "err", 7):
+        return Found("failed", f"a command that prints to both streams and exits with 7 gives {seen}")
+    return PASSED
+
+
+_VERDICT_OF: Final[Mapping[CheckState, Found]] = {
+    "ok": PASSED,
+    "problem": Found("failed"),
+    "risk": Found("failed"),
+    "not-needed": Found("not-applicable"),
+    "unknown": Found("needs-a-hand"),
+}
+_DOCTOR: Final = {
+    "os-level": "Android's version, and how adb reaches the phone",
+    "screen-lock": "the screen is unlocked, as calls see it",
+    "handshake": "the shim answers the computer, in the version of its protocol",
+    "visibility": "agents that ask Android for tool apps find the shim",
+    "targets": "the apps behind the shim are there, and as they were approved",
+    "battery-exemption": "the shim may be started while it does not run",
+    "notifications": "the shim may notify",
+    "activity-start-route": "the shim may appear on top",
+    "accessibility": "accessibility services run while the shell's permission is lent",
+}
+"""Checks of `shim doctor` that are steps."""
+
+
+def _doctor(check: str, bench: Bench) -> Found:
+    found = [item for item in examine(bench.place, installed_shims(bench.place)) if item.kind.id == check]
+    for state in ("problem", "risk", "unknown", "ok", "not-needed"):
+        texts = [item.found for item in found if item.state == state]
+        if texts:
+            verdict = _VERDICT_OF[state].verdict
+            return PASSED if verdict == "passed" else Found(verdict, "; ".join(dict.fromkeys(texts)))
+    return Found("failed", f"the shim does not answer, so nothing can be said of {check}")
+
+
+def _other_version(bench: Bench) -> Found:
+    # The token is {"version":2}.
+    command = ["content", "call", "--uri", f"content://{SHIM_PACKAGE}.host"]
+    ended = bench.place.device.run([*command, "--method", "hello", "--arg", "eyJ2ZXJzaW9uIjoyfQ"])
+    text = ended.text.partition("result=")[2].rstrip("}]\n")
+    is_right = ended.exit_status == 0 and "unsupported_version" in _decoded(text)
+    return passed_if(is_right, f"the answer to version 2 is {ended.text.strip() or ended.error_text.strip()}")
+
+
+def _decoded(token: str) -> str:
+    try:
+        return base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)).decode("utf-8", "replace")
+    except binascii.Error:
+        return ""
+
+
+def _discovery(protocol: str, bench: Bench) -> Found:
+    component = bench.component(protocol)
+    if component is None:
+        return Found("failed", f"the agent sees no component of {protocol}")
+    listed = tool_names(bench.agents[0], component, seconds=SECONDS) or []
+    expected = [call.capability for call in CALLS.values() if call.package not in bench.missing]
+    absent = [name for name in expected if name not in listed]
+    return passed_if(not absent, f"not listed: {', '.join(absent)}")
+
+
+def _call(frontend: str, backend: str, bench: Bench) -> Found:
+    """Call an app through the shim; of each call nothing but an answer with the right sign is right."""
+    call = CALLS[backend]
+    if frontend == "host":
+        outputs = call_capability(
+            bench.shim, call.capability, call.arguments, deadline_ms=round(SECONDS * _MS)
+        )
+        text = json.dumps(outputs, ensure_ascii=False)
+    elif frontend == "app-functions":
+        with bench.granted(EVERYBODY):
+            text = _execute(bench, call.capability, call.arguments)
+    else:
+        protocol, transport = FRONTENDS[frontend]
+        component = bench.component(protocol)
+        if component is None:
+            return Found("failed", f"the agent sees no component of {protocol}")
+        with bench.granted(FIRST_AGENT if transport == "bind" else EVERYBODY):
+            text = text_of(
+                call_tool(
+                    bench.agents[0],
+                    component,
+                    call.capability,
+                    call.arguments,
+                    transport=transport,
+                    seconds=SECONDS,
+                )
+            )
+    return passed_if(call.is_answered(text), text)
+
+
+def _execute(bench: Bench, function: str, arguments: Mapping[str, Json]) -> str:
+    command = ["cmd", "app_function", "execute-app-function", "--package", SHIM_PACKAGE]
+    parameters = json.dumps({name: [value] for name, value in arguments.items()})
+    user = str(bench.place.user)
+    options = ["--function", function, "--parameters", parameters, "--user", user]
+    ended = bench.place.device.run([*command, *options], deadline=SECONDS)
+    return ended.text.strip() or ended.error_text.strip()
+
+
+def _shell_of_functions(bench: Bench) -> Found:
+    shell = app_function_shell(bench.place.device)
+    if shell.executes:
+        return PASSED
+    reason = shell.reason or "`cmd app_function` cannot call functions"
+    is_expected = bench.place.sdk_full in ("36", "36.0")
+    return Found("not-applicable" if is_expected else "failed", reason)
+
+
+def _call_by_shell(backend: str, bench: Bench) -> Found:
+    shell = _shell_of_functions(bench)
+    return _call("app-functions", backend, bench) if shell is PASSED else shell
+
+
+def _named_agent(bench: Bench) -> Found:
+    capability = CALLS["mobile-mcp"].capability
+    with bench.without_questions(), bench.granted():
+        first = OpenCall.begin(bench, capability, {}).text()
+        second = OpenCall.begin(bench, capability, {}, agent=1).text()
+    if not CALLS["mobile-mcp"].is_answered(first):
+        return Found("failed", f"the agent that is granted: {first}")
+    return passed_if("denied" in second, f"the agent that is not granted: {second}")
+
+
+def _revoked(bench: Bench) -> Found:
+    with bench.without_questions():
+        with bench.granted():
+            pass
+        text = OpenCall.begin(bench, CALLS["mobile-mcp"].capability, {}).text()
+    return passed_if("denied" in text, f"after the grant was revoked: {text}")
+
+
+def _press(bench: Bench, button: str, *, agent: int = 0) -> str:
+    """Make a call that the user is asked about, press a button, and return the answer."""
+    call = OpenCall.begin(bench, CALLS["mobile-mcp"].capability, {}, agent=agent)
+    control = bench.wait_for_control("Deny" if button == "BACK" else button)
+    if control is None:
+        bench.press("BACK")
+        call.end()
+        return f"no button {button} on the screen"
+    if button == "BACK":
+        bench.press("BACK")
+    else:
+        bench.tap(control)
+    return call.text()
+
+
+def _once(bench: Bench) -> Found:
+    text = _press(bench, "Once")
+    if not CALLS["mobile-mcp"].is_answered(text):
+        return Found("failed", text)
+    with bench.without_questions():
+        again = OpenCall.begin(bench, CALLS["mobile-mcp"].capability, {}).text()
+    return passed_if("denied" in again, f"without a question, the next call: {again}")
+
+
+def _always(bench: Bench) -> Found:
+    try:
+        text = _press(bench, "Always")
+        if not CALLS["mobile-mcp"].is_answered(text):
+            return Found("failed", text)
+        with bench.without_questions():
+            again = OpenCall.begin(bench, CALLS["mobile-mcp"].capability, {}).text()
+    finally:
+        bench.shim.revoke(FIRST_AGENT)
+    return passed_if(CALLS["mobile-mcp"].is_answered(again), f"the next call: {again}")
+
+
+def _notification(bench: Bench) -> Found:
+    device = bench.place.device
+    with bench.without_windows():
+        call = OpenCall.begin(bench, CALLS["mobile-mcp"].capability, {})
+        device.check(["cmd", "statusbar", "expand-notifications"])
+        row = bench.wait_for_control(_NOTIFICATION, _SYSTEM_UI)
+        if row is not None:
+            bench.tap(row)
+        button = None if row is None else bench.wait_for_control("Once")
+        if button is None:
+            device.check(["cmd", "statusbar", "collapse"])
+            return Found("failed", f"no {'notification' if row is None else 'question after a tap'}")
+        bench.tap(button)
+        text = call.text()
+    return passed_if(CALLS["mobile-mcp"].is_answered(text), text)
+
+
+def _back(bench: Bench) -> Found:
+    text = _press(bench, "BACK")
+    return passed_if('"failure"' in text, text)
+
+
+def _deny(bench: Bench) -> Found:
+    text = _press(bench, "Deny", agent=1)
+    return passed_if("denied: the user refused" in text, text)
+
+
+def _denied_again(bench: Bench) -> Found:
+    text = OpenCall.begin(bench, CALLS["mobile-mcp"].capability, {}, agent=1).text()
+    return passed_if("retry in" in text, f"right after Deny: {text}")
+
+
+def _host_call_of_window(bench: Bench, milliseconds: int) -> str:
+    call = CALLS["mmcp-activity"]
+    try:
+        outputs = call_capability(bench.shim, call.capability, call.arguments, deadline_ms=milliseconds)
+    except ShimRefusalError as error:
+        return error.failure.token
+    return json.dumps(outputs, ensure_ascii=False)
+
+
+def _window_on_top(bench: Bench) -> Found:
+    bench.press("HOME")
+    text = _host_call_of_window(bench, round(SECONDS * _MS))
+    return passed_if(CALLS["mmcp-activity"].is_answered(text), text)
+
+
+def _window_refused(bench: Bench) -> Found:
+    with bench.without_windows():
+        text = _host_call_of_window(bench, _REFUSED_WINDOW_MS)
+    return passed_if(text in ("needs_user", "timeout"), f"a window opened from the background: {text}")
+
+
+def _large(bench: Bench) -> Found:
+    for length, token in ((60_000, "backend_failure"), (70_000, "invalid_argument")):
+        try:
+            call_capability(bench.shim, "warmestPlace", {"places": "x" * length})
+        except ShimRefusalError as error:
+            if error.failure.token != token:
+                return Found("failed", f"{length} characters: {error.message}")
+        else:
+            return Found("failed", f"{length} characters: an answer")
+    return PASSED
+
+
+def _stopped(backend: str, bench: Bench) -> Found:
+    package = CALLS[backend].package
+    bench.place.device.check(["am", "force-stop", "--user", str(bench.place.user), package])
+    return _call("host", backend, bench)
+
+
+def _start_service(bench: Bench, sign: str) -> str:
+    device, user = bench.place.device, str(bench.place.user)
+    changed = device.run(["dumpsys", "deviceidle", "whitelist", f"{sign}{SHIM_PACKAGE}"])
+    device.check(["am", "force-stop", "--user", user, SHIM_PACKAGE])
+    component = f"{SHIM_PACKAGE}/dev.droidgate.shim.frontends.ToolService"
+    ended = device.run(["am", "startservice", "--user", user, "-n", component])
+    return f"{changed.text}{ended.text}{ended.error_text}".strip()
+
+
+def _start_without_exemption(bench: Bench) -> Found:
+    text = _start_service(bench, "-")
+    bench.place.device.run(["dumpsys", "deviceidle", "whitelist", f"+{SHIM_PACKAGE}"])
+    return passed_if("app is in background" in text, text)
+
+
+def _start_with_exemption(bench: Bench) -> Found:
+    text = _start_service(bench, "+")
+    return passed_if("Starting service" in text and "Error" not in text, text)
+
+
+def _process_dies(bench: Bench) -> Found:
+    call = OpenCall.begin(bench, CALLS["mobile-mcp"].capability, {})
+    if bench.wait_for_control("Deny") is None:
+        return Found("failed", f"the user was not asked: {call.text()}")
+    bench.place.device.check(["am", "force-stop", "--user", str(bench.place.user), SHIM_PACKAGE])
+    ended = call.end()
+    kind = "nothing" if ended.event is None else ended.event.kind
+    return passed_if(kind == "disconnected", f"after the shim's process ended, the agent got {kind}")
+
+
+def _by_hand(what: str, question: str, bench: Bench) -> Found:
+    answer = bench.ask(what, question)
+    if answer is None:
+        return Found("needs-a-hand", what)
+    return passed_if(answer == "yes", f"answered with no: {question}")
+
+
+_HANDS: Final = {
+    "hand/edges": (
+        "the question leaves the bars free, upright and turned",
+        "call from the agent without a grant, and turn the phone while it asks",
+        "Is nothing of the question under the status bar or the navigation bar?",
+    ),
+    "hand/overlay": (
+        "an overlay does not answer the question",
+        "let an app with an overlay cover the question, and tap Once below it",
+        "Does Once do nothing and say why (API 30 and earlier), or is the overlay hidden (31 and later)?",
+    ),
+    "hand/talkback": (
+        "TalkBack keeps speaking while app functions are called",
+        "switch TalkBack on, and call an app function through the shim",
+        "Does TalkBack speak before, during and after the call?",
+    ),
+    "hand/frozen-agent": (
+        "an agent that was in the background for minutes gets its answer",
+        "leave the agent in the background for five minutes with a call open, then open it",
+        "Is the answer there?",
+    ),
+    "hand/short-service": (
+        "a call of 100 seconds ends without a crash",
+        "start a call whose window stays open for 100 seconds",
+        "Is there neither a crash nor an ANR?",
+    ),
+    "hand/restart": (
+        "grants stay after a restart",
+        "grant an agent a capability, restart the phone, and call again",
+        "Is the call answered without a question?",
+    ),
+}
+"""What nobody but a person sees: title, what to do, and the question."""
+
+
+def _steps() -> Iterator[Step]:
+    yield Step("shell/facts", "the shell has both streams and exit statuses", _shell_facts, needs=())
+    yield Step(
+        "install/samples", "the package installer takes apps", _install_samples, needs=(), is_setup=True
+    )
+    yield Step(
+        "install/agents", "two agents are installed and answer", _install_agents, needs=(), is_setup=True
+    )
+    yield Step(
+        "install/shim",
+        "a shim of all samples is installed and set up",
+        _install_shim,
+        needs=(),
+        is_setup=True,
+    )
+    for check, title in _DOCTOR.items():
+        since = APP_FUNCTIONS_SDK if check == "accessibility" else 24
+        rule = "nothing is lent before"
+        yield Step(f"doctor/{check}", title, partial(_doctor, check), since, rule, needs=(SHIM_PACKAGE,))
+    yield Step(
+        "shell/app-functions",
+        "the shell calls app functions",
+        _shell_of_functions,
+        APP_FUNCTIONS_SDK,
+        "app functions",
+        needs=(),
+    )
+    yield Step("host/version", "the shim refuses another version of the computer", _other_version)
+    for protocol in ("mobile-mcp", "mmcp", "mmcp-broadcast"):
+        yield Step(
+            f"discovery/{protocol}",
+            f"an agent of {protocol} finds the shim's capabilities",
+            partial(_discovery, protocol),
+            frontend=protocol,
+        )
+    yield from _call_steps()
+    for backend, call in CALLS.items():
+        yield Step(
+            f"stopped/{backend}",
+            "a call starts an app that was stopped",
+            partial(_stopped, backend),
+            APP_FUNCTIONS_SDK if backend == "app-function" else 24,
+            "app functions",
+            backend=backend,
+            needs=(SHIM_PACKAGE, call.package),
+        )
+    yield Step("grant/named-agent", "a grant lets its agent call, and no other", _named_agent)
+    yield Step("grant/revoked", "a revoked grant lets nobody call", _revoked)
+    yield Step("consent/once", "Once allows one call", _once)
+    yield Step("consent/always", "Always allows the calls after it", _always, _ALWAYS_SDK, "Always")
+    windows = "windows from the background open before"
+    yield Step(
+        "consent/notification",
+        "where no window may open, a tap on a notification opens the question",
+        _notification,
+        BACKGROUND_ACTIVITIES_SDK,
+        windows,
+    )
+    yield Step("process/dies", "an agent notices that the shim's process ended", _process_dies)
+    yield Step("consent/back", "Back refuses the call", _back)
+    yield Step("consent/deny", "Deny refuses the call", _deny)
+    yield Step("consent/denied-again", "after Deny nobody is asked for a minute", _denied_again)
+    needs = (SHIM_PACKAGE, CALLS["mmcp-activity"].package)
+    yield Step(
+        "window/on-top",
+        "a shim that may appear on top opens a tool's window from the background",
+        _window_on_top,
+        backend="mmcp-activity",
+        needs=needs,
+    )
+    yield Step(
+        "window/refused",
+        "without that right no window opens from the background",
+        _window_refused,
+        BACKGROUND_ACTIVITIES_SDK,
+        windows,
+        backend="mmcp-activity",
+        needs=needs,
+    )
+    yield Step(
+        "call/large",
+        "60,000 characters arrive whole, 70,000 are refused",
+        _large,
+        needs=(SHIM_PACKAGE, CALLS["mmcp-broadcast"].package),
+    )
+    services = "services start from the background before"
+    yield Step(
+        "service/background",
+        "a service without exemption does not start from the background",
+        _start_without_exemption,
+        BACKGROUND_SERVICES_SDK,
+        services,
+        needs=(SHIM_PACKAGE,),
+    )
+    yield Step(
+        "service/exempt",
+        "an exempt one does",
+        _start_with_exemption,
+        BACKGROUND_SERVICES_SDK,
+        services,
+        needs=(SHIM_PACKAGE,),
+    )
+    for name, (title, what, question) in _HANDS.items():
+        yield Step(name, title, partial(_by_hand, what, question))
+
+
+def _call_steps() -> Iterator[Step]:
+    for backend, call in CALLS.items():
+        since = APP_FUNCTIONS_SDK if backend == "app-function" else 24
+        for frontend in ("host", *FRONTENDS, "app-functions"):
+            by_shell = frontend == "app-functions"
+            is_agents = frontend in FRONTENDS
+            yield Step(
+                f"call/{frontend}/{backend}",
+                "a call reaches the app, and its answer comes back",
+                partial(_call_by_shell, backend) if by_shell else partial(_call, frontend, backend),
+                APP_FUNCTIONS_SDK if by_shell else since,
+                "app functions",
+                frontend,
+                backend,
+                (*(SHIM_AND_AGENT if is_agents else (SHIM_PACKAGE,)), call.package),
+            )
+
+
+STEPS: Final = tuple(_steps())
+STATE_STEP: Final = ("state/as-before", "the phone is as it was before")
+"""The last step, which no other can be without."""
