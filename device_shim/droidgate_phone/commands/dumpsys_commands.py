@@ -194,24 +194,11 @@ def _dump_window(call: CommandCall, arguments: tuple[str, ...]) -> int:
     return 0
 
 
-def _dump_trust(call: CommandCall, arguments: tuple[str, ...]) -> int:
-    if arguments:
-        return refuse(call, " ".join(("dumpsys trust", *arguments)))
-    locked = int(call.system.is_locked)
-    call.write(
-        "Trust manager state:\n"
-        f' User "Owner" (id=0, flags=0x4c13) (current): trusted=0, trustManaged=0, deviceLocked={locked}, '
-        "strongAuthRequired=0x0\n"
-    )
-    return 0
-
-
 _SERVICES: Final[Mapping[str, Dump]] = {
     "activity": _dump_activity,
     "app_function": _dump_app_function,
     "battery": _dump_battery,
     "deviceidle": _dump_idle,
-    "trust": _dump_trust,
     "package": _dump_package,
     "trust": _dump_trust,
     "window": _dump_window,
