@@ -78,4 +78,4 @@ def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]
 
 def found_by(provider: Provider) -> str | None:
     """Return what would find the tools of a receiver of broadcasts."""
-    return ASKED_BY_SHIM if provider.dialect == BROADCAST and not provider.capabilities else None
+    return ASKED_BY_SHIM.capitalize() if provider.dialect == BROADCAST and not provider.capabilities else None

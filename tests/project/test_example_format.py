@@ -18,7 +18,7 @@ from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Level
 from droidgate_mappings.model.types import ObjectType
-from droidgate_phone.apps.sample_apps import sample_apps_directory
+from droidgate_shim.builder.sample_apps import sample_apps_directory
 from model_types import provider_of, record, required, string
 from properties.matching import assert_findings_match
 from requirements_of_tests import CHECKOUT

@@ -21,7 +21,7 @@ PACKAGES = {
     for root in ("gateway", "adapters", "mappings", "device_shim")
     for path in (CHECKOUT / root).glob("*/__init__.py")
 }
-SAMPLE_APPS = PurePosixPath("droidgate_phone/app_sources")
+SAMPLE_APPS = PurePosixPath("droidgate_shim/app_sources")
 
 
 def _run(*command: str | Path, **options: Any) -> str:

@@ -35,7 +35,7 @@ WRITTEN = [
 TARGETS = [f"{item}+{dialect}" for item, dialect in WRITTEN]
 
 
-def _cross(provider: Provider, target: str) -> Provider:
+def _convert(provider: Provider, target: str) -> Provider:
     format_id, _, dialect_id = target.partition("+")
     item = LOADED[format_id]
     assert isinstance(item, Format)
@@ -58,27 +58,27 @@ def test_a_format_loads(name: str) -> None:
 @pytest.mark.parametrize("target", TARGETS)
 @given(provider=providers(size=15))
 @settings(max_examples=40)
-def test_any_model_crosses(target: str, provider: Provider) -> None:
-    _cross(provider, target)
+def test_any_model_is_converted(target: str, provider: Provider) -> None:
+    _convert(provider, target)
 
 
 @pytest.mark.parametrize(("first", "second"), list(permutations(TARGETS, 2)))
-def test_what_one_format_holds_crosses_to_every_other(first: str, second: str) -> None:
+def test_what_one_format_holds_is_converted_to_every_other(first: str, second: str) -> None:
     for seed in range(SEEDS_OF_A_PAIR):
-        _cross(_cross(random_provider(Random(seed), size=15), first), second)
+        _convert(_convert(random_provider(Random(seed), size=15), first), second)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("block", range(1_000))
-def test_a_hundred_thousand_models_cross_to_every_dialect(block: int) -> None:
+def test_a_hundred_thousand_models_are_converted_to_every_dialect(block: int) -> None:
     for seed in range(block * MODELS_OF_A_BLOCK, (block + 1) * MODELS_OF_A_BLOCK):
         provider = random_provider(Random(seed), size=15)
         for target in TARGETS:
-            _cross(provider, target)
+            _convert(provider, target)
 
 
 @given(providers(size=15))
 def test_one_revision_gives_the_other_what_it_can_hold(provider: Provider) -> None:
-    older = _cross(provider, "mcp+2025-11-25")
-    newer = _cross(older, "mcp+2026-07-28")
-    assert _cross(newer, "mcp+2025-11-25") == older
+    older = _convert(provider, "mcp+2025-11-25")
+    newer = _convert(older, "mcp+2026-07-28")
+    assert _convert(newer, "mcp+2025-11-25") == older

@@ -109,7 +109,7 @@ class FileSource:
 
     def _unreadable(self, error: Exception) -> InputError:
         reason = getattr(error, "strerror", None) or str(error)
-        return InputError(f"it cannot be read: {reason}", place=self._name)
+        return InputError(f"cannot be read: {reason}", place=self._name)
 
     @property
     def name(self) -> str:

@@ -159,7 +159,7 @@ def load_key(path: Path) -> SigningKey:
         with path.open("rb") as file:
             data = file.read(_MAX_BYTES)
     except OSError as error:
-        raise InputError(f"it cannot be read: {error.strerror}", place=str(path)) from None
+        raise InputError(f"cannot be read: {error.strerror}", place=str(path)) from None
     return _parse_key(data, str(path))
 
 

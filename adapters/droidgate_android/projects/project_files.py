@@ -67,7 +67,7 @@ def _read_start(path: str | Path, length: int, root: str | Path | None, place: s
         return _read(descriptor, length)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"it cannot be read: {reason}", place=place) from None
+        raise InputError(f"cannot be read: {reason}", place=place) from None
     finally:
         if descriptor >= 0:
             os.close(descriptor)

@@ -24,7 +24,7 @@ from cryptography.x509.oid import NameOID
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.signing_keys import SigningKey
 from droidgate_phone.apps.pdf_document import PdfPage, write_pdf
-from droidgate_phone.apps.sample_apps import agent_dex, sample_apps_directory
+from droidgate_shim.builder.sample_apps import agent_apk, sample_apps_directory
 
 _ANDROID: Final = 'xmlns:android="http://schemas.android.com/apk/res/android"'
 _LAUNCHED: Final = """
@@ -215,12 +215,6 @@ def sample_package(name: str) -> SamplePackage:
         return SamplePackage(name, package, agent_apk(package, signing_key()))
     apk = pack_project(sample_apps_directory() / module, key=signing_key(), package=package)
     return SamplePackage(name, package, apk)
-
-
-def agent_apk(application_id: str, key: SigningKey) -> bytes:
-    """Return the agent app, which comes with its code, under an application id."""
-    project = sample_apps_directory() / _SAMPLES[_AGENT][1]
-    return pack_project(project, key=key, package=application_id, dex=[agent_dex()])
 
 
 def report() -> bytes:

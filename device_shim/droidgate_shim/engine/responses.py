@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from typing import Final
 
 from droidgate_mappings.model.capability import Capability, type_behind
 from droidgate_mappings.model.errors import InputError
@@ -109,8 +110,11 @@ def write_journal_entry(request: MobileMcpRequest) -> str:
     )
 
 
-def answer_journal_entry(entry: str) -> dict[str, str]:
-    """Return the extras that answer a request of before the shim's death: `interrupted`.
+STOPPED: Final = Failure("interrupted", "the shim was stopped during the call")
+
+
+def answer_journal_entry(entry: str, failure: Failure = STOPPED) -> dict[str, str]:
+    """Return the extras that answer a request with a failure, by default one of before the shim's death.
 
     Raises:
         InputError: the entry is not one that `write_journal_entry` wrote.
@@ -127,4 +131,4 @@ def answer_journal_entry(entry: str) -> dict[str, str]:
         )
     except (KeyError, TypeError):
         raise InputError("the journal holds something else", place="journal") from None
-    return write_failure(request, Failure("interrupted", "the shim was stopped during the call"))
+    return write_failure(request, failure)

@@ -9,12 +9,12 @@ from pathlib import Path
 from droidgate.agents.agent_client import AGENTS, AgentClient
 from droidgate.devices.app_installation import install_apks, uninstall
 from droidgate.shims.building import chosen_key
-from droidgate.shims.place import ShimPlace
-from droidgate_phone.apps.sample_packages import agent_apk
+from droidgate.shims.place import DeviceUser
+from droidgate_shim.builder.sample_apps import agent_apk
 
 
 def install_agents(
-    place: ShimPlace, key: Path | None, report: Callable[[str], None]
+    place: DeviceUser, key: Path | None, report: Callable[[str], None]
 ) -> tuple[AgentClient, ...]:
     """Install both agents, or replace them, and be sure that each answers.
 
@@ -31,7 +31,7 @@ def install_agents(
 
 
 def _install(
-    place: ShimPlace, application_id: str, key: Path | None, report: Callable[[str], None]
+    place: DeviceUser, application_id: str, key: Path | None, report: Callable[[str], None]
 ) -> AgentClient:
     apk = agent_apk(application_id, chosen_key(key, report).signing)
     install_apks(place.device, {f"{application_id}.apk": apk}, user=place.user)
@@ -40,7 +40,7 @@ def _install(
     return client
 
 
-def uninstall_agents(place: ShimPlace) -> tuple[str, ...]:
+def uninstall_agents(place: DeviceUser) -> tuple[str, ...]:
     """Remove the agents that are installed, and return their application ids.
 
     Raises:
@@ -55,7 +55,7 @@ def uninstall_agents(place: ShimPlace) -> tuple[str, ...]:
 
 @contextmanager
 def installed_agents(
-    place: ShimPlace, report: Callable[[str], None]
+    place: DeviceUser, report: Callable[[str], None]
 ) -> Iterator[tuple[AgentClient, AgentClient]]:
     """Yield both agents; those that were not installed before are removed at the end.
 

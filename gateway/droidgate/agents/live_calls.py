@@ -1,5 +1,8 @@
 """Requests and answers of each protocol, as an agent on the phone writes and reads them.
 
+They are typed from the specifications and not imported from the adapters: an app is checked against its
+protocol, not against droidgate's own writer and reader, whose mistakes would agree with themselves.
+
 Sections are those of the specifications; mMCP by broadcast has none (reference mobile-mcp-and-mmcp 3.3).
 """
 

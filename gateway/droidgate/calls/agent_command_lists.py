@@ -75,7 +75,7 @@ def _read(path: str | os.PathLike[str], place: str) -> str:
         with Path(path).open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it cannot be read"
+        reason = getattr(error, "strerror", None) or "cannot be read"
         raise InputError(reason, place=place) from error
     if len(data) > MAX_BYTES:
         raise InputError(f"the file has more than {MAX_BYTES:,} bytes", place=place, hint="split the file")

@@ -46,7 +46,7 @@ class ApprovalRequest:
         return "the app has changed since you approved it" if self.state.kind == "changed" else ""
 
     @property
-    def way_out(self) -> str:
+    def fix(self) -> str:
         """The command that approves the capability; if an MCP client calls, for that client only."""
         subject = self.subject
         pattern, serial = map(shlex.quote, (literal_pattern(subject), subject.serial))

@@ -110,7 +110,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
                 if line.strip():
                     yield number, line
     except OSError as error:
-        raise InputError(error.strerror or "it cannot be read", place=str(path)) from error
+        raise InputError(error.strerror or "cannot be read", place=str(path)) from error
 
 
 def _read_request(line: bytes, number: int, place: str) -> BatchRequest:
@@ -202,7 +202,7 @@ class Journal:
                 self._file.flush()
                 os.fsync(self._file.fileno())
             except OSError as error:
-                message = error.strerror or "it cannot be written"
+                message = error.strerror or "cannot be written"
                 raise WriteError(
                     message, place=self._file.name, hint="make room, and run the batch again"
                 ) from error
@@ -220,7 +220,7 @@ def open_journal(path: str | os.PathLike[str]) -> Iterator[Journal]:
     try:
         file = Path(path).open("a+b")  # noqa: SIM115 - closed below
     except OSError as error:
-        raise WriteError(error.strerror or "it cannot be written", place=os.fspath(path)) from error
+        raise WriteError(error.strerror or "cannot be written", place=os.fspath(path)) from error
     with file:
         if not lock_file(file.fileno(), wait=False):
             hint = "wait, or use a new file"

@@ -87,9 +87,9 @@ class CallRoutes:
         Raises:
             DeviceError: the phone fails.
         """
-        from droidgate.shims.place import ShimPlace  # noqa: PLC0415 - calls by the shell use no shim
+        from droidgate.shims.place import DeviceUser  # noqa: PLC0415 - calls by the shell use no shim
 
-        place = ShimPlace(link.device, link.facts.user, link.facts.sdk_full)
+        place = DeviceUser(link.device, link.facts.user, link.facts.sdk_full)
         installed: dict[str, InstalledPackage] | None = None
         failures: dict[CapabilityKey, CallError] = {}
         for target in targets:

@@ -529,7 +529,7 @@ class Caller:
         link.trace.record_approval(state.kind, allowed=answer.allowed)
         if not answer.allowed:
             text = answer.message or decision.reason
-            hint = f"a person approves it on a terminal: {asked.way_out}"
+            hint = f"a person approves it on a terminal: {asked.fix}"
             raise call_error(Failure(answer.token, text), hint=hint)
         with link.hop("look at the app again"):
             now = self.targets.current(checked.target, link.device)

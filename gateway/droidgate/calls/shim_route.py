@@ -18,7 +18,7 @@ from droidgate.devices.packages import InstalledPackage
 from droidgate.devices.quoting import quote_argument
 from droidgate.shims.answers import CallStage, ShimRefusalError
 from droidgate.shims.host_client import DISCOVERY_SECONDS, HostClient
-from droidgate.shims.place import ShimPlace
+from droidgate.shims.place import DeviceUser
 from droidgate.shims.shim_calls import check_signer, new_request, read_outputs
 from droidgate.shims.shim_facts import installed_routes
 from droidgate_mappings.formats.installed import SHIM_PACKAGE, SHIM_PREFIX, DeviceFacts
@@ -129,7 +129,7 @@ class ShimRoute:
         return _raw_result(sent, outputs)
 
     def find(
-        self, target: CallTarget, place: ShimPlace, installed: Mapping[str, InstalledPackage]
+        self, target: CallTarget, place: DeviceUser, installed: Mapping[str, InstalledPackage]
     ) -> tuple[str, RouteTable, PreparedRoute]:
         """Return the shim that offers a capability, its table, and the route in it.
 
@@ -162,7 +162,7 @@ class ShimRoute:
             hint = _installing_hint(target, place.device.serial)
         raise call_error(Failure("unavailable", text), hint=hint)
 
-    def _table_of(self, package: InstalledPackage, place: ShimPlace) -> RouteTable:
+    def _table_of(self, package: InstalledPackage, place: DeviceUser) -> RouteTable:
         """Return the route table of a shim whose signer is trusted, read once for each installation.
 
         Raises:
@@ -255,8 +255,8 @@ def _end(sent: _Prepared, link: CallLink) -> bool:
         return False
 
 
-def _place_of(device: Device, facts: DeviceFacts) -> ShimPlace:
-    return ShimPlace(device, facts.user, facts.sdk_full)
+def _place_of(device: Device, facts: DeviceFacts) -> DeviceUser:
+    return DeviceUser(device, facts.user, facts.sdk_full)
 
 
 def _installing_hint(target: CallTarget, serial: str) -> str:

@@ -37,7 +37,7 @@ from droidgate.devices.packages import (
 from droidgate.devices.quoting import check_package, check_user, is_package
 from droidgate.shims.doctor import APP_FUNCTIONS, SCREEN_LOCK, START_ROUTE, Check, examine
 from droidgate.shims.host_client import ANY_APP, EVERY_CAPABILITY
-from droidgate.shims.place import InstalledShim, ShimPlace, installed_shims, target_problem
+from droidgate.shims.place import DeviceUser, InstalledShim, installed_shims, target_problem
 from droidgate.sources import check_declared, read_sources
 from droidgate.sources.folders import read_bytes
 from droidgate.sources.linting import check_reading, unreadable_finding
@@ -283,9 +283,9 @@ class WhyOnPhone:
         return self.targets.reading
 
     @cached_property
-    def place(self) -> ShimPlace:
+    def place(self) -> DeviceUser:
         """Where its shims are."""
-        return ShimPlace(self.phone.device, self.reading.facts.user, self.reading.facts.sdk_full)
+        return DeviceUser(self.phone.device, self.reading.facts.user, self.reading.facts.sdk_full)
 
     @cached_property
     def packages(self) -> Mapping[str, InstalledPackage]:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _MOST_ENTRIES: Final = 1000
-_REPORT_FILE: Final = re.compile(r"extra argument\(s\) \((\S+\.(?:sarif|json|md))\)")
 """Most entries of a folder that a missing name is compared with."""
+_REPORT_FILE: Final = re.compile(r"extra argument\(s\) \((\S+\.(?:sarif|json|md))\)")
 
 _HINTS_OF_FILES: Final = {
     errno.EACCES: "check who may use it",

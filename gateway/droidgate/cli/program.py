@@ -51,11 +51,11 @@ HEADINGS: Final[Mapping[str, Mapping[str, str]]] = {
     "Call": {
         "call": "Call a capability of a phone's app",
         "why": "Show why an agent can or cannot call a capability",
-        "pins": "Approvals of capabilities as they are declared",
+        "pins": "Manage approvals of capabilities",
         "audit": "The log of all calls",
     },
     "Serve": {
-        "serve": "Give what the apps of phones declare to any MCP client",
+        "serve": "Serve app capabilities to MCP clients",
         "serve-mobile-agent": "Serve a phone to UFO's MobileAgent",
         "install-client": "Make an MCP client use droidgate",
     },

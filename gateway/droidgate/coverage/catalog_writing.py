@@ -222,7 +222,7 @@ def _line(value: Mapping[str, Any]) -> bytes:
 
 def _unwritable(path: Path, error: OSError) -> InputError:
     hint = "what it holds is not lost: the same scan goes on from there"
-    return InputError(f"it cannot be written: {error.strerror}", place=printable(str(path)), hint=hint)
+    return InputError(f"cannot be written: {error.strerror}", place=printable(str(path)), hint=hint)
 
 
 BUILDING: Final = "building"

@@ -24,7 +24,6 @@ LEVELS: Final = (EXACT, *(str(item) for item in CONVERSION_LEVELS if item is not
 Security findings are counted apart: they do not measure what a declaration loses.
 """
 
-_BYTES_PER_TOKEN: Final = 4
 _PLACED: Final = 2
 
 
@@ -230,8 +229,3 @@ def _tool_bytes(provider: Provider, tools: tuple[Format, Writing] | None) -> tup
         if sizes is not None:
             return sizes
     return (None,) * len(provider.capabilities)
-
-
-def estimate_tokens(size: int | None) -> int | None:
-    """Return the estimate of a text's tokens: its bytes divided by four, rounded up."""
-    return None if size is None else -(-size // _BYTES_PER_TOKEN)

@@ -274,7 +274,7 @@ class QualityFigures(Frozen):
         lint_errors: Lint findings of the level `error`.
         lint_warnings: Lint findings of the level `warning`.
         lint_notes: Lint findings of the level `note`.
-        bent: Deviations from the specification that the reader accepted.
+        lenient_reads: Deviations from the specification that the reader accepted.
         marks: Texts with a security mark.
         score: 100 minus the deductions in docs/reference/coverage.md; None where nothing is declared.
     """
@@ -289,7 +289,7 @@ class QualityFigures(Frozen):
     lint_errors: int
     lint_warnings: int
     lint_notes: int
-    bent: int
+    lenient_reads: int
     marks: int
     score: int | None
 

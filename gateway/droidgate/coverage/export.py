@@ -195,7 +195,7 @@ def _write(figures: Figures, query: str, path: Path, form: Form) -> Path:
         reason = (
             os.strerror(int(number[1])) if number else getattr(error, "strerror", None) or first_line(error)
         )
-        raise WriteError(f"it cannot be written: {reason}", place=str(path)) from None
+        raise WriteError(f"cannot be written: {reason}", place=str(path)) from None
     return path
 
 

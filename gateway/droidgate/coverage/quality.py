@@ -77,7 +77,7 @@ CREATE TABLE objected AS
     SELECT entry, count(*) FILTER (origin = 'lint' AND level = 'error') AS lint_errors,
         count(*) FILTER (origin = 'lint' AND level = 'warning') AS lint_warnings,
         count(*) FILTER (origin = 'lint' AND level = 'note') AS lint_notes,
-        count(*) FILTER (origin = 'reading') AS bent,
+        count(*) FILTER (origin = 'reading') AS lenient_reads,
         count(*) FILTER (origin = '{SECURITY_ORIGIN}') AS marks
     FROM finding_fact GROUP BY entry
 """,

@@ -298,7 +298,7 @@ def run_scan(request: ScanRequest, watcher: Watcher | None = None) -> ScanResult
     except OSError as error:
         reason = error.strerror or type(error).__name__
         place = printable(str(error.filename or request.folder))
-        raise InputError(f"it cannot be written: {reason}", place=place) from None
+        raise InputError(f"cannot be written: {reason}", place=place) from None
 
 
 class _Scan:
@@ -438,7 +438,7 @@ class _Scan:
             place = printable(str(self._folder))
             if not self._folder.is_dir() and self._folder.exists():
                 raise InputError("it is a file", place=place, hint="a catalog is a folder") from None
-            raise InputError(f"it cannot be made: {error.strerror}", place=place) from None
+            raise InputError(f"cannot be made: {error.strerror}", place=place) from None
         is_catalog = any((self._folder / item).exists() for item in (CATALOG_FILE, LOG_FILE))
         if is_strange and not is_catalog:
             hint = "name a folder that is empty, or not there yet"
@@ -496,7 +496,7 @@ def _apps_with_splits(log: ScanLog, items: Mapping[str, Item]) -> Iterator[_Grou
             identity = ApkIdentity(package, split, version and tuple(version))
             folders.setdefault(item.location.rpartition("/")[0], []).append((item, head, identity))
     for folder in sorted(folders):
-        members = sorted(folders[folder], key=lambda folder: folder[0].source)
+        members = sorted(folders[folder], key=lambda member: member[0].source)
         apps, _ = group_apks([identity for _, _, identity in members])
         for base, *numbers in apps:
             if numbers:
@@ -514,12 +514,12 @@ def _write_group(log: ScanLog, answer: PoolAnswer, splits: Iterable[tuple[Item, 
     members = tuple(splits)
     unit, reason = answer.head["unit"], f"it is read with its base, {answer.item.source}"
     if any(head["state"] != state_of(split) for split, head in members):
-        unit, reason = None, f"it cannot be read with its base, {answer.item.source}: {CHANGED}"
+        unit, reason = None, f"cannot be read with its base, {answer.item.source}: {CHANGED}"
     elif answer.head["outcome"] in _GOOD:
         log.write(answer, stage=2)
     else:
         unit = None
-        reason = f"it cannot be read with its base, {answer.item.source}: {answer.head['reason']}"
+        reason = f"cannot be read with its base, {answer.item.source}: {answer.head['reason']}"
     for split, head in members:
         fields = {name: value for name, value in head.items() if name != "identity"}
         log.write(PoolAnswer(split, {**fields, "unit": unit, "reason": reason}), stage=2)
@@ -538,7 +538,7 @@ def open_phone(source: str, *, own_apps: bool) -> Callable[[], Iterator[Scanned]
 
 def _answers_of_phone(scan_it: Callable[[], Iterator[Scanned]]) -> Answers:
     for scanned in scan_it():
-        yield PoolAnswer.of(Item(scanned.source, "refused"), scanned)
+        yield PoolAnswer.of(Item(scanned.source, "installed"), scanned)
 
 
 _MEBIBYTE: Final = 1 << 20

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 LIST_MARK: Final = "@"
 
-ItemKind = Literal["apk", "app", "module", "code", "descriptor", "file", "remote", "refused"]
+ItemKind = Literal["apk", "app", "module", "code", "descriptor", "file", "remote", "installed", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +37,9 @@ class Item:
         source: How it is called in the catalog.
         kind: `apk` (or a container of them), `app` (base and splits), `module` of a build, `code` (all files
             of source code of a folder that are in no module), `descriptor`, `file` (any of these but a
-            module, recognised by its content), `remote`, `refused`.
+            module, recognised by its content), `remote`, `installed` (an app of a phone), `refused`.
         location: Where it is: an absolute path or a URL; the folder of a module or of code; empty for
-            `refused`.
+            `installed` and `refused`.
         parts: Splits, or files of code: name and path.
         reason: Why it is refused.
         root: The folder that was named, which no file of a module or descriptor may be outside of; empty
@@ -283,14 +283,14 @@ def _check_that_it_is_there(source: str) -> None:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         hint = "a source is an APK, a folder, a descriptor, @LIST, a URL, adb:, git: or a catalog"
-        raise InputError(f"it cannot be read: {reason}", place=printable(source), hint=hint) from None
+        raise InputError(f"cannot be read: {reason}", place=printable(source), hint=hint) from None
 
 
 def _file_item(source: str, name: str) -> Item:
     try:
         location = os.path.abspath(source)  # noqa: PTH100
     except ValueError as error:
-        return Item(name, "refused", reason=f"it cannot be read: {error}")
+        return Item(name, "refused", reason=f"cannot be read: {error}")
     kind: ItemKind = "apk" if source.lower().endswith(ARCHIVE_ENDINGS) else "file"
     return Item(name, kind, location)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from droidgate.coverage.conversions import LEVELS, ConvertedProvider, estimate_conversions, estimate_tokens
+from droidgate.coverage.conversions import LEVELS, ConvertedProvider, estimate_conversions
 from droidgate.coverage.scan_results import UnitRows
 from droidgate.coverage.security_findings import SECURITY_ORIGIN, security_findings
 from droidgate.sources.catalogs.catalog_rows import (
@@ -41,6 +41,7 @@ from droidgate_mappings.model.types import (
     RefType,
     Type,
 )
+from droidgate_mappings.text.token_estimates import estimate_tokens
 
 _MAX_DEPTH: Final = 6
 _MAX_SHAPE: Final = 4_000
@@ -387,7 +388,7 @@ class _UnitRows:
             access=canonical_json(_stored(capability.access)),
             flags=canonical_json(capability.extensions.get(provider.protocol, {})),
             tool_bytes=size,
-            token_estimate=estimate_tokens(size),
+            token_estimate=None if size is None else estimate_tokens(size),
             digest=digest_of(declaration_of(capability)),
             pin=pin,
             place=self._place(capability.source),

@@ -128,7 +128,7 @@ def _read_names(names: Conversion | Mapping[str, Any] | str | PathLike[str]) -> 
         try:
             value = parse_json(Path(names).read_bytes(), path=place)
         except OSError as error:
-            raise InputError(error.strerror or "it cannot be read", place=place, hint=_HINT) from error
+            raise InputError(error.strerror or "cannot be read", place=place, hint=_HINT) from error
     try:
         return _Names.model_validate(value)
     except ValidationError as error:

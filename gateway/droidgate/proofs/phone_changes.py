@@ -13,7 +13,7 @@ from droidgate.computer.private_files import read_private, replace_private
 from droidgate.devices.app_installation import uninstall
 from droidgate.devices.device import Device
 from droidgate.devices.packages import disabled_packages
-from droidgate.shims.place import ShimPlace
+from droidgate.shims.place import DeviceUser
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.types import Frozen
 from droidgate_mappings.user_folders import state_folder
@@ -39,7 +39,7 @@ class _ChangesFile(Frozen):
     files: tuple[str, ...] = ()
 
 
-def read_state(place: ShimPlace) -> State:
+def read_state(place: DeviceUser) -> State:
     """Return what a proof has to leave as it was: packages, exemptions, settings and keyboards.
 
     Raises:
@@ -71,12 +71,12 @@ class PhoneChanges:
         kept: What the file holds.
     """
 
-    def __init__(self, place: ShimPlace, kept: _ChangesFile) -> None:
+    def __init__(self, place: DeviceUser, kept: _ChangesFile) -> None:
         self._place = place
         self._kept = kept
 
     @classmethod
-    def begin(cls, place: ShimPlace) -> PhoneChanges:
+    def begin(cls, place: DeviceUser) -> PhoneChanges:
         """Note how a phone is before anything is changed.
 
         Raises:
@@ -88,7 +88,7 @@ class PhoneChanges:
         return changes
 
     @classmethod
-    def load(cls, place: ShimPlace) -> PhoneChanges | None:
+    def load(cls, place: DeviceUser) -> PhoneChanges | None:
         """Return what an earlier proof has left on a phone; None where it left nothing.
 
         Raises:

@@ -30,7 +30,7 @@ from droidgate.devices.device_errors import DeviceOutputError
 from droidgate.proofs.phone_changes import PhoneChanges
 from droidgate.shims.granting import grant_capabilities
 from droidgate.shims.host_client import ANY_APP, EVERY_CAPABILITY, HostClient
-from droidgate.shims.place import ShimPlace
+from droidgate.shims.place import DeviceUser
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
@@ -78,7 +78,7 @@ class Bench:
         agents: Both agents, once they are installed.
     """
 
-    place: ShimPlace
+    place: DeviceUser
     changes: PhoneChanges
     apks: Mapping[str, bytes]
     ask: Asker

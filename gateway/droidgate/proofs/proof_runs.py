@@ -12,7 +12,7 @@ from droidgate.devices.properties import build_of, get_properties
 from droidgate.proofs.phone_changes import PhoneChanges
 from droidgate.proofs.proof_bench import OWN_PACKAGES, Asker, Bench, Found, Verdict, passed_if
 from droidgate.proofs.proof_steps import STATE_STEP, STEPS, Step
-from droidgate.shims.place import ShimPlace
+from droidgate.shims.place import DeviceUser
 from droidgate_mappings.formats.installed import is_shim
 from droidgate_mappings.model.errors import DeviceError, DroidgateError, UsageError
 
@@ -85,7 +85,7 @@ def chosen_steps(patterns: Sequence[str]) -> tuple[Step, ...]:
 
 
 def prove(
-    place: ShimPlace,
+    place: DeviceUser,
     steps: Sequence[Step],
     apks: Mapping[str, bytes],
     ask: Asker,
@@ -147,7 +147,7 @@ def prove(
     )
 
 
-def put_back_earlier(place: ShimPlace, report: Callable[[str], None]) -> None:
+def put_back_earlier(place: DeviceUser, report: Callable[[str], None]) -> None:
     """Put back what a proof changed that lost the phone.
 
     Raises:

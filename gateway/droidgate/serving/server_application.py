@@ -32,7 +32,6 @@ from mcp.shared.inbound import MCP_NAME_HEADER, decode_header_value
 
 from droidgate.calls.trace_context import read_trace_context
 from droidgate.computer.version import VERSION
-from droidgate.coverage.conversions import estimate_tokens
 from droidgate.serving.call_tasks import EXTENSION, CallTask, CallTasks
 from droidgate.serving.elicitation import Questions
 from droidgate.serving.tool_results import KeptResults, write_outcome
@@ -48,6 +47,7 @@ from droidgate.serving.tools import (
     UserAnswer,
 )
 from droidgate_mappings.model.json_values import Json, canonical_json
+from droidgate_mappings.text.token_estimates import estimate_tokens
 from droidgate_mappings.text_safety import MAX_NAME, without_hidden
 from droidgate_mcp.format import HANDSHAKE, MODERN
 
@@ -82,7 +82,7 @@ def plan_tokens(tools: Iterable[ServedTool]) -> tuple[PlannedApp, ...]:
 
 
 def _tokens_of(value: Json) -> int:
-    return estimate_tokens(len(canonical_json(value).encode("utf-8", "surrogatepass"))) or 0
+    return estimate_tokens(len(canonical_json(value).encode("utf-8", "surrogatepass")))
 
 
 _NOT_ID: Final = re.compile(r"[^a-z0-9._-]+")

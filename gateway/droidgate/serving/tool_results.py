@@ -150,12 +150,10 @@ def _too_large(text: str, size: int, kept: KeptResults, revision: str) -> dict[s
 
 
 def _unfit(
-    problem: str, revision: str, way_out: str = "", links: Iterable[dict[str, Any]] = ()
+    problem: str, revision: str, fix: str = "", links: Iterable[dict[str, Any]] = ()
 ) -> dict[str, Any]:
     """Return the result of a call that succeeded, and whose value cannot be structured content."""
-    message = (
-        f"the call succeeded; {problem}\nhint: {way_out}do not repeat the call, it may have had an effect"
-    )
+    message = f"the call succeeded; {problem}\nhint: {fix}do not repeat the call, it may have had an effect"
     written: dict[str, Json] = {"resultType": "complete"} if revision == MODERN else {}
     content: list[Json] = [{"type": "text", "text": message}, *links]
     return {**written, "content": content, "isError": True}

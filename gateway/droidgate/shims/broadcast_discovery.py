@@ -10,7 +10,7 @@ from typing import Final
 from droidgate.devices.app_installation import install_apks, uninstall
 from droidgate.shims.host_client import HostClient
 from droidgate.shims.installation_steps import Step
-from droidgate.shims.place import ShimPlace
+from droidgate.shims.place import DeviceUser
 from droidgate.shims.shell_identity import is_lending
 from droidgate_android.apk.signing_keys import SigningKey
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
@@ -23,14 +23,14 @@ ASK: Final = "ask an app by broadcast for its tools"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class DiscoveredApps:
     """Apps with the tools that their receivers listed, and what came of asking each."""
 
     apps: tuple[SourceApp, ...]
     steps: tuple[Step, ...] = ()
 
 
-def ask_broadcast_apps(place: ShimPlace, apps: Sequence[SourceApp], key: SigningKey) -> Asked:
+def ask_broadcast_apps(place: DeviceUser, apps: Sequence[SourceApp], key: SigningKey) -> DiscoveredApps:
     """Ask the receivers whose tools are not known yet.
 
     The shim `dev.droidgate.shim` asks. Where none is installed, the bare one is, and removed again. One that
@@ -49,15 +49,15 @@ def ask_broadcast_apps(place: ShimPlace, apps: Sequence[SourceApp], key: Signing
     """
     packages = place.packages()
     if not any(app.unasked_components for app in apps if app.package in packages):
-        return Asked(tuple(apps))
+        return DiscoveredApps(tuple(apps))
     with _asking_shim(place, key, is_installed=SHIM_PACKAGE in packages) as client:
         steps: list[Step] = []
         asked = [_ask_app(client, app, steps) if app.package in packages else app for app in apps]
-    return Asked(tuple(asked), tuple(steps))
+    return DiscoveredApps(tuple(asked), tuple(steps))
 
 
 @contextlib.contextmanager
-def _asking_shim(place: ShimPlace, key: SigningKey, *, is_installed: bool) -> Iterator[HostClient]:
+def _asking_shim(place: DeviceUser, key: SigningKey, *, is_installed: bool) -> Iterator[HostClient]:
     client = place.client(SHIM_PACKAGE)
     with contextlib.ExitStack() as stack:
         if not is_installed:
@@ -68,7 +68,7 @@ def _asking_shim(place: ShimPlace, key: SigningKey, *, is_installed: bool) -> It
         yield client
 
 
-def _remove_asking_shim(place: ShimPlace, client: HostClient) -> None:
+def _remove_asking_shim(place: DeviceUser, client: HostClient) -> None:
     with whole_step(), contextlib.suppress(DeviceError):
         # Somebody who installed shims meanwhile may let it call app functions for them.
         if not is_lending(client):

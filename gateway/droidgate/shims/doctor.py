@@ -33,7 +33,7 @@ from droidgate.shims.installation_steps import (
     BACKGROUND_SERVICES_SDK,
     NOTIFICATIONS_SDK,
 )
-from droidgate.shims.place import InstalledShim, ShimPlace, target_problem
+from droidgate.shims.place import DeviceUser, InstalledShim, target_problem
 from droidgate.shims.shell_identity import END_COMMAND
 from droidgate.shims.shim_facts import ShimFacts, installed_facts
 from droidgate_android.apk.apk_application import read_application
@@ -121,7 +121,7 @@ CONSENT: Final = CheckKind("consent", 24, "it can ask the user, and how")
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
+class DeviceState:
     """A device with its shims, as the checks see it.
 
     Attributes:
@@ -131,7 +131,7 @@ class Situation:
         facts: What the shims' APKs say; nothing of one that cannot be read.
     """
 
-    place: ShimPlace
+    place: DeviceUser
     shims: Sequence[InstalledShim]
     packages: Mapping[str, InstalledPackage]
     facts: Mapping[str, ShimFacts]
@@ -152,7 +152,7 @@ class Situation:
         return frozenset(BACKEND_KINDS) if facts is None else facts.kinds
 
 
-def examine(place: ShimPlace, shims: Sequence[InstalledShim]) -> tuple[Check, ...]:
+def examine(place: DeviceUser, shims: Sequence[InstalledShim]) -> tuple[Check, ...]:
     """Return what every check found, the device's first, then each shim's.
 
     Raises:
@@ -162,14 +162,14 @@ def examine(place: ShimPlace, shims: Sequence[InstalledShim]) -> tuple[Check, ..
     named = [shim.application_id for shim in shims if shim.application_id in packages]
     read = {name: installed_facts(place, packages[name]) for name in named}
     facts = {name: item for name, item in read.items() if item is not None}
-    seen = Situation(place, shims, packages, facts)
+    seen = DeviceState(place, shims, packages, facts)
     found = list(_examine_device(seen))
     for shim in shims:
         found += _examine_shim(seen, shim)
     return tuple(found)
 
 
-def _examine_device(seen: Situation) -> Iterator[Check]:
+def _examine_device(seen: DeviceState) -> Iterator[Check]:
     place, shims = seen.place, seen.shims
     yield _os_level(place)
     yield _screen_lock(place)
@@ -183,7 +183,7 @@ def _examine_device(seen: Situation) -> Iterator[Check]:
         yield accessibility(place)
 
 
-def _examine_shim(seen: Situation, shim: InstalledShim) -> Iterator[Check]:
+def _examine_shim(seen: DeviceState, shim: InstalledShim) -> Iterator[Check]:
     yield _handshake(shim)
     if shim.status is None:
         return
@@ -201,7 +201,7 @@ def _examine_shim(seen: Situation, shim: InstalledShim) -> Iterator[Check]:
         yield _consent(place, status)
 
 
-def _os_level(place: ShimPlace) -> Check:
+def _os_level(place: DeviceUser) -> Check:
     build = build_of(get_properties(place.device))
     found = f"{android_name(build.sdk_full)}, {build.manufacturer} {build.model}".strip()
     if build.sdk < MINIMUM_SDK:
@@ -210,7 +210,7 @@ def _os_level(place: ShimPlace) -> Check:
     return Check(OS_LEVEL, "ok" if warning is None else "problem", found, warning)
 
 
-def _screen_lock(place: ShimPlace) -> Check:
+def _screen_lock(place: DeviceUser) -> Check:
     result = place.device.run(["dumpsys", "trust"])
     found = _LOCKED.search(result.text) if result.exit_status == 0 else None
     if found is None:
@@ -221,7 +221,7 @@ def _screen_lock(place: ShimPlace) -> Check:
     return Check(SCREEN_LOCK, "ok", "the device is unlocked")
 
 
-def accessibility(place: ShimPlace) -> Check:
+def accessibility(place: DeviceUser) -> Check:
     """Check whether accessibility services that are switched on are bound.
 
     An instrumentation that connects without care suspends them (shim.md 4).
@@ -251,7 +251,7 @@ def accessibility(place: ShimPlace) -> Check:
     return Check(ACCESSIBILITY, "problem", found, fix)
 
 
-def _flags(place: ShimPlace) -> Check:
+def _flags(place: DeviceUser) -> Check:
     if place.sdk < APP_FUNCTIONS_SDK:
         needs = f"{android_name(APP_FUNCTIONS_SDK)} is the first with app functions"
         return Check(FLAGS, "not-needed", needs)
@@ -275,7 +275,7 @@ def _handshake(shim: InstalledShim) -> Check:
     return Check(HANDSHAKE, "problem", found, (problem and problem.hint) or _SYNC, shim.application_id)
 
 
-def _visibility(place: ShimPlace, shim: InstalledShim) -> Check:
+def _visibility(place: DeviceUser, shim: InstalledShim) -> Check:
     services = query_components(place.device, "services", TOOL_ACTION, place.user)
     mine = [service for service in services if service.partition("/")[0] == shim.application_id]
     if not mine:
@@ -295,7 +295,7 @@ def _targets(status: Status) -> Iterator[Check]:
             yield Check(TARGETS, "problem", f"{target.package} {found}", fix, status.application_id)
 
 
-def _stopped(place: ShimPlace, status: Status) -> Iterator[Check]:
+def _stopped(place: DeviceUser, status: Status) -> Iterator[Check]:
     for package in dict.fromkeys(source.package for source in status.sources):
         stopped = _is_stopped(place, package)
         if stopped is None:
@@ -310,7 +310,7 @@ def _stopped(place: ShimPlace, status: Status) -> Iterator[Check]:
             yield Check(STOPPED, "ok", f"{package} is not stopped", None, status.application_id)
 
 
-def _is_stopped(place: ShimPlace, package: str) -> bool | None:
+def _is_stopped(place: DeviceUser, package: str) -> bool | None:
     """Return whether an app that a shim names is stopped; None where Android does not show it."""
     try:
         result = place.device.run(["dumpsys", "package", check_package(package)])
@@ -321,7 +321,7 @@ def _is_stopped(place: ShimPlace, package: str) -> bool | None:
     return None if stopped is None else stopped == "true"
 
 
-def _access(place: ShimPlace, status: Status, kinds: Collection[str]) -> Iterator[Check]:
+def _access(place: DeviceUser, status: Status, kinds: Collection[str]) -> Iterator[Check]:
     granted_access, name = status.access, status.application_id
     since = BACKGROUND_SERVICES_SDK
     yield _allowed(place, status, BATTERY, since, has=granted_access.battery_exempt, words=_EXEMPT)
@@ -334,7 +334,7 @@ def _access(place: ShimPlace, status: Status, kinds: Collection[str]) -> Iterato
         yield Check(START_ROUTE, "not-needed", "none of its capabilities opens a window", None, name)
 
 
-def _app_functions(seen: Situation, status: Status, kinds: Collection[str]) -> Check:
+def _app_functions(seen: DeviceState, status: Status, kinds: Collection[str]) -> Check:
     name, is_holder = status.application_id, status.application_id == SHIM_PACKAGE
     if "app-function" not in kinds and not (is_holder and seen.is_holder_needed):
         words = "no shim calls app functions" if is_holder else "none of its capabilities is an app function"
@@ -352,7 +352,7 @@ def _app_functions(seen: Situation, status: Status, kinds: Collection[str]) -> C
     return Check(APP_FUNCTIONS, "ok", f"{words}; it can borrow the shell's permission", None, name)
 
 
-def _holder_problem(seen: Situation, name: str) -> tuple[str, str] | None:
+def _holder_problem(seen: DeviceState, name: str) -> tuple[str, str] | None:
     """Return what is wrong with the shim that calls app functions for the others, and the fix."""
     holder, facts, own = seen.holder, seen.facts.get(SHIM_PACKAGE), seen.facts.get(name)
     if holder is None:
@@ -369,7 +369,7 @@ def _holder_problem(seen: Situation, name: str) -> tuple[str, str] | None:
 
 
 def _allowed(
-    place: ShimPlace, status: Status, kind: CheckKind, since: int, *, has: bool, words: str
+    place: DeviceUser, status: Status, kind: CheckKind, since: int, *, has: bool, words: str
 ) -> Check:
     name = status.application_id
     if place.sdk < since:
@@ -409,7 +409,7 @@ def _in_words(capability: str) -> str:
     return "every capability" if capability == EVERY_CAPABILITY else capability
 
 
-def _tool_start(seen: Situation, status: Status, facts: ShimFacts | None) -> Iterator[Check]:
+def _tool_start(seen: DeviceState, status: Status, facts: ShimFacts | None) -> Iterator[Check]:
     name = status.application_id
     if facts is None:
         yield Check(TOOL_START, "unknown", "the shim's APK cannot be read", _SYNC, name)
@@ -426,7 +426,7 @@ def _tool_start(seen: Situation, status: Status, facts: ShimFacts | None) -> Ite
         yield Check(TOOL_START, state, f"{service} {found}", None, name)
 
 
-def _start_of(seen: Situation, service: str) -> tuple[CheckState, str]:
+def _start_of(seen: DeviceState, service: str) -> tuple[CheckState, str]:
     package_name, _, class_name = service.partition("/")
     package = seen.packages.get(package_name)
     if package is None:
@@ -444,7 +444,7 @@ def _start_of(seen: Situation, service: str) -> tuple[CheckState, str]:
     return "unknown", "is not declared"
 
 
-def _consent(place: ShimPlace, status: Status) -> Check:
+def _consent(place: DeviceUser, status: Status) -> Check:
     granted_access, name = status.access, status.application_id
     if not status.asking:
         found = "asking is switched off: a call without a grant is denied"

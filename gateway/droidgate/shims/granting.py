@@ -9,7 +9,7 @@ from typing import Final
 from droidgate.devices.packages import InstalledPackage
 from droidgate.devices.remote_apk import open_remote_apk
 from droidgate.shims.host_client import EVERY_CAPABILITY
-from droidgate.shims.place import InstalledShim, ShimPlace, installed_shims
+from droidgate.shims.place import DeviceUser, InstalledShim, installed_shims
 from droidgate.shims.shim_calls import named_shims, shim_with
 from droidgate_android.apk.reader import open_apk
 from droidgate_mappings.model.errors import DeviceError, UsageError
@@ -38,7 +38,7 @@ class GrantChange:
 
 
 def grant_capabilities(
-    place: ShimPlace, agent: str, capabilities: Sequence[str], application_id: str | None = None
+    place: DeviceUser, agent: str, capabilities: Sequence[str], application_id: str | None = None
 ) -> list[GrantChange]:
     """Let an agent call capabilities; a grant that exists stays.
 
@@ -68,7 +68,7 @@ def grant_capabilities(
 
 
 def revoke_capabilities(
-    place: ShimPlace, agent: str, capabilities: Sequence[str], application_id: str | None = None
+    place: DeviceUser, agent: str, capabilities: Sequence[str], application_id: str | None = None
 ) -> list[GrantChange]:
     """Revoke grants of an agent, which need not be installed any more.
 
@@ -131,7 +131,7 @@ def _installed(agent: str, known: Mapping[str, InstalledPackage]) -> InstalledPa
     return known[agent]
 
 
-def _signer_of(place: ShimPlace, package: InstalledPackage) -> str:
+def _signer_of(place: DeviceUser, package: InstalledPackage) -> str:
     with open_apk(open_remote_apk(place.device, package)) as apk:
         digests = apk.signer_digests(place.sdk)
     if len(digests) != 1:

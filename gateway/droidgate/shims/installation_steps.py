@@ -15,7 +15,7 @@ from droidgate.devices.device_errors import CommandFailedError, DeviceOutputErro
 from droidgate.devices.quoting import check_user
 from droidgate.shims.answers import Hello
 from droidgate.shims.host_client import ANY_APP, EVERY_CAPABILITY, HostClient
-from droidgate.shims.place import ShimPlace
+from droidgate.shims.place import DeviceUser
 from droidgate.shims.shim_facts import ShimFacts
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.errors import DroidgateError
@@ -35,7 +35,7 @@ APP_FUNCTIONS: Final = "call app functions"
 _NO_AGENTS: Final = "it has no capabilities, so no agent calls it"
 
 
-def set_up_access(place: ShimPlace, application_id: str, kinds: Collection[str]) -> Iterator[Step]:
+def set_up_access(place: DeviceUser, application_id: str, kinds: Collection[str]) -> Iterator[Step]:
     """Allow a shim what its routes need and adb may give, and yield what came of each step.
 
     App functions are called for all shims by one of them; see `droidgate.shims.shell_identity`.
@@ -58,7 +58,7 @@ def set_up_access(place: ShimPlace, application_id: str, kinds: Collection[str])
     yield _about_app_functions(place, kinds)
 
 
-def _about_app_functions(place: ShimPlace, kinds: Collection[str]) -> Step:
+def _about_app_functions(place: DeviceUser, kinds: Collection[str]) -> Step:
     if "app-function" not in kinds:
         return not_needed(APP_FUNCTIONS, "none of its capabilities is an app function")
     if place.sdk < APP_FUNCTIONS_SDK:
@@ -67,7 +67,7 @@ def _about_app_functions(place: ShimPlace, kinds: Collection[str]) -> Step:
     return not_needed(APP_FUNCTIONS, f"{SHIM_PACKAGE} calls them for all shims")
 
 
-def allow_overlay(place: ShimPlace, application_id: str, kinds: Collection[str]) -> Step:
+def allow_overlay(place: DeviceUser, application_id: str, kinds: Collection[str]) -> Step:
     """Allow SYSTEM_ALERT_WINDOW, which exempts from the rules about starting activities."""
     if "mmcp-activity" not in kinds:
         return not_needed(OVERLAY, "none of its capabilities opens a window")
@@ -83,7 +83,7 @@ def allow_overlay(place: ShimPlace, application_id: str, kinds: Collection[str])
     return _noted(step, "SYSTEM_ALERT_WINDOW, as it has mMCP tools with windows")
 
 
-def exempt_from_battery_rules(place: ShimPlace, application_id: str) -> Step:
+def exempt_from_battery_rules(place: DeviceUser, application_id: str) -> Step:
     """Take the shim out of the rules about background services."""
     if place.sdk < BACKGROUND_SERVICES_SDK:
         return not_needed(BATTERY, f"{android_name(BACKGROUND_SERVICES_SDK)} is the first that forbids it")
@@ -95,7 +95,7 @@ def exempt_from_battery_rules(place: ShimPlace, application_id: str) -> Step:
     )
 
 
-def allow_notifications(place: ShimPlace, application_id: str) -> Step:
+def allow_notifications(place: DeviceUser, application_id: str) -> Step:
     """Grant POST_NOTIFICATIONS."""
     if place.sdk < NOTIFICATIONS_SDK:
         return not_needed(NOTIFICATIONS, f"every app may before {android_name(NOTIFICATIONS_SDK)}")
@@ -208,7 +208,7 @@ class Installation:
         return self.hello is not None
 
 
-def install_shim(place: ShimPlace, facts: ShimFacts, apk: bytes, *, file_name: str) -> Installation:
+def install_shim(place: DeviceUser, facts: ShimFacts, apk: bytes, *, file_name: str) -> Installation:
     """Install a shim, or replace it, and set up what adb may.
 
     Args:
@@ -227,7 +227,7 @@ def install_shim(place: ShimPlace, facts: ShimFacts, apk: bytes, *, file_name: s
     return Installation(facts.application_id, (first, *rest.steps), rest.hello)
 
 
-def set_up_shim(place: ShimPlace, facts: ShimFacts) -> Installation:
+def set_up_shim(place: DeviceUser, facts: ShimFacts) -> Installation:
     """Set up a shim that is installed; `facts` is what its APK says.
 
     Raises:
@@ -240,7 +240,7 @@ def set_up_shim(place: ShimPlace, facts: ShimFacts) -> Installation:
 
 
 def allow_any_app(
-    place: ShimPlace, facts: ShimFacts, installation: Installation, *, any_app: bool | None
+    place: DeviceUser, facts: ShimFacts, installation: Installation, *, any_app: bool | None
 ) -> Installation:
     """Return the installation of a shim with the step that lets any app on the phone use it, if it may.
 
@@ -259,7 +259,7 @@ def allow_any_app(
     return replace(installation, steps=(*installation.steps, step))
 
 
-def remove_shim(place: ShimPlace, application_id: str) -> Step:
+def remove_shim(place: DeviceUser, application_id: str) -> Step:
     """Remove a shim; what Android allowed it goes with it.
 
     Raises:
@@ -273,7 +273,7 @@ def remove_shim(place: ShimPlace, application_id: str) -> Step:
     return Step(UNINSTALL, "done", command)
 
 
-def install_archive(place: ShimPlace, apk: bytes, file_name: str) -> Step:
+def install_archive(place: DeviceUser, apk: bytes, file_name: str) -> Step:
     """Install an APK, and no more.
 
     Raises:

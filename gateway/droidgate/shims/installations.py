@@ -18,7 +18,7 @@ from droidgate.shims.installation_steps import (
     remove_shim,
     set_up_shim,
 )
-from droidgate.shims.place import InstalledShim, ShimPlace, installed_shims
+from droidgate.shims.place import DeviceUser, InstalledShim, installed_shims
 from droidgate.shims.scopes import (
     Scope,
     forget_scope,
@@ -74,7 +74,7 @@ class InstallRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
+class PreparedShim:
     """A shim that is ready to be installed; without bytes it is installed already."""
 
     facts: ShimFacts
@@ -87,7 +87,7 @@ class Ready:
 class PreparedInstallation:
     """All that is to be installed, and how it came to be."""
 
-    ready: tuple[Ready, ...]
+    ready: tuple[PreparedShim, ...]
     key: Key | None = None
     asked: tuple[Step, ...] = ()
     unused: tuple[SourceApp, ...] = ()
@@ -105,7 +105,7 @@ class InstalledShims:
         identity: The steps for `dev.droidgate.shim` where the others need it to call app functions.
     """
 
-    place: ShimPlace
+    place: DeviceUser
     prepared: PreparedInstallation
     installations: tuple[Installation, ...]
     identity: Installation | None
@@ -140,7 +140,7 @@ class RemovedShims:
         return all(step.outcome == "done" for step in steps)
 
 
-def prepare_shims(place: ShimPlace, request: InstallRequest, report: Report) -> PreparedInstallation:
+def prepare_shims(place: DeviceUser, request: InstallRequest, report: Report) -> PreparedInstallation:
     """Return what is to be installed on a device: read from APKs, built, or what is there already.
 
     Raises:
@@ -162,7 +162,7 @@ def prepare_shims(place: ShimPlace, request: InstallRequest, report: Report) -> 
 
 
 def install_prepared(
-    place: ShimPlace,
+    place: DeviceUser,
     request: InstallRequest,
     prepared: PreparedInstallation,
     report: Report,
@@ -191,7 +191,7 @@ def install_prepared(
 
 
 def uninstall_shims(
-    place: ShimPlace, named: Sequence[str], *, every_shim: bool, report: Report
+    place: DeviceUser, named: Sequence[str], *, every_shim: bool, report: Report
 ) -> RemovedShims:
     """Remove shims with everything that was granted to them and by them.
 
@@ -224,7 +224,7 @@ def uninstall_shims(
 
 
 def install_ready(
-    place: ShimPlace, ready: Ready, report: Report, *, any_app: bool | None = None
+    place: DeviceUser, ready: PreparedShim, report: Report, *, any_app: bool | None = None
 ) -> Installation:
     """Install one shim and set it up, or only set it up where it is installed; `any_app` as in a request."""
     report(f"{'set up' if ready.apk is None else 'install'} {ready.facts.application_id} ...")
@@ -236,7 +236,7 @@ def install_ready(
 
 
 def _set_up_identity(
-    place: ShimPlace, request: InstallRequest, prepared: PreparedInstallation, report: Report
+    place: DeviceUser, request: InstallRequest, prepared: PreparedInstallation, report: Report
 ) -> Installation | None:
     shims = [item.facts for item in prepared.ready]
     if any(shim.application_id == SHIM_PACKAGE for shim in shims):
@@ -254,14 +254,14 @@ def _set_up_identity(
     return set_up_identity(place, shims, key)
 
 
-def _installed_callers(place: ShimPlace) -> tuple[ShimFacts, ...]:
+def _installed_callers(place: DeviceUser) -> tuple[ShimFacts, ...]:
     """Return the shims of the phone that call app functions."""
     packages = place.packages()
     found = [installed_facts(place, packages[package]) for package in sorted(filter(is_shim, packages))]
     return tuple(item for item in found if item is not None and item.calls_functions)
 
 
-def _build(request: InstallRequest, place: ShimPlace, report: Report) -> PreparedInstallation:
+def _build(request: InstallRequest, place: DeviceUser, report: Report) -> PreparedInstallation:
     options = request.options
     protocols = chosen_protocols(options)
     key = chosen_key(options.key, report)
@@ -272,11 +272,13 @@ def _build(request: InstallRequest, place: ShimPlace, report: Report) -> Prepare
     built = build_shims(asked.apps, options, key.signing)
     unused = unused_apps(asked.apps, built, options.only)
     signer = key.signing.digest
-    ready = tuple(Ready(facts_of(item, signer), item.file_name, item.apk, item.findings) for item in built)
+    ready = tuple(
+        PreparedShim(facts_of(item, signer), item.file_name, item.apk, item.findings) for item in built
+    )
     return PreparedInstallation(ready, key, asked.steps, unused, left_out)
 
 
-def _on_this_phone(sources: Iterable[str], place: ShimPlace) -> list[str]:
+def _on_this_phone(sources: Iterable[str], place: DeviceUser) -> list[str]:
     """Replace `adb:` in each source by the serial of the phone that is installed on."""
     unnamed = (DEVICE_SCHEME, f"{DEVICE_SCHEME}/")
     serial = place.device.serial
@@ -300,21 +302,21 @@ def _apk_files(named: Iterable[Path]) -> list[Path]:
     return files
 
 
-def _read_apk(path: Path) -> Ready:
+def _read_apk(path: Path) -> PreparedShim:
     data = read_project_file(path, root=None, most=_MAX_APK)
-    return Ready(read_shim_facts(data, name=str(path)), path.name, data)
+    return PreparedShim(read_shim_facts(data, name=str(path)), path.name, data)
 
 
-def _installed(place: ShimPlace, package: InstalledPackage) -> Ready:
+def _installed(place: DeviceUser, package: InstalledPackage) -> PreparedShim:
     facts = installed_facts(place, package)
     if facts is None:
         hint = f"remove it with `droidgate shim uninstall {package.name}`"
         raise DeviceError("its APK cannot be read as that of a shim", place=package.name, hint=hint)
-    return Ready(facts, package.name, None)
+    return PreparedShim(facts, package.name, None)
 
 
 def _keep_scope(
-    place: ShimPlace, request: InstallRequest, prepared: PreparedInstallation, report: Report
+    place: DeviceUser, request: InstallRequest, prepared: PreparedInstallation, report: Report
 ) -> None:
     """Add what was asked for to what `shim sync` looks after; apps of earlier installations stay."""
     whole = f"{DEVICE_SCHEME}{place.device.serial}" in _on_this_phone(request.sources, place)
@@ -334,7 +336,7 @@ def _keep_scope(
 
 
 def _scope_of_others(
-    place: ShimPlace, prepared: PreparedInstallation, built: set[str], key: Path | None
+    place: DeviceUser, prepared: PreparedInstallation, built: set[str], key: Path | None
 ) -> tuple[Scope, ...]:
     """Return the scope of the other shims that the same key signed, where none was kept."""
     packages = place.packages()
@@ -350,7 +352,7 @@ def _scope_of_others(
     return () if scope is None else (scope,)
 
 
-def _leave_out_of_scope(place: ShimPlace, report: Report) -> None:
+def _leave_out_of_scope(place: DeviceUser, report: Report) -> None:
     """Let `shim sync` look after the apps whose shims are left: it must not install the others again."""
     scopes = load_scopes(place.device)
     if any(scope.packages is None for scope in scopes):

@@ -21,7 +21,7 @@ from droidgate.shims.installations import (
 )
 from droidgate.shims.place import InstalledShim, installed_shims, place_of
 from droidgate.shims.shim_calls import ShimAnswer, call_shim
-from droidgate.shims.sync_runs import Synced, carry_out, plan_sync
+from droidgate.shims.sync_runs import SyncedChange, carry_out, plan_sync
 from droidgate_mappings.model.json_values import Json
 from droidgate_shim.builder.shims import ShimOptions
 
@@ -80,8 +80,8 @@ class PhoneShims:
         prepared = prepare_shims(self._place, request, ignore)
         return install_prepared(self._place, request, prepared, ignore)
 
-    def sync(self) -> list[Synced]:
-        """Build and install shims of apps that came or changed, and remove those of apps that went.
+    def sync(self) -> list[SyncedChange]:
+        """Build and install shims of added or changed apps, and remove those of removed apps.
 
         Raises:
             InputError: an app or the key cannot be read.

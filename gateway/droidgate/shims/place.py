@@ -35,7 +35,7 @@ def target_problem(target: AppState) -> tuple[str, str] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class ShimPlace:
+class DeviceUser:
     """Where shims are installed.
 
     Attributes:
@@ -108,18 +108,18 @@ class InstalledShim:
         return (named,) if named != self.application_id else ()
 
 
-def place_of(device: Device) -> ShimPlace:
+def place_of(device: Device) -> DeviceUser:
     """Return a device with what commands to it need to know.
 
     Raises:
         DeviceError: the device does not answer.
     """
     level = build_of(get_properties(device)).sdk_full
-    return ShimPlace(device, current_user(device), level)
+    return DeviceUser(device, current_user(device), level)
 
 
 def installed_shims(
-    place: ShimPlace, packages: Mapping[str, InstalledPackage] | None = None
+    place: DeviceUser, packages: Mapping[str, InstalledPackage] | None = None
 ) -> tuple[InstalledShim, ...]:
     """Return the shims of a device, by application id; one that does not answer is there all the same.
 
@@ -148,7 +148,7 @@ def _with_disabled(shim: InstalledShim, disabled: frozenset[str]) -> InstalledSh
     return replace(shim, status=shim.status.model_copy(update={"targets": targets}))
 
 
-def _look_at(place: ShimPlace, application_id: str) -> InstalledShim:
+def _look_at(place: DeviceUser, application_id: str) -> InstalledShim:
     try:
         return InstalledShim(application_id, place.client(application_id).status())
     except DeviceError as error:

@@ -24,7 +24,7 @@ from droidgate.shims.installation_steps import (
     remove_shim,
     run_step,
 )
-from droidgate.shims.place import ShimPlace
+from droidgate.shims.place import DeviceUser
 from droidgate.shims.shim_facts import ShimFacts, installed_facts
 from droidgate_android.apk.signing_keys import SigningKey
 from droidgate_mappings.formats.installed import SHIM_PACKAGE, is_shim
@@ -55,12 +55,12 @@ _REMOVE_IT: Final = (
 _ONLY_KEY: Final = "only the key that signed the shims can sign it; name it with --key"
 
 
-def needs_identity(place: ShimPlace, shims: Iterable[ShimFacts]) -> bool:
+def needs_identity(place: DeviceUser, shims: Iterable[ShimFacts]) -> bool:
     """Return whether one of these shims calls app functions, and the device has them."""
     return place.sdk >= APP_FUNCTIONS_SDK and any(shim.calls_functions for shim in shims)
 
 
-def set_up_identity(place: ShimPlace, shims: Sequence[ShimFacts], key: SigningKey | None) -> Installation:
+def set_up_identity(place: DeviceUser, shims: Sequence[ShimFacts], key: SigningKey | None) -> Installation:
     """Let `dev.droidgate.shim` call app functions for these shims; what is so already stays as it is.
 
     Args:
@@ -83,7 +83,7 @@ def set_up_identity(place: ShimPlace, shims: Sequence[ShimFacts], key: SigningKe
     return Installation(SHIM_PACKAGE, tuple(steps), hello)
 
 
-def release_identity(place: ShimPlace, signers: Collection[str]) -> Step | None:
+def release_identity(place: DeviceUser, signers: Collection[str]) -> Step | None:
     """Remove `dev.droidgate.shim`, or end its instrumentation, where no shim needs it any more.
 
     Args:
@@ -108,7 +108,7 @@ def release_identity(place: ShimPlace, signers: Collection[str]) -> Step | None:
     return end_instrumentation(place) if is_lending(place.client(SHIM_PACKAGE)) else None
 
 
-def end_instrumentation(place: ShimPlace) -> Step:
+def end_instrumentation(place: DeviceUser) -> Step:
     """End the instrumentation, and with it the process of `dev.droidgate.shim`."""
     words = ["am", "force-stop", "--user", check_user(place.user), SHIM_PACKAGE]
     return run_step(place.device, END, words, accept=lambda result: not result.stderr.strip())
@@ -120,7 +120,7 @@ def is_lending(client: HostClient) -> bool:
     return status is not None and status.access.execute_app_functions
 
 
-def list_as_agent(place: ShimPlace, application_id: str, signer: str) -> Iterator[Step]:
+def list_as_agent(place: DeviceUser, application_id: str, signer: str) -> Iterator[Step]:
     """Put a shim on the list of agents; Android's service for that is not on every build."""
     commands = app_function_shell(place.device).commands
     if _PURGE in commands:
@@ -134,7 +134,7 @@ def list_as_agent(place: ShimPlace, application_id: str, signer: str) -> Iterato
     yield run_step(place.device, ALLOWLIST, arguments, accept=lambda result: not result.stderr.strip())
 
 
-def start_instrumentation(place: ShimPlace, client: HostClient) -> Step:
+def start_instrumentation(place: DeviceUser, client: HostClient) -> Step:
     """Start the instrumentation, which borrows the shell's EXECUTE_APP_FUNCTIONS while calls are open.
 
     It lasts as long as the command on the device, so the command stays there in the background. It ends with
@@ -156,7 +156,7 @@ def start_instrumentation(place: ShimPlace, client: HostClient) -> Step:
     return Step(LEND, "refused", f"{command} &", reason)
 
 
-def _be_installed(place: ShimPlace, signers: Collection[str], key: SigningKey | None) -> tuple[Step, str]:
+def _be_installed(place: DeviceUser, signers: Collection[str], key: SigningKey | None) -> tuple[Step, str]:
     """Return what came of it, and the digest of the certificate that signed what is there."""
     package = place.packages().get(SHIM_PACKAGE)
     installed = None if package is None else installed_facts(place, package)
@@ -179,7 +179,7 @@ def _refuse(reason: str) -> tuple[Step, str]:
     return Step(INSTALL, "refused", why=reason), ""
 
 
-def _lend(place: ShimPlace, client: HostClient, signer: str, status: Status | None) -> Iterator[Step]:
+def _lend(place: DeviceUser, client: HostClient, signer: str, status: Status | None) -> Iterator[Step]:
     if status is not None and status.access.execute_app_functions:
         yield not_needed(LEND, "it runs already")
         return

@@ -11,7 +11,7 @@ from droidgate.devices.device_errors import DeviceOutputError
 from droidgate.devices.packages import InstalledPackage
 from droidgate.shims.answers import refusal_of
 from droidgate.shims.host_client import HostClient
-from droidgate.shims.place import InstalledShim, ShimPlace, installed_shims
+from droidgate.shims.place import DeviceUser, InstalledShim, installed_shims
 from droidgate.shims.scopes import load_scopes
 from droidgate.shims.shim_facts import installed_facts
 from droidgate_mappings.model.errors import InputError, UsageError
@@ -94,7 +94,7 @@ class ShimAnswer:
 
 
 def call_shim(
-    place: ShimPlace,
+    place: DeviceUser,
     capability: str,
     arguments: Mapping[str, Json],
     *,
@@ -185,7 +185,7 @@ def _read(text: str, application_id: str) -> MobileMcpResponse:
     return response
 
 
-def check_signer(place: ShimPlace, shim: InstalledPackage, signed_by: str | None) -> None:
+def check_signer(place: DeviceUser, shim: InstalledPackage, signed_by: str | None) -> None:
     """Check that a shim is one of the user's: any app may call itself a shim.
 
     Args:
@@ -207,7 +207,7 @@ def check_signer(place: ShimPlace, shim: InstalledPackage, signed_by: str | None
         raise InputError(message, place=shim.name, hint=hint)
 
 
-def _own_signers(place: ShimPlace) -> set[str]:
+def _own_signers(place: DeviceUser) -> set[str]:
     """Return the certificates' digests of the keys that sign the user's shims there."""
     # Calls of Android's own shell need no key.
     from droidgate_android.apk.signing_keys import key_path, load_key  # noqa: PLC0415

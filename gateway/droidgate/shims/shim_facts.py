@@ -9,7 +9,7 @@ from typing import Final
 from droidgate.devices.device_errors import TransferError
 from droidgate.devices.packages import InstalledPackage
 from droidgate.devices.remote_apk import open_remote_apk
-from droidgate.shims.place import ShimPlace
+from droidgate.shims.place import DeviceUser
 from droidgate_android.apk.apk_application import read_application, verify_signers
 from droidgate_android.apk.apk_files import MemorySource
 from droidgate_android.apk.reader import Apk, Source, open_apk
@@ -123,7 +123,7 @@ def read_shim_facts(source: Source, *, name: str, installed_on: int | None = Non
         )
 
 
-def installed_facts(place: ShimPlace, package: InstalledPackage) -> ShimFacts | None:
+def installed_facts(place: DeviceUser, package: InstalledPackage) -> ShimFacts | None:
     """Return the facts of an installed shim; None where its APK cannot be read as one.
 
     Raises:
@@ -136,7 +136,7 @@ def installed_facts(place: ShimPlace, package: InstalledPackage) -> ShimFacts | 
         return None
 
 
-def installed_routes(place: ShimPlace, package: InstalledPackage) -> RouteTable:
+def installed_routes(place: DeviceUser, package: InstalledPackage) -> RouteTable:
     """Return the route table of an installed shim.
 
     Raises:

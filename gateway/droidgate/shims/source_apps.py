@@ -125,7 +125,7 @@ def _mode_of(source: str) -> int:
         return Path(source).stat().st_mode
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"it cannot be read: {reason}", place=printable(source)) from None
+        raise InputError(f"cannot be read: {reason}", place=printable(source)) from None
 
 
 def _apps_of_folder(folder: str) -> Iterator[OpenedApp | UnreadApp]:

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from droidgate.shims.answers import Status
-from droidgate.shims.broadcast_discovery import Asked, ask_broadcast_apps
+from droidgate.shims.broadcast_discovery import DiscoveredApps, ask_broadcast_apps
 from droidgate.shims.building import Key, Report, chosen_key, unused_apps
 from droidgate.shims.installation_steps import Step, remove_shim
-from droidgate.shims.installations import Ready, install_ready
-from droidgate.shims.place import InstalledShim, ShimPlace, installed_shims
+from droidgate.shims.installations import PreparedShim, install_ready
+from droidgate.shims.place import DeviceUser, InstalledShim, installed_shims
 from droidgate.shims.scopes import Scope, load_scopes, scope_of_installed
 from droidgate.shims.shell_identity import is_lending, needs_identity, release_identity, set_up_identity
 from droidgate.shims.shim_facts import ShimFacts, facts_of, installed_facts
@@ -27,7 +27,7 @@ from droidgate_shim.builder.protocols import LeftOut, choose_protocols, chosen_p
 from droidgate_shim.builder.shims import BuiltShim, NothingToOfferError, build_bare_shim, build_shims
 from droidgate_shim.builder.source_app import SourceApp
 
-ChangeKind = Literal["came", "changed", "went", "same"]
+ChangeKind = Literal["added", "changed", "removed", "same"]
 
 _FOR_OTHERS: Final = "it calls app functions for the other shims"
 
@@ -37,8 +37,8 @@ class PlannedChange:
     """What is to be done about one shim.
 
     Attributes:
-        kind: Its app `came`, `changed`, `went` away or declares nothing any more, or is the `same` as far as
-            is known.
+        kind: Its app is `added`, `changed`, `removed` or declares nothing any more, or is the `same` as far
+            as is known.
         application_id: Which shim.
         built: The shim as it should be; None where it should go, or is not known.
         why: In words.
@@ -98,9 +98,9 @@ def plan_identity(
     if built is None:
         if installed is None or not installed.is_bare or is_unclear:
             return None
-        return _helper("went", None, "no shim is left that calls app functions")
+        return _helper("removed", None, "no shim is left that calls app functions")
     if not is_installed:
-        return _helper("came", built)
+        return _helper("added", built)
     if installed is None or installed.build != built.build:
         return _helper("changed", built, f"{_FOR_OTHERS}, and differs")
     if not is_lending:
@@ -117,12 +117,12 @@ def _change_without(shim: InstalledShim, unclear: Collection[str]) -> PlannedCha
         return PlannedChange(
             "same", shim.application_id, None, "what its app declares now is not known, so it stays"
         )
-    return PlannedChange("went", shim.application_id, None, _why_it_went(shim))
+    return PlannedChange("removed", shim.application_id, None, _why_removed(shim))
 
 
 def _change_of(built: BuiltShim, installed: InstalledShim | None) -> PlannedChange:
     if installed is None:
-        return PlannedChange("came", built.application_id, built, "it has no shim yet")
+        return PlannedChange("added", built.application_id, built, "it has no shim yet")
     if installed.status is None:
         reason = installed.problem.message if installed.problem is not None else "no answer"
         return PlannedChange("changed", built.application_id, built, f"the shim does not answer: {reason}")
@@ -151,14 +151,14 @@ def _is_looked_after(shim: InstalledShim, packages: Collection[str] | None) -> b
     )
 
 
-def _why_it_went(shim: InstalledShim) -> str:
+def _why_removed(shim: InstalledShim) -> str:
     if shim.application_id == SHIM_PACKAGE:
         return "none of its apps declares anything that was chosen"
     return "the app is not installed, is disabled, or declares nothing that was chosen"
 
 
 @dataclass(frozen=True, slots=True)
-class Synced:
+class SyncedChange:
     """One change, and what was done about it; `works` is None where nothing had to be."""
 
     change: PlannedChange
@@ -181,7 +181,7 @@ class SyncPlan:
         signers: Application id of a shim that was built -> digest of the certificate that signed it.
     """
 
-    place: ShimPlace
+    place: DeviceUser
     key: Key
     changes: tuple[PlannedChange, ...]
     asked: tuple[Step, ...]
@@ -197,12 +197,12 @@ class _ScopeBuild:
 
     key: Key
     built: tuple[BuiltShim, ...]
-    asked: Asked
+    asked: DiscoveredApps
     unused: tuple[SourceApp, ...]
     left_out: LeftOut
 
 
-def plan_sync(place: ShimPlace, report: Report) -> SyncPlan:
+def plan_sync(place: DeviceUser, report: Report) -> SyncPlan:
     """Return what makes the shims of a device fit its apps.
 
     Args:
@@ -246,7 +246,7 @@ def plan_sync(place: ShimPlace, report: Report) -> SyncPlan:
     )
 
 
-def _build_scope(place: ShimPlace, scope: Scope, apps: Sequence[SourceApp], report: Report) -> _ScopeBuild:
+def _build_scope(place: DeviceUser, scope: Scope, apps: Sequence[SourceApp], report: Report) -> _ScopeBuild:
     key = chosen_key(scope.options.key, report)
     chosen, left_out = choose_protocols(apps, chosen_protocols(scope.options))
     asked = ask_broadcast_apps(place, chosen, key.signing)
@@ -280,7 +280,7 @@ def _report_broken(
             )
 
 
-def carry_out(plan: SyncPlan, report: Report) -> list[Synced]:
+def carry_out(plan: SyncPlan, report: Report) -> list[SyncedChange]:
     """Do what was planned, and return each change with its steps.
 
     Raises:
@@ -289,13 +289,13 @@ def carry_out(plan: SyncPlan, report: Report) -> list[Synced]:
     return _with_identity(plan, [_carry_out(plan, change, report) for change in plan.changes])
 
 
-def findings_of(synced: Sequence[Synced]) -> list[Finding]:
+def findings_of(synced: Sequence[SyncedChange]) -> list[Finding]:
     """Return what the shims that were built keep otherwise than their apps declare."""
     return [finding for item in synced if item.change.built for finding in item.change.built.findings]
 
 
 def _with_identity_planned(
-    place: ShimPlace,
+    place: DeviceUser,
     changes: Sequence[PlannedChange],
     installed: Sequence[InstalledShim],
     built: Sequence[BuiltShim],
@@ -305,7 +305,7 @@ def _with_identity_planned(
     """Return the changes with that of the bare shim, and the shims that call app functions then."""
     packages = place.packages()
     replaced = {
-        change.application_id for change in changes if change.built is not None or change.kind == "went"
+        change.application_id for change in changes if change.built is not None or change.kind == "removed"
     }
     left = [
         installed_facts(place, packages[item.application_id])
@@ -353,7 +353,7 @@ def _build(apps: Sequence[SourceApp], scope: Scope, key: Key, report: Report) ->
         return ()
 
 
-def _read_apps(place: ShimPlace, chosen: Collection[str] | None) -> tuple[SourceApp, ...]:
+def _read_apps(place: DeviceUser, chosen: Collection[str] | None) -> tuple[SourceApp, ...]:
     """Return the apps of these packages that are there and declare something; None is all apps."""
     whole = f"{DEVICE_SCHEME}{place.device.serial}"
     present = place.packages()
@@ -369,7 +369,7 @@ def _read_apps(place: ShimPlace, chosen: Collection[str] | None) -> tuple[Source
     return tuple(apps)
 
 
-def _scope_of_installed(place: ShimPlace, installed: Sequence[InstalledShim], report: Report) -> Scope:
+def _scope_of_installed(place: DeviceUser, installed: Sequence[InstalledShim], report: Report) -> Scope:
     """Return the scope where none was kept: the apps of the shims that are there."""
     scope = scope_of_installed(installed)
     if scope is None:
@@ -381,7 +381,7 @@ def _scope_of_installed(place: ShimPlace, installed: Sequence[InstalledShim], re
     return scope
 
 
-def _with_identity(plan: SyncPlan, synced: Sequence[Synced]) -> list[Synced]:
+def _with_identity(plan: SyncPlan, synced: Sequence[SyncedChange]) -> list[SyncedChange]:
     """Let `dev.droidgate.shim` call app functions for the shims that are there, or end that."""
     if plan.callers:
         done = set_up_identity(plan.place, plan.callers, plan.key.signing)
@@ -393,7 +393,7 @@ def _with_identity(plan: SyncPlan, synced: Sequence[Synced]) -> list[Synced]:
     if not steps:
         return list(synced)
     if all(item.change.application_id != SHIM_PACKAGE for item in synced):
-        return [Synced(_helper("same", None), tuple(steps), works), *synced]
+        return [SyncedChange(_helper("same", None), tuple(steps), works), *synced]
     return [
         replace(item, steps=(*item.steps, *steps), works=works and item.works is not False)
         if item.change.application_id == SHIM_PACKAGE
@@ -402,15 +402,15 @@ def _with_identity(plan: SyncPlan, synced: Sequence[Synced]) -> list[Synced]:
     ]
 
 
-def _carry_out(plan: SyncPlan, change: PlannedChange, report: Report) -> Synced:
+def _carry_out(plan: SyncPlan, change: PlannedChange, report: Report) -> SyncedChange:
     is_bare = change.application_id == SHIM_PACKAGE and change.built and not change.built.capabilities
     if change.kind == "same" or is_bare:
-        return Synced(change)
+        return SyncedChange(change)
     if change.built is None:
         step = remove_shim(plan.place, change.application_id)
-        return Synced(change, (step,), step.outcome == "done")
+        return SyncedChange(change, (step,), step.outcome == "done")
     built = change.built
     signer = plan.signers.get(built.application_id, plan.key.signing.digest)
-    ready = Ready(facts_of(built, signer), built.file_name, built.apk, built.findings)
+    ready = PreparedShim(facts_of(built, signer), built.file_name, built.apk, built.findings)
     installation = install_ready(plan.place, ready, report)
-    return Synced(change, installation.steps, installation.works)
+    return SyncedChange(change, installation.steps, installation.works)

@@ -173,7 +173,7 @@ class _Walk:
             try:
                 entries = sorted(os.scandir(self._on_disk(name)), key=lambda item: item.name)
             except OSError as error:
-                message = f"it cannot be listed: {error.strerror}"
+                message = f"cannot be listed: {error.strerror}"
                 self._scan.problems.append(InputError(message, place=self._shown_path(name)))
                 continue
             self._entries_left -= len(entries)

@@ -112,7 +112,7 @@ READ = [  # component, dialect, name and functions of each provider, and the len
 
 
 @pytest.mark.parametrize(("parts", "files", "providers", "rows"), READ)
-def test_an_app_is_read(
+def test_an_application_gives_its_providers_and_leniencies(
     parts: tuple[str, ...], files: dict[str, str], providers: list[tuple[object, ...]], rows: list[str]
 ) -> None:
     reading = read_app(*parts, files=files, strict=not rows)

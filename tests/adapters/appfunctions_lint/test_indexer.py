@@ -330,7 +330,7 @@ READ = [  # the functions that releases list, and what they drop
 
 
 @pytest.mark.parametrize(("application", "listed", "left_out"), READ)
-def test_an_app_is_read(
+def test_each_release_indexes_the_functions_of_an_application(
     application: Application, listed: dict[str, list[str]], left_out: list[tuple[str, str]]
 ) -> None:
     reports = {item: simulate_indexing(application, item) for item in RELEASES}

@@ -111,7 +111,7 @@ def run_class(name: str, classes: Path, lines: Iterable[str], *more_classes: Pat
 
 
 def as_line(text: str | None) -> str:
-    """Return a text in one line: base64 of UTF-16, so that half characters cross too; `-` for null."""
+    """Return a text in one line: base64 of UTF-16, so that half characters are sent too; `-` for null."""
     return (
         "-" if text is None else base64.b64encode(text.encode("utf-16-be", "surrogatepass")).decode() or "="
     )

@@ -35,7 +35,7 @@ def _sdk(revision: str) -> Any:
     "nothing": (VOID, None),
     "no declared output": (DeclaredOutput(), "plain"),
 })  # fmt: skip
-def test_a_value_crosses_as_a_result_of_the_sdk(revision: str, declared: DeclaredOutput, value: Json) -> None:
+def test_the_sdk_reads_a_value(revision: str, declared: DeclaredOutput, value: Json) -> None:
     result = write_result(McpToolResult(value), revision, declared)
     _sdk(revision).CallToolResult.model_validate(result)
 
@@ -87,7 +87,7 @@ def test_images_stay_next_to_the_value() -> None:
 
 
 @pytest.mark.parametrize("token", load_failure_tokens())
-def test_every_failure_token_crosses_as_an_error_of_the_sdk(token: str) -> None:
+def test_every_failure_token_is_read_from_an_error_of_the_sdk(token: str) -> None:
     error = write_error(McpToolFailure(token, "because"))
     importlib.import_module("mcp_types").ErrorData.model_validate(error)
     code = load_failure_tokens()[token].mcp_error
@@ -96,7 +96,7 @@ def test_every_failure_token_crosses_as_an_error_of_the_sdk(token: str) -> None:
 
 @pytest.mark.parametrize("revision", REVISIONS)
 @pytest.mark.parametrize("token", load_failure_tokens())
-def test_every_failure_token_crosses_as_a_result_of_the_sdk(revision: str, token: str) -> None:
+def test_every_failure_token_is_read_from_a_result_of_the_sdk(revision: str, token: str) -> None:
     result = write_result(McpToolResult(failure=McpToolFailure(token, "because")), revision)
     assert _sdk(revision).CallToolResult.model_validate(result).is_error is True
     assert result["content"] == [{"type": "text", "text": f"{token}: because"}]

@@ -1,4 +1,4 @@
-"""The manifest's JSON: the specification's sample, the draft's, and what is bent or refused."""
+"""The manifest's JSON: the specification's sample, the draft's, and what is read leniently or refused."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""Calls and results as values: what the two known apps send, and every bent rule."""
+"""Calls and results as values: what the two known apps send, and every leniency."""
 
 import json
 from collections.abc import Callable
@@ -129,7 +129,7 @@ _VALUES = st.dictionaries(st.text(max_size=5), json_values(FINITE, most=6), max_
 
 
 @given(st.text(min_size=1), _VALUES)
-def test_calls_and_results_cross_unchanged(tool: str, values: dict[str, Json]) -> None:
+def test_calls_and_results_are_sent_unchanged(tool: str, values: dict[str, Json]) -> None:
     strict = ReadingContext(strict=True)
     call, text = MmcpToolCall(tool, values), json.dumps(values)
     activity, broadcast = write_activity_call(call), write_broadcast_call(call)

@@ -34,7 +34,7 @@ CLOCK = ["clock_in_today", "query_clock_in", "make_up_clock_in"]
 CHECK = ["check_in_today", "query_check_in", "make_up_check_in"]
 BUTTON = "click_main_button"
 
-# File -> dialect, capabilities, rows that were bent (reference 2.1, 2.2; 6 for the rows).
+# File -> dialect, capabilities, rows that were read leniently (reference 2.1, 2.2; 6 for the rows).
 DESCRIPTORS: dict[str, tuple[str, list[str], set[str]]] = {
     f"{RES}xml__mcp_capabilities@42b1e2d.xml": ("prototype", CLOCK, set()),
     f"{RES}xml__mcp_capabilities@a675b63.xml": ("prototype", CLOCK, set()),

@@ -448,7 +448,7 @@ APP = application_from_tree(
 )
 
 
-def test_the_sample_app_has_calls_without_parameters_with_them_and_with_results_and_breaks_no_rule() -> None:
+def test_the_written_sample_app_follows_all_rules() -> None:
     (provider,) = FORMAT.read_application(APP, ReadingContext(strict=True)).providers
     shapes = {
         item.id: (bool(properties_of(item.input)), item.output is not None) for item in provider.capabilities

@@ -103,7 +103,7 @@ def test_every_protocol_has_a_fixture() -> None:
 
 
 @pytest.mark.parametrize("dialect", ANCHORS)
-def test_the_anchor_alone_says_the_protocol_what_would_find_its_tools_and_that_only_its_agent_calls_it(
+def test_an_anchor_alone_gives_the_protocol_and_how_its_tools_are_found(
     dialect: str,
 ) -> None:
     reading = read(ANCHORS[dialect])

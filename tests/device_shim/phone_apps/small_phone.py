@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from droidgate_android.projects.android_project import application_from_tree
-from droidgate_phone.apps.sample_apps import sample_apps_directory
 from droidgate_phone.java.app_values import AndroidError, Message
 from droidgate_phone.java.intents import Intent
 from droidgate_phone.system.behaviour import Activity, App, AppFunctionService, Context, Service
+from droidgate_shim.builder.sample_apps import sample_apps_directory
 
 NOW = 1_771_065_000.0
 """14 February 2026, 10:30 UTC."""

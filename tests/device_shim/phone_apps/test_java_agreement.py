@@ -15,13 +15,13 @@ from device_shim.shim_engine.mutated_vectors import Mutator
 from droidgate_mappings.model.json_values import canonical_json
 from droidgate_phone.apps.clock_in import ClockInEngine
 from droidgate_phone.apps.pdf_tool import problem_with
-from droidgate_phone.apps.sample_apps import sample_apps_directory
 from droidgate_phone.apps.tally import Totals, run_capability
 from droidgate_phone.apps.tool_requests import answer_request, read_descriptor
 from droidgate_phone.apps.weather import WeatherApp
 from droidgate_phone.java.app_values import BroadcastResult
 from droidgate_phone.java.intents import Bundle, Intent
 from droidgate_phone.java.org_json import JsonError, parse_object, write_json
+from droidgate_shim.builder.sample_apps import sample_apps_directory
 from requirements_of_tests import require
 
 TODAY = "2026-02-14"

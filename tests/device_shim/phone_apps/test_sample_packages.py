@@ -11,7 +11,6 @@ from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.reader import open_apk
 from droidgate_phone.apps import sample_packages as module
 from droidgate_phone.apps.app_registry import BEHAVIOURS
-from droidgate_phone.apps.sample_apps import sample_apps_directory
 from droidgate_phone.apps.sample_packages import (
     SamplePackage,
     filler_package,
@@ -19,6 +18,7 @@ from droidgate_phone.apps.sample_packages import (
     sample_packages,
 )
 from droidgate_phone.phone import boot
+from droidgate_shim.builder.sample_apps import sample_apps_directory
 from requirements_of_tests import require, short_run
 
 MODULES = sorted(path.parents[2] for path in sample_apps_directory().glob("*/*/src/main/AndroidManifest.xml"))

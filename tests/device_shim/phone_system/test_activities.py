@@ -126,7 +126,7 @@ def test_an_app_in_the_background_opens_no_activity_from_android_10_on() -> None
         assert not blocked(system)
 
 
-def test_an_app_may_open_an_activity_for_ten_seconds_after_its_own_was_seen_but_not_just_after_home() -> None:
+def test_an_app_may_open_an_activity_for_ten_seconds_after_its_own_but_not_after_home() -> None:
     for seconds, expected in ((4, True), (6, False), (9, False), (11, True)):
         with make_phone("36.1", make_agent(), make_tool(ACTIVITIES)) as system:
             open_agent(system)

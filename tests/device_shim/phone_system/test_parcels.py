@@ -1,4 +1,4 @@
-"""What crosses between processes crosses as bytes, and comes out the same."""
+"""What is sent between processes is sent as bytes, and comes out the same."""
 
 import pytest
 from hypothesis import given, strategies as st
@@ -94,7 +94,7 @@ def test_the_binder_takes_just_under_a_megabyte() -> None:
     assert refused.value.exception == "android.os.TransactionTooLargeException"
 
 
-def test_no_object_crosses() -> None:
+def test_bundles_are_copied_between_processes() -> None:
     data = bytearray(b"abc")
     with pytest.raises(AndroidError):
         cross_bundle(Bundle({"k": Extra("string", 5)}))

@@ -11,8 +11,8 @@ from types import ModuleType
 import pytest
 
 from device_shim.shim_android.dex_file import ClassJar, DexFile, class_name
-from droidgate_phone.apps.sample_apps import agent_dex
 from droidgate_shim.builder.dex import shim_dex
+from droidgate_shim.builder.sample_apps import agent_dex
 from requirements_of_tests import CHECKOUT, require
 
 MOST_BYTES = 180_000

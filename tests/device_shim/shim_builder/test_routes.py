@@ -324,7 +324,7 @@ def test_a_finding_points_to_the_capability_of_the_shim_wherever_its_app_declare
     assert {item.pointer for item in chosen} == {"/capabilities/0/output"}
 
 
-def test_what_app_functions_lose_is_reported_of_the_right_capability_behind_one_that_none_can_say() -> None:
+def test_app_function_losses_point_to_their_capability_after_one_is_left_out() -> None:
     wide = parameters(**{"a b": string()})
     narrow = parameters(x=ArrayType())
     app = source_app(Capability(id="first", input=wide), Capability(id="second", input=narrow))

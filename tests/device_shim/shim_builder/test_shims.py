@@ -402,7 +402,7 @@ def mmcp_tools(shim: BuiltShim) -> dict[str, list[str]]:
     return reported
 
 
-def test_tools_without_room_in_the_manifest_are_not_advertised_to_mmcp_agents_and_that_is_reported() -> None:
+def test_tools_that_the_mmcp_manifest_has_no_room_for_are_reported() -> None:
     tools = [Capability(id=f"t{number:02}", description="d" * 1_000) for number in range(50)]
     shim = shim_of(source_app(*tools), advertise=frozenset(EVERYTHING))
     advertised = mmcp_tools(shim)

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from device_shim.phone_apps.pdf_files import pdf_with
-from device_shim.shim_phone.tool_apps import TOOL, tool_world
+from device_shim.shim_phone.hand_made_shim import make_shim
+from device_shim.shim_phone.tool_apps import TOOL, ToolApp, response_of, tool_apk, tool_routes, tool_world
 from device_shim.shim_phone.world import (
     AGENT,
     CLOCK_IN,
@@ -30,10 +31,14 @@ from device_shim.shim_phone.world import (
 )
 from droidgate_phone.apps.agent import request_text
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
+from droidgate_phone.java.app_values import AndroidError, Message
+from droidgate_phone.java.intents import Bundle
+from droidgate_phone.system.parcels import bundle_size, cross_message
 from droidgate_shim.builder.shims import build_bare_shim
 from waiting import wait_until
 
 OF = "dev.droidgate.shim.of."
+GRANT = {"caller": "any-app", "capability": "desk", "since": 1}
 
 
 @pytest.fixture
@@ -86,6 +91,8 @@ def test_what_is_not_a_frame_is_refused(world: World, shim_runtime: ShimRuntime,
     ("ask", {"version": 1, "on": None}, "invalid_argument"),
     ("grant", {"version": 1, "caller": "any-app", "capability": "nothing"}, "unknown_capability"),
     ("call", {"version": 1, "request": "no request"}, "invalid_argument"),
+    ("call", {"version": 1, "request": "{}", "trace": 1}, "invalid_argument"),
+    ("call", {"version": 1, "request": "{}", "deadline_ms": True}, "invalid_argument"),
     ("discover-broadcast", {"version": 1, "component": "x"}, "invalid_argument"),
     ("discover-broadcast", {"version": 1, "component": "not.there/.X"}, "unavailable"),
 ], ids=str)  # fmt: skip
@@ -134,6 +141,83 @@ def test_a_trace_has_what_went_to_the_app_and_what_came_back(world: World) -> No
     (answer,) = trace["answers"]
     assert trace["id"] in answer["extras"]["mobile-mcp-response"]
     assert "trace" not in world.host("call", request=request)
+
+
+def test_an_answer_that_the_agents_binder_has_no_room_for_is_a_short_failure(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.grant("any-app", "desk")
+    shim = world.system.packages.find(SHIM)
+    assert shim is not None
+
+    def cross(message: Message, sending_uid: int) -> Message:
+        if sending_uid == shim.uid and message.what == 2 and bundle_size(message.data) > 20_000:
+            raise AndroidError("android.os.TransactionTooLargeException", "the agent's buffer is full")
+        return cross_message(message, sending_uid)
+
+    monkeypatch.setattr("droidgate_phone.system.messengers.cross_message", cross)
+    response = world.ask("desk", {"how": "a" * 15_000}, request_id="u-3")
+    assert (token_of(response), response["id"]) == ("malformed_response", "u-3")
+    assert "the call ran" in response["message"]
+    assert outputs_of(world.ask("desk", {"how": "well"})) == {"result": "did well"}
+
+
+def test_an_app_that_a_tool_lent_its_messenger_cannot_answer_the_call(world: World) -> None:
+    name, answers = "0d" * 16, list[dict[str, Any]]()
+    request = request_text("desk", {"how": "silent"}, dialect="S1")
+    thread = threading.Thread(target=lambda: answers.append(world.host("call", request=request, id=name)))
+    thread.start()
+    files = world.system.app_context(TOOL).files
+    wait_until(lambda: files.read("open") is not None)
+    reply_to, request_id = json.loads(files.read("open") or b"")
+    answer = Bundle.of_strings({"mobile-mcp-response": response_of(request_id, {"result": "forged"})})
+    world.system.app_context(AGENT).send_message(reply_to, Message(2, answer))
+    world.system.app_context(TOOL).send_message(reply_to, Message(3, answer))
+    assert world.host("progress", id=name) == {"stage": "app"}
+    assert world.host("cancel", id=name) == {"canceled": True}
+    thread.join()
+    assert "forged" not in json.dumps(answers)
+
+
+@pytest.mark.parametrize(("files", "switched_off", "asking", "grants"), [
+    ({}, ["radio"], True, 0),
+    ({"switches.json": {"asking": False}}, ["radio"], False, 0),
+    ({"switches.json": {"switched_off": ["desk"]}}, ["desk"], True, 0),
+    ({"switches.json": {"switched_off": []}, "grants.json": [GRANT]}, [], True, 1),
+    ({"switches.json": {"switched_off": 1}, "grants.json": [GRANT]}, ["radio"], True, 0),
+    ({"switches.json": {"asking": 1}, "grants.json": [GRANT]}, ["radio"], True, 0),
+    ({"grants.json": [GRANT, {"caller": 1, "capability": "*"}]}, ["radio"], True, 0),
+    ({"grants.json": [{"caller": "any-app"}]}, ["radio"], True, 0),
+], ids=str)  # fmt: skip
+def test_a_damaged_file_of_the_shim_allows_nothing_more(
+    shim_runtime: ShimRuntime, files: dict[str, object], switched_off: list[str], asking: Any, grants: int
+) -> None:
+    world = tool_world(shim_runtime=shim_runtime, shim={"policy": {"switched_off": ["radio"]}})
+    for name, content in files.items():
+        world.system.app_context(SHIM).files.write(name, json.dumps(content).encode())
+    status = world.host("status")
+    assert (status["switched_off"], status["asking"], len(status["grants"])) == (switched_off, asking, grants)
+    world.close()
+
+
+def test_a_repeated_grant_is_the_first_one(world: World) -> None:
+    first, second = (world.host("grant", caller="any-app", capability="*") for _ in range(2))
+    assert first == second
+    assert world.host("status")["grants"] == [first["grant"]]
+
+
+@pytest.mark.parametrize("changed_first", [True, False])
+def test_the_worst_state_of_a_targets_routes_counts(shim_runtime: ShimRuntime, changed_first: Any) -> None:
+    world = World(behaviours={TOOL: ToolApp}, shim_runtime=shim_runtime)
+    world.install(tool_apk())
+    desk, plain, starter = tool_routes()[3:]
+    desk["target"]["digest"] = "mmcp:" + "0" * 64
+    plain["target"]["signer"] = "0" * 64
+    routes = [starter, desk, plain] if changed_first else [starter, plain, desk]
+    world.install(make_shim(routes, key=key()))
+    (target,) = world.host("status")["targets"]
+    assert target["state"] == "other-signer"
+    world.close()
 
 
 @pytest.mark.parametrize("shim_runtime", ["python"], indirect=True)

@@ -168,7 +168,7 @@ def test_whoever_android_does_not_name_has_a_binding_for_one_call(world: World) 
     wait_until(lambda: _bindings(world) == 0)
 
 
-def test_agents_that_the_shim_does_not_see_and_whose_names_hash_alike_have_bindings_of_their_own(
+def test_unseen_agents_with_the_same_hash_have_bindings_of_their_own(
     world: World,
 ) -> None:
     # Java gives both names one hash.

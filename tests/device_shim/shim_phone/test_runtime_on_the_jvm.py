@@ -10,13 +10,11 @@ import pytest
 from device_shim.shim_phone.conftest import JVM
 from device_shim.shim_phone.hand_made_shim import make_shim
 from device_shim.shim_phone.tool_apps import tool_routes, tool_world
-from device_shim.shim_phone.world import SHIM, World, key, outputs_of, token_of
+from device_shim.shim_phone.world import SHIM, World, key, outputs_of
 from droidgate_mappings.model.errors import UsageError
 from droidgate_phone.apps.jvm_shim import jvm_machine, jvm_parts
 from droidgate_phone.apps.shim_runtimes import check_shim_runtime
-from droidgate_phone.java.app_values import AndroidError, Message
 from droidgate_phone.phone import start_phone
-from droidgate_phone.system.parcels import bundle_size, cross_message
 from droidgate_phone.system.releases import load_release
 
 ON_THE_JVM = pytest.mark.parametrize("shim_runtime", [JVM], indirect=True)
@@ -63,26 +61,6 @@ def test_what_is_due_comes_for_one_phone_after_another_has_closed(world: World) 
     other.close()
     asked.join(60)
     assert not asked.is_alive()
-
-
-@ON_THE_JVM
-def test_an_answer_that_the_agents_binder_has_no_room_for_is_a_short_failure(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    world.grant("any-app", "desk")
-    shim = world.system.packages.find(SHIM)
-    assert shim is not None
-
-    def cross(message: Message, sending_uid: int) -> Message:
-        if sending_uid == shim.uid and message.what == 2 and bundle_size(message.data) > 20_000:
-            raise AndroidError("android.os.TransactionTooLargeException", "the agent's buffer is full")
-        return cross_message(message, sending_uid)
-
-    monkeypatch.setattr("droidgate_phone.system.messengers.cross_message", cross)
-    response = world.ask("desk", {"how": "a" * 15_000}, request_id="u-3")
-    assert (token_of(response), response["id"]) == ("malformed_response", "u-3")
-    assert "the call ran" in response["message"]
-    assert outputs_of(world.ask("desk", {"how": "well"})) == {"result": "did well"}
 
 
 @ON_THE_JVM

@@ -134,9 +134,10 @@ class Desk(Service):
         how = request["request"]["capability"]["args"]["how"]
         if how == "crash":
             raise AppCrashError
-        if how == "silent":
-            return
         request_id = request["request"]["id"]
+        if how == "silent":
+            self.context.files.write("open", json.dumps([message.reply_to, request_id]).encode())
+            return
         if how == "crossed" and self._kept_id is None:
             self._kept_id = request_id
             return

@@ -28,9 +28,9 @@ from droidgate.shims.source_apps import read_source_apps
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.signing_keys import SigningKey, load_or_make_key, make_key
 from droidgate_mappings.values.failures import CallError
-from droidgate_phone.apps.sample_apps import sample_apps_directory
 from droidgate_phone.apps.sample_packages import sample_packages, signing_key
 from droidgate_phone.phone import VirtualPhone, start_phone
+from droidgate_shim.builder.sample_apps import sample_apps_directory
 from droidgate_shim.builder.shims import ShimOptions, build_bare_shim, build_shims
 from gateway.devices.test_against_virtual_phone import real_adb_server
 

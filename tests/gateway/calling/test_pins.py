@@ -29,8 +29,8 @@ from droidgate_mappings.model.capability import Capability, Effects, Provider, S
 from droidgate_mappings.model.errors import InputError, WriteError
 from droidgate_mappings.model.types import ObjectType, Property, ScalarType
 from droidgate_mcp.format import FORMAT
-from droidgate_phone.apps.sample_apps import sample_apps_directory
 from droidgate_phone.phone import start_phone
+from droidgate_shim.builder.sample_apps import sample_apps_directory
 from strategies import random_provider
 
 SIGNER = "ab" * 32

@@ -32,9 +32,9 @@ from droidgate_mappings.model.capability import (
 from droidgate_mappings.model.errors import WriteError
 from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.translate import FailedTranslation, Translation, translate, translate_each
-from droidgate_phone.apps.sample_apps import sample_apps_directory
 from droidgate_phone.apps.sample_packages import sample_package
 from droidgate_phone.phone import VirtualPhone
+from droidgate_shim.builder.sample_apps import sample_apps_directory
 from gateway.cli.program_runs import Run, Runner, run_process
 from gateway.cli.samples import TIMER, TIMER_MANIFEST, write_bare_project, write_project, write_tools
 from gateway.cli.test_sarif import check_log
@@ -189,7 +189,7 @@ def test_diff_of_an_app_and_its_conversion_shows_what_the_protocol_changes(droid
     converted(droidgate, CLOCK, to="mmcp")
     page = droidgate("diff", CLOCK, "out")
     assert page.code == 0
-    assert "mobile-mcp -> mmcp: because of the protocol" in page.out
+    assert "mobile-mcp -> mmcp: differences caused by the protocol" in page.out
     assert "breaking: the protocol mobile-mcp became mmcp" in page.out
     assert page.out.endswith("1 breaking; 3 capabilities are as they were\n")
     (change,) = droidgate.document("diff", CLOCK, "out")["comparison"]["protocol_changes"]

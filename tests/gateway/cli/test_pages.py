@@ -43,8 +43,8 @@ from droidgate.cli.shim.run_shim_build import built_record, shim_blocks
 from droidgate_mappings.model.capability import Capability, CapabilityAccess, ComponentAccess, Place, Provider
 from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.tables.android_names import android_name
-from droidgate_phone.apps.sample_apps import sample_apps_directory
 from droidgate_phone.system.releases import load_release
+from droidgate_shim.builder.sample_apps import sample_apps_directory
 from gateway.cli.program_runs import Runner, Terminal, run_on_terminal
 from gateway.cli.samples import write_bare_project, write_tools
 from requirements_of_tests import CHECKOUT, require

@@ -17,11 +17,11 @@ from droidgate.cli.published_schemas import PUBLISHED
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.signing_keys import make_key
 from droidgate_phone.apps.agent import ACTION_MOBILE_MCP, Agent, request_text
-from droidgate_phone.apps.sample_apps import sample_apps_directory
 from droidgate_phone.apps.sample_packages import sample_package, signing_key
 from droidgate_phone.common.uids import SHELL_UID
 from droidgate_phone.java.intents import Intent
 from droidgate_phone.phone import VirtualPhone, start_phone
+from droidgate_shim.builder.sample_apps import sample_apps_directory
 from droidgate_shim.builder.shims import build_bare_shim
 from gateway.cli.program_runs import Run, Runner, run_on_terminal, run_process
 from gateway.devices.conftest import VARIABLES
@@ -159,7 +159,7 @@ def test_a_shim_is_built_installed_called_synced_checked_and_uninstalled(shim: S
     synced = shim.document("sync")
     kinds = {item["application_id"].removeprefix(SHIM_OF): item["kind"] for item in synced["changes"]}
     same = dict.fromkeys((PDF_TOOL, TALLY, NOTES, legacy, HOLDER), "same")
-    assert kinds == {CLOCK_IN: "changed", WEATHER: "went", **same}
+    assert kinds == {CLOCK_IN: "changed", WEATHER: "removed", **same}
     assert [(item["kind"], item["application_id"]) for item in planned["changes"]] == [
         (item["kind"], item["application_id"]) for item in synced["changes"]
     ]
@@ -169,9 +169,9 @@ def test_a_shim_is_built_installed_called_synced_checked_and_uninstalled(shim: S
     assert (again.code, "has_clocked_in: true" in again.out) == (0, True)
 
     shim.phone.install(sample_package("weather").apk)
-    assert [app for app, kind in shim.kinds().items() if kind == "came"] == [WEATHER]
+    assert [app for app, kind in shim.kinds().items() if kind == "added"] == [WEATHER]
     nothing = shim("sync")
-    assert (nothing.code, "nothing is to be done" in nothing.out) == (0, True)
+    assert (nothing.code, "all shims are current" in nothing.out) == (0, True)
 
     checked = shim.document("doctor")
     assert [item for item in checked["checks"] if item["state"] == "problem"] == []
@@ -376,7 +376,7 @@ def test_sync_without_a_record_keeps_the_apps_whose_shims_are_there(shim: Shim, 
     if named:
         shim.install(f"adb:/{PDF_TOOL}")
         shim.phone.system.packages.uninstall(SHIM_OF + CLOCK_IN)
-    assert shim.kinds() == ({CLOCK_IN: "came", PDF_TOOL: "same"} if named else {CLOCK_IN: "same"})
+    assert shim.kinds() == ({CLOCK_IN: "added", PDF_TOOL: "same"} if named else {CLOCK_IN: "same"})
 
 
 def test_sync_looks_after_what_was_installed_and_not_what_was_uninstalled(shim: Shim) -> None:
@@ -405,7 +405,7 @@ def test_one_more_app_by_name_takes_no_other_out_of_sync(shim: Shim, more: str) 
     assert before <= after
     for app in (WEATHER, PDF_TOOL):
         shim.phone.system.packages.uninstall(SHIM_OF + app)
-    assert shim.kinds() == {name: "came" if name in {WEATHER, PDF_TOOL} else "same" for name in after}
+    assert shim.kinds() == {name: "added" if name in {WEATHER, PDF_TOOL} else "same" for name in after}
     assert shim.on_phone() == after
     assert shim("status").code == 0
     assert set(shim.kinds().values()) == {"same"}
@@ -428,7 +428,7 @@ def test_sync_after_an_uninstallation_of_one_app_looks_after_the_others_and_says
     assert run.code == 0
     assert "looks after the apps whose shims are left only" in run.err
     assert not shim.on_phone() & {CLOCK_IN, PDF_TOOL}
-    assert f"nothing is to be done: 4 shims and {HOLDER} on" in shim("sync").out
+    assert f"all shims are current: 4 shims and {HOLDER} on" in shim("sync").out
 
 
 def test_all_apps_of_another_phone_are_not_all_apps_of_this_one(shim: Shim) -> None:
@@ -448,7 +448,7 @@ def test_the_shim_of_an_app_that_declares_nothing_any_more_is_removed(shim: Shim
     shim.phone.install(empty_app(CLOCK_IN))
     run = shim("sync")
     assert run.code == 0
-    assert "went" in run.out
+    assert "removed" in run.out
     assert shim.on_phone() == {PDF_TOOL}
 
 
@@ -554,7 +554,7 @@ def test_only_shims_with_app_functions_include_the_one_that_calls_them_until_the
     change = shim.document("uninstall", NOTES)
     assert (change["identity"], shim.on_phone()) == (None, {CLOCK_IN, legacy, HOLDER})
     shim.phone.system.packages.uninstall(legacy)
-    assert shim.kinds("--dry-run") == {CLOCK_IN: "same", legacy: "went", HOLDER: "went"}
+    assert shim.kinds("--dry-run") == {CLOCK_IN: "same", legacy: "removed", HOLDER: "removed"}
     assert shim("sync").code == 0
     assert shim.on_phone() == {CLOCK_IN}
     shim.phone.install(sample_package("notes").apk)

@@ -20,9 +20,9 @@ from droidgate.cli import run
 from droidgate.cli.output import pages
 from droidgate.cli.output.pages import Block, Table, draw_page, drawn_height, short_page
 from droidgate.cli.output.tables import draw_table
-from droidgate_phone.apps.sample_apps import sample_apps_directory
 from droidgate_phone.apps.sample_packages import sample_packages
 from droidgate_phone.phone import VirtualPhone, start_phone
+from droidgate_shim.builder.sample_apps import sample_apps_directory
 from gateway.cli.program_runs import Runner, Terminal, run_on_terminal, run_process
 from gateway.migrate.projects import copy_module
 from requirements_of_tests import CHECKOUT

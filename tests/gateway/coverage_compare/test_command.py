@@ -633,7 +633,7 @@ def test_tiles_come_first_and_what_changed_last(droidgate: Runner, tmp_path: Pat
         ["1", "has", "screens", "only"],
     ]
     since = done.out[done.out.index("Since old") :]
-    assert "1 came, 0 went, 1 changed; capabilities: 1 came, 1 went" in since
+    assert "1 added, 0 removed, 1 changed; capabilities: 1 added, 1 removed" in since
     assert "breaking  changed  a" in since
 
 

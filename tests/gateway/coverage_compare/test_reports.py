@@ -271,7 +271,7 @@ def test_quality_is_counted_from_the_rows(tmp_path: Path) -> None:
     whole = quality.all
     assert (whole.capabilities, whole.undescribed_capabilities, whole.poor_names) == (2, 1, 1)
     assert (whole.parameters, whole.undescribed_parameters, whole.untyped_parameters) == (3, 1, 1)
-    assert (whole.lint_errors, whole.marks, whole.bent, whole.tokens) == (1, 1, 1, 20)
+    assert (whole.lint_errors, whole.marks, whole.lenient_reads, whole.tokens) == (1, 1, 1, 20)
     # 100 - 30 - 20 / 2 - 15 / 2 - 10 - 15 - 10; the other app has no problems.
     assert [(item.package, item.figures.score) for item in quality.worst] == [("poor", 18)]
     assert [(item.origin, item.level, item.findings, item.apps) for item in quality.findings] == [

@@ -122,7 +122,7 @@ def test_the_weights_are_what_fitting_the_tuned_half_gives() -> None:
         assert getattr(WEIGHTS, name) == pytest.approx(weight, abs=0.051), name
 
 
-def test_a_match_crosses_protocols_and_says_why() -> None:
+def test_a_match_of_two_protocols_has_its_reason() -> None:
     matching = match_all(
         [
             _capability(

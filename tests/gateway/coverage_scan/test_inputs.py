@@ -106,7 +106,7 @@ def test_a_list_names_sources_and_its_bad_lines_are_rows(apps: Path, tmp_path: P
     assert ask(catalog, "SELECT source, outcome, reason FROM sources") == [
         ("@more", "unreadable", "a list in a list is not followed"),
         ("agent.apk", "read", None),
-        ("gone.apk", "unreadable", "it cannot be read: No such file or directory"),
+        ("gone.apk", "unreadable", "cannot be read: No such file or directory"),
         ("notes.apk", "read", None),
     ]
 
@@ -216,7 +216,7 @@ def test_a_place_that_takes_too_long_to_list_is_a_row(monkeypatch: pytest.Monkey
     with _serving(b"") as (address, _):
         items = list_inputs([f"{address}/endless/"]).items
     assert [(item.kind, item.reason) for item in items] == [
-        ("refused", "it cannot be listed: it takes too long")
+        ("refused", "cannot be listed: it takes too long")
     ]
 
 
@@ -225,7 +225,7 @@ def test_a_listing_without_end_is_left_before_it_fills_the_memory(monkeypatch: p
     with _serving(b"x" * 1000) as (address, sent):
         items = list_inputs([f"{address}/endless/"]).items
         assert len(sent) * 1000 < 100 * remote_files.MAX_ANSWER_BYTES
-    reason = "it cannot be listed: the server's answer has more than 100000 bytes"
+    reason = "cannot be listed: the server's answer has more than 100000 bytes"
     assert [(item.kind, item.reason) for item in items] == [("refused", reason)]
 
 
@@ -244,13 +244,13 @@ def test_a_tree_of_pages_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch
         items = list_inputs([f"{address}/tree/"]).items
         assert len(sent) * len(b'<a href="again/">') < remote_files.MAX_LISTED
         assert len(list_inputs([f"{address}/tree/x.apk"]).items) == 1
-    reason = "it cannot be listed: it lists more than 10000 characters"
+    reason = "cannot be listed: it lists more than 10000 characters"
     assert [(item.kind, item.reason) for item in items] == [("refused", reason)]
 
 
 def test_a_file_in_memory_that_is_not_there_is_reported_in_words(tmp_path: Path) -> None:
     catalog = scan_into(tmp_path / "c", "memory://scan/no.apk").catalog
-    assert ask(catalog, "SELECT reason FROM sources") == [("it cannot be read: No such file",)]
+    assert ask(catalog, "SELECT reason FROM sources") == [("cannot be read: No such file",)]
 
 
 @pytest.mark.slow
@@ -259,7 +259,7 @@ def test_a_missing_remote_file_is_reported_without_its_url_or_python_s_words(
 ) -> None:
     catalog = scan_into(tmp_path / "c", f"{served}/no.apk").catalog
     assert ask(catalog, "SELECT reason FROM sources") == [
-        ("it cannot be read: the server answers 404 File not found",)
+        ("cannot be read: the server answers 404 File not found",)
     ]
 
 
@@ -402,7 +402,7 @@ def test_a_missing_source_is_an_error_with_its_name(
     reported = scan(apps, missing)
     assert reported.code == 3
     assert reported.out == ""
-    assert reported.err.startswith(f"error: {missing}: it cannot be read: No such file or directory\nhint: ")
+    assert reported.err.startswith(f"error: {missing}: cannot be read: No such file or directory\nhint: ")
     assert not folder.exists()
 
 
@@ -412,7 +412,7 @@ def test_a_line_of_a_list_without_a_file_or_scheme_is_a_row(scan: Scan, apps: Pa
     done = scan(f"@{tmp_path}/list")
     assert done.code == 0
     reported = done.out
-    assert "\n  nope.apk: it cannot be read: No such file or directory\n" in reported
+    assert "\n  nope.apk: cannot be read: No such file or directory\n" in reported
     assert "\n  gopher://example/x: gopher: is not a scheme that fsspec knows\n" in reported
     assert "catalog sql" not in reported
 

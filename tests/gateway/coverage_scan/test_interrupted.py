@@ -158,7 +158,7 @@ def test_a_split_that_changes_early_belongs_to_no_unit(
     assert rows["apps/de.apk"][4:] == (
         None,
         "part",
-        "it cannot be read with its base, apps/base.apk: it changed while it was read",
+        "cannot be read with its base, apps/base.apk: it changed while it was read",
     )
 
 
@@ -222,7 +222,7 @@ def test_a_split_that_cannot_be_read_leaves_its_app(tmp_path: Path, monkeypatch:
     ]
     assert rows["config.de.apk"][4] is None
     assert rows["config.de.apk"][6] == (
-        "it cannot be read with its base, base.apk: internal error: ValueError: base.apk"
+        "cannot be read with its base, base.apk: internal error: ValueError: base.apk"
     )
     assert result.catalog.rows["apps"] == 2
 

@@ -57,7 +57,7 @@ def test_a_failed_command_says_its_status_and_first_words(start_server: StartSer
     assert raised.value.exit_status == 3
 
 
-def test_large_output_and_input_cross_at_the_same_time(start_server: StartServer) -> None:
+def test_large_output_and_input_are_sent_at_the_same_time(start_server: StartServer) -> None:
     data = bytes(range(256)) * 16_000
     device = device_on(start_server(shell=lambda _, stdin: Answer(stdin[::-1])))
     assert device.run(["rev"], stdin=io.BytesIO(data)).stdout == data[::-1]

@@ -477,7 +477,7 @@ def test_android_declares_its_own_permissions_and_nobody_declares_the_others() -
     assert protection_of(OWN, {}) is Protection.UNKNOWN
 
 
-def test_a_permission_that_any_app_can_request_is_a_condition_for_agents_and_closes_the_shim_out() -> None:
+def test_a_permission_that_any_app_can_request_is_a_condition_and_excludes_the_shim() -> None:
     provider = _provider(permission=OWN)
     application = _application(_service(), permissions={OWN: "normal"})
     assert provider_verdict(provider, application, ORDINARY_APP).conditions == (

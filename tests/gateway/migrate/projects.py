@@ -9,7 +9,7 @@ from droidgate.sources import read_source
 from droidgate_mappings.formats.format import Format, find_format
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.translate import translate
-from droidgate_phone.apps.sample_apps import sample_apps_directory
+from droidgate_shim.builder.sample_apps import sample_apps_directory
 
 MODULES = {"clock-in": "app", "pdf-tool": "app", "notes": "app", "weather": "app"}
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from droidgate_phone.apps.sample_apps import sample_apps_directory
+from droidgate_shim.builder.sample_apps import sample_apps_directory
 from gateway.cli.program_runs import Runner, run_process
 from gateway.migrate.projects import copy_module, files_of, read_providers
 from gateway.sources.formats_of_tests import write_tree

@@ -32,8 +32,8 @@ from droidgate import (
     pack,
     read,
 )
-from droidgate_phone.apps.sample_apps import sample_apps_directory
 from droidgate_phone.phone import VirtualPhone, start_phone
+from droidgate_shim.builder.sample_apps import sample_apps_directory
 from gateway.coverage_html.made_reports import make_report
 from requirements_of_tests import CHECKOUT
 

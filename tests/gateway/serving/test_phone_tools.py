@@ -251,7 +251,7 @@ async def test_the_end_of_the_server_ends_a_call_in_one_line_and_records_it(
     assert caplog.messages == ["requests canceled that did not end in 0.2 s: 1"]
 
 
-async def test_a_call_that_is_canceled_while_its_start_is_written_is_not_sent_and_its_end_is_recorded(
+async def test_a_call_that_is_canceled_while_its_start_is_written_is_recorded_and_not_sent(
     own: ReachedPhone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tools = tools_of(own)

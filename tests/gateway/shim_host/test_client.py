@@ -19,7 +19,7 @@ from droidgate.shims.answers import (
 )
 from droidgate.shims.host_client import HostClient
 from droidgate.shims.host_messages import read_frame, write_argument, write_frame
-from droidgate.shims.place import InstalledShim, ShimPlace
+from droidgate.shims.place import DeviceUser, InstalledShim
 from droidgate.shims.shim_calls import call_capability, shim_with
 from droidgate_mappings.model.errors import DeviceError, UsageError
 from gateway.devices.fake_adb_server import Answer
@@ -396,4 +396,4 @@ def test_the_shim_is_found_by_what_it_offers() -> None:
 
 def test_a_place_asks_its_shims_as_its_user(device: Device, shim: FakeShim) -> None:
     shim.users = {"10"}
-    assert ShimPlace(device, 10, "36").client(APPLICATION_ID).hello().sdk == 36
+    assert DeviceUser(device, 10, "36").client(APPLICATION_ID).hello().sdk == 36

@@ -11,8 +11,8 @@ from droidgate.cli.program import build_app
 from droidgate.devices.device import Device
 from droidgate.shims import doctor
 from droidgate.shims.answers import Status
-from droidgate.shims.doctor import Check, CheckKind, Situation, accessibility, examine
-from droidgate.shims.place import InstalledShim, ShimPlace, installed_shims
+from droidgate.shims.doctor import Check, CheckKind, DeviceState, accessibility, examine
+from droidgate.shims.place import DeviceUser, InstalledShim, installed_shims
 from droidgate.shims.shim_facts import ShimFacts
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from gateway.devices.fake_adb_server import Answer
@@ -61,7 +61,7 @@ def answering(shim: FakeShim) -> FakeShim:
 
 
 def checks(device: Device, sdk: int = 36) -> dict[str, Check]:
-    place = ShimPlace(device, 0, str(sdk))
+    place = DeviceUser(device, 0, str(sdk))
     return {item.kind.id: item for item in examine(place, installed_shims(place))}
 
 
@@ -73,7 +73,7 @@ def holder(*, lends: bool = True, **changes: Any) -> InstalledShim:
 
 def functions(device: Device, *others: InstalledShim, sdk: int = 36) -> Check:
     """Return what is found of a shim's app functions, with these shims installed too."""
-    place = ShimPlace(device, 0, str(sdk))
+    place = DeviceUser(device, 0, str(sdk))
     found = examine(place, (*installed_shims(place), *others))
     (item,) = [
         item
@@ -151,7 +151,7 @@ def test_a_caller_of_functions_that_another_key_signed_is_a_problem(
     listed = f"{PACKAGES}package:/data/app/z/base.apk={SHIM_PACKAGE} versionCode:1 uid:10003\n"
     answering.outputs["pm list"] = Answer(listed.encode())
     facts[SHIM_PACKAGE] = replace(HOLDER, signer="0" * 64)
-    place = ShimPlace(device, 0, "36")
+    place = DeviceUser(device, 0, "36")
     (own, *_) = [item for item in installed_shims(place) if item.application_id == APPLICATION_ID]
     found = [
         item
@@ -177,13 +177,13 @@ def test_accessibility_services_that_are_switched_on_have_to_be_bound(
     device: Device, shim: FakeShim, enabled: Answer, dumped: Answer, state: str
 ) -> None:
     shim.outputs |= {"settings get": enabled, "dumpsys accessibility": dumped}
-    assert accessibility(ShimPlace(device, 0, "36")).state == state
+    assert accessibility(DeviceUser(device, 0, "36")).state == state
 
 
 def test_accessibility_is_looked_at_where_the_permission_is_lent(device: Device, answering: FakeShim) -> None:
     answering.outputs["settings get"] = Answer(SERVICES_ON)
     assert "accessibility" not in states(device)
-    place = ShimPlace(device, 0, "36")
+    place = DeviceUser(device, 0, "36")
     found = {item.kind.id: item for item in examine(place, (*installed_shims(place), holder()))}
     assert found["accessibility"].state == "unknown"
 
@@ -237,14 +237,14 @@ def test_a_hidden_service_is_unknown(
 ) -> None:
     del answering
     facts[APPLICATION_ID] = replace(FACTS, services=("com.example.absent/.S", "com.example.notes/.S"))
-    place = ShimPlace(device, 0, "36")
+    place = DeviceUser(device, 0, "36")
     found = [item for item in examine(place, installed_shims(place)) if item.kind.id == "tool-start"]
     assert [item.state for item in found] == ["unknown", "unknown"]
     assert "is not installed" in found[0].found
 
 
 def test_the_kinds_of_a_shim_that_cannot_be_read_are_all(device: Device) -> None:
-    seen = Situation(ShimPlace(device, 0, "36"), (), {}, {})
+    seen = DeviceState(DeviceUser(device, 0, "36"), (), {}, {})
     assert seen.kinds_of(APPLICATION_ID) == EVERY_KIND
 
 

@@ -24,7 +24,7 @@ from droidgate.shims.answers import ShimMissingError, ShimRefusalError
 from droidgate.shims.broadcast_discovery import ask_broadcast_apps
 from droidgate.shims.host_client import ANY_APP, HostClient
 from droidgate.shims.installation_steps import install_shim, remove_shim
-from droidgate.shims.place import ShimPlace, installed_shims, place_of
+from droidgate.shims.place import DeviceUser, installed_shims, place_of
 from droidgate.shims.shell_identity import release_identity, set_up_identity
 from droidgate.shims.shim_calls import call_capability
 from droidgate.shims.shim_facts import facts_of, installed_facts, read_shim_facts
@@ -50,7 +50,7 @@ class Reached:
 
     def __init__(self, phone: VirtualPhone, server: AdbClient, apps: Path) -> None:
         self.phone = phone
-        self.place: ShimPlace = place_of(connect_device(phone.serial, server=server))
+        self.place: DeviceUser = place_of(connect_device(phone.serial, server=server))
         self.key: SigningKey = make_key()
         self.apps: tuple[SourceApp, ...] = read_source_apps([str(apps)])
 

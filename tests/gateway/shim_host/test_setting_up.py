@@ -28,7 +28,7 @@ from droidgate.shims.installation_steps import (
     set_up_access,
     set_up_shim,
 )
-from droidgate.shims.place import InstalledShim, ShimPlace
+from droidgate.shims.place import DeviceUser, InstalledShim
 from droidgate.shims.scopes import (
     Scope,
     forget_scope,
@@ -61,7 +61,7 @@ EVERY_KIND = ("mmcp-activity", "app-function")
 
 
 def set_up(device: Device, sdk: int, kinds: tuple[str, ...] = EVERY_KIND) -> list[Step]:
-    return list(set_up_access(ShimPlace(device, 0, str(sdk)), APPLICATION_ID, kinds))
+    return list(set_up_access(DeviceUser(device, 0, str(sdk)), APPLICATION_ID, kinds))
 
 
 def outcomes(steps: list[Step]) -> dict[str, str]:
@@ -141,20 +141,20 @@ def facts(build: str) -> ShimFacts:
     return ShimFacts(APPLICATION_ID, build, ("createNote",), frozenset({"mobile-mcp"}), ("a.b",), SIGNER)
 
 
-def set_up_and_allow(place: ShimPlace, shim: ShimFacts, *, any_app: bool | None) -> Installation:
+def set_up_and_allow(place: DeviceUser, shim: ShimFacts, *, any_app: bool | None) -> Installation:
     return allow_any_app(place, shim, set_up_shim(place, shim), any_app=any_app)
 
 
 def test_an_installation_s_command_can_be_typed(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(installation_steps, "install_apks", lambda *_, **__: None)
     name = "my shim; (1).apk"
-    done = install_shim(ShimPlace(device, 0, "24"), facts("ef" * 32), b"", file_name=name)
+    done = install_shim(DeviceUser(device, 0, "24"), facts("ef" * 32), b"", file_name=name)
     assert shlex.split(done.steps[0].command or "")[-1] == name
 
 
 def test_another_build_than_the_one_that_was_installed_does_not_work(device: Device, shim: FakeShim) -> None:
     shim.methods["grant"] = lambda _: {"grant": STATUS["grants"][0]}
-    place = ShimPlace(device, 0, "24")
+    place = DeviceUser(device, 0, "24")
     good = set_up_and_allow(place, facts(STATUS["build"]), any_app=True)
     assert (good.works, outcomes(list(good.steps))[GRANT]) == (True, "done")
     other = set_up_and_allow(place, facts("ef" * 32), any_app=True)
@@ -170,7 +170,7 @@ def test_who_may_call_changes_only_by_a_yes_or_a_no(
 ) -> None:
     shim.methods["grant"] = lambda _: {"grant": STATUS["grants"][0]}
     shim.methods["revoke"] = lambda _: {"revoked": 0}
-    set_up_and_allow(ShimPlace(device, 0, "24"), facts(STATUS["build"]), any_app=message)
+    set_up_and_allow(DeviceUser(device, 0, "24"), facts(STATUS["build"]), any_app=message)
     assert [method for method, _ in shim.calls if method in {"grant", "revoke"}] == asked
 
 
@@ -205,15 +205,15 @@ class Phone:
         self.runs = False
         self.can_run = True
 
-    def place(self, sdk: int = 36) -> ShimPlace:
-        return ShimPlace(self.device, 0, str(sdk))
+    def place(self, sdk: int = 36) -> DeviceUser:
+        return DeviceUser(self.device, 0, str(sdk))
 
     def packages(self) -> dict[str, InstalledPackage]:
         return {
             name: InstalledPackage(name, f"/data/app/{name}/base.apk", 1, 10_001) for name in self.installed
         }
 
-    def facts(self, _: ShimPlace, package: InstalledPackage) -> ShimFacts | None:
+    def facts(self, _: DeviceUser, package: InstalledPackage) -> ShimFacts | None:
         return self.installed[package.name]
 
     def install(self, _: Device, archives: dict[str, bytes], *, user: int) -> None:
@@ -243,7 +243,7 @@ def phone(device: Device, shim: FakeShim, monkeypatch: pytest.MonkeyPatch) -> Ph
     monkeypatch.setattr(fake_shim, "AUTHORITY", f"{SHIM_PACKAGE}.host")
     monkeypatch.setattr(shell_identity, "_SECONDS_TO_LEND", 0.0)
     monkeypatch.setattr(shell_identity, "installed_facts", item.facts)
-    monkeypatch.setattr(ShimPlace, "packages", lambda _: item.packages())
+    monkeypatch.setattr(DeviceUser, "packages", lambda _: item.packages())
     monkeypatch.setattr(installation_steps, "install_apks", item.install)
     monkeypatch.setattr(installation_steps, "uninstall", item.uninstall)
     return item
@@ -418,10 +418,10 @@ def test_apps_that_came_changed_went_or_stayed_are_planned_apart() -> None:
         for plan_change in plan_changes(present, expected, None)
     }
     assert {name: plan_change.kind for name, plan_change in changes.items()} == {
-        "a.came": "came",
+        "a.came": "added",
         "a.changed": "changed",
         "a.same": "same",
-        "a.went": "went",
+        "a.went": "removed",
     }
     assert changes["a.changed"].why == "new: z; gone: y"
     assert changes["a.went"].built is None
@@ -430,7 +430,7 @@ def test_apps_that_came_changed_went_or_stayed_are_planned_apart() -> None:
 def test_shims_of_apps_that_nobody_named_are_left_alone() -> None:
     present = [installed("a.mine", "x"), installed("a.other", "x")]
     (change,) = plan_changes(present, [], ["a.mine"])
-    assert (change.kind, change.application_id) == ("went", PREFIX + "a.mine")
+    assert (change.kind, change.application_id) == ("removed", PREFIX + "a.mine")
 
 
 def test_a_shim_stays_while_it_is_not_known_what_its_app_declares() -> None:
@@ -458,7 +458,7 @@ INSTALLED = ShimFacts("dev.droidgate.shim", "1", (), frozenset(), (), "ab" * 32)
 
 
 @pytest.mark.parametrize(("kept", "is_lending", "kind"), [
-    pytest.param(None, False, "came", id="it comes with the first"),
+    pytest.param(None, False, "added", id="it comes with the first"),
     pytest.param(INSTALLED, True, "same", id="it stays"),
     pytest.param(INSTALLED, False, "changed", id="it is not lending"),
     pytest.param(replace(INSTALLED, build="0"), True, "changed", id="it is of another build"),
@@ -472,7 +472,7 @@ def test_who_calls_for_others_is_planned(kept: ShimFacts | None, kind: str, *, i
 def test_an_app_that_calls_functions_for_no_shim_is_removed_unless_that_is_unclear() -> None:
     change = plan_identity(INSTALLED, None, is_installed=True, is_lending=True)
     assert change is not None
-    assert (change.kind, change.built) == ("went", None)
+    assert (change.kind, change.built) == ("removed", None)
     assert plan_identity(INSTALLED, None, is_installed=True, is_lending=True, is_unclear=True) is None
     several = replace(INSTALLED, capabilities=("t",))
     assert plan_identity(several, None, is_installed=True, is_lending=True) is None
@@ -484,7 +484,7 @@ def test_a_shim_that_does_not_answer_is_built_anew_or_removed() -> None:
     (change,) = plan_changes([silent], [built("a.b", "x")], None)
     assert (change.kind, "version 9" in change.why) == ("changed", True)
     (change,) = plan_changes([silent], [], ["a.b"])
-    assert change.kind == "went"
+    assert change.kind == "removed"
 
 
 def test_a_scope_is_kept_for_each_device_and_forgotten(device: Device) -> None:

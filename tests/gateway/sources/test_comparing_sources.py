@@ -14,7 +14,7 @@ from droidgate import convert, diff, read
 from droidgate_mappings.compare import Weight
 from droidgate_mappings.formats.format import find_format
 from droidgate_mappings.model.capability import Provider
-from droidgate_phone.apps.sample_apps import sample_apps_directory
+from droidgate_shim.builder.sample_apps import sample_apps_directory
 from gateway.cli.program_runs import Runner
 from gateway.sources.formats_of_tests import write_tree
 from gateway.sources.kotlin_trees import ADD_NOTE, DELETE_NOTE, ENTRY_POINT_PATH, FUNCTIONS, entry_point_tree

@@ -152,10 +152,10 @@ class TestNamedFiles:
         assert caught.value.hint == "write adb: or adb:SERIAL or adb:SERIAL/PACKAGE"
 
     @pytest.mark.parametrize(("written", "message"), [
-        ("missing", "it cannot be read: No such file or directory"),
-        ("missing/x.xml", "it cannot be read: No such file or directory"),
-        ("a\0b", "it cannot be read: embedded null"),
-        ("x" * 5000, "it cannot be read: File name too long"),
+        ("missing", "cannot be read: No such file or directory"),
+        ("missing/x.xml", "cannot be read: No such file or directory"),
+        ("a\0b", "cannot be read: embedded null"),
+        ("x" * 5000, "cannot be read: File name too long"),
         ("", "the path is empty"),
     ], ids=lambda value: str(value)[:40])  # fmt: skip
     def test_what_is_not_there_is_an_error(self, written: str, message: str) -> None:
@@ -427,7 +427,7 @@ class TestFolders:
 
         monkeypatch.setattr(os, "open", refuse)
         (problem,) = read("p").problems
-        assert str(problem) == "p/app/src/main/assets/t.txt: it cannot be read: Permission denied"
+        assert str(problem) == "p/app/src/main/assets/t.txt: cannot be read: Permission denied"
 
     def test_files_beyond_the_budget_are_skipped_or_reported(self) -> None:
         project("p", {"big.json": "tools big", "app/src/main/assets/big.json": "tools big"})
@@ -469,7 +469,7 @@ class TestFolders:
 
         monkeypatch.setattr(os, "scandir", scan)
         (problem,) = read("p").problems
-        assert str(problem) == "p/gone: it cannot be listed: No such file or directory"
+        assert str(problem) == "p/gone: cannot be listed: No such file or directory"
 
 
 def test_a_descriptor_next_to_the_manifest_that_declares_it_too_is_counted_once(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from droidgate_android.projects.resources import SourceResources, SourceSet
 from droidgate_android.projects.text_manifest import is_manifest
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import load_formats
-from droidgate_phone.apps.sample_apps import sample_apps_directory
+from droidgate_shim.builder.sample_apps import sample_apps_directory
 from gateway.sources.formats_of_tests import read
 from mappings.text.compiled_with_aapt2 import (
     TYPE_REFERENCE,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
-from droidgate_phone.apps.sample_apps import sample_apps_directory
+from droidgate_shim.builder.sample_apps import sample_apps_directory
 from gateway.synthetic_ecosystem.names import MadeCapability, Parameter
 
 _HEADER = '<?xml version="1.0" encoding="utf-8"?>\n'

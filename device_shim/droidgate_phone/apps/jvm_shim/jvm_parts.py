@@ -23,8 +23,8 @@ from typing import Final
 import droidgate_shim
 from droidgate_mappings.model.errors import UsageError
 from droidgate_phone.apps.jvm_shim.private_folder import is_own, runtime_folder
-from droidgate_phone.apps.sample_apps import agent_dex
 from droidgate_shim.builder.dex import shim_dex
+from droidgate_shim.builder.sample_apps import agent_dex
 
 _FETCH: Final = "scripts/fetch_robolectric.sh downloads 0.8 GB from Maven Central, once"
 _CHECKED: Final = "checked-jars.json"

@@ -5,9 +5,9 @@ the builder's two assets.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeVar
 
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
@@ -17,9 +17,12 @@ from droidgate_phone.system.package_records import InstalledPackage
 from droidgate_shim.engine.authority import ANY_APP, EVERYTHING, Policy
 from droidgate_shim.engine.strict_json import BUILT, parse_strict, write_strict
 
+Kind = TypeVar("Kind")
+
 HOST_PROVIDER: Final = "dev.droidgate.shim.host.HostProvider"
 ROUTES: Final = "assets/routes.json"
 POLICY: Final = "assets/policy.json"
+MALFORMED: Final = " is missing, unknown or of a wrong kind"
 
 
 def is_shim(package: InstalledPackage) -> bool:
@@ -67,14 +70,14 @@ class Caller:
 
 def caller_of_uid(platform: Platform, uid: int) -> Caller:
     """Return the caller behind the uid of an app; all isolated processes are one, which is nobody."""
-    if _is_isolated(uid):
+    if is_isolated(uid):
         return Caller()
     names = platform.packages_of_uid(uid)
     found = tuple(facts for facts in map(platform.find_package, names) if facts is not None)
     return Caller(uid, found, found[0].name if found else None)
 
 
-def _is_isolated(uid: int) -> bool:
+def is_isolated(uid: int) -> bool:
     """Return whether a uid is that of an isolated process (android.os.Process); any app can have many."""
     return uid % _USER_UIDS in _ISOLATED_UIDS
 
@@ -123,22 +126,38 @@ class Grants:
 
     def __init__(self, files: PrivateFiles, built_off: frozenset[str]) -> None:
         self._files = files
-        self._grants = list(_read(read_file(files, _FILE)))
-        saved = read_file(files, _SWITCHES)
+        self._grants: list[StoredGrant] = []
+        self.switched_off = set(built_off)
+        self.is_asking = True
+        try:
+            self._read()
+        except InputError:
+            # What cannot be read grants nothing.
+            self._grants = []
+
+    def _read(self) -> None:
+        saved = read_file(self._files, _SWITCHES)
         switches: Mapping[str, Json] = saved if isinstance(saved, dict) else {}
-        off = switches.get("switched_off")
-        self.switched_off = {str(item) for item in off} if isinstance(off, list) else set(built_off)
-        self.is_asking = switches.get("asking") is not False
+        off, asking = switches.get("switched_off"), switches.get("asking")
+        if off is not None:
+            self.switched_off = {str(item) for item in _checked(off, list, "switched_off")}
+        if asking is not None:
+            self.is_asking = _checked(asking, bool, "asking")
+        listed = read_file(self._files, _FILE)
+        self._grants = [_grant_of(item) for item in listed] if isinstance(listed, list) else []
 
     def all(self) -> Sequence[StoredGrant]:
         """Return the grants, oldest first."""
         return tuple(self._grants)
 
-    def add(self, grant: StoredGrant) -> None:
-        """Grant; one of the same caller and capability is replaced."""
-        self._grants = [other for other in self._grants if _key(other) != _key(grant)]
+    def add(self, grant: StoredGrant) -> StoredGrant:
+        """Grant, and return the grant: the first one where the same caller has the capability already."""
+        for other in self._grants:
+            if _key(other) == _key(grant):
+                return other
         self._grants.append(grant)
         self._save()
+        return grant
 
     def remove(self, package: str | None, capability: str | None) -> int:
         """Revoke what a caller (a package, empty for any app, None for everybody) has of a capability.
@@ -210,18 +229,27 @@ def read_file(files: PrivateFiles, name: str) -> Json:
         return None
 
 
-def _read(listed: Json) -> Iterable[StoredGrant]:
-    for item in listed if isinstance(listed, list) else []:
-        if isinstance(item, dict):
-            yield _grant_of(item)
+def _grant_of(item: Json) -> StoredGrant:
+    """Return a stored grant.
+
+    Raises:
+        InputError: it is not a grant.
+    """
+    fields = _checked(item, dict, "grant")
+    caller, since, package, signer = fields.get("caller"), fields.get("since"), "", ""
+    if caller != ANY_APP:
+        named = _checked(caller, dict, "caller")
+        package, signer = (_checked(named.get(name), str, name) for name in ("package", "signer"))
+    capability = _checked(fields.get("capability"), str, "capability")
+    return StoredGrant(package, signer, capability, since if isinstance(since, int) else 0)
 
 
-def _grant_of(fields: dict[str, Json]) -> StoredGrant:
-    caller, since = fields.get("caller"), fields.get("since")
-    is_package = isinstance(caller, dict)
-    return StoredGrant(
-        str(caller.get("package")) if isinstance(caller, dict) and is_package else "",
-        str(caller.get("signer")) if isinstance(caller, dict) and is_package else "",
-        str(fields.get("capability")),
-        since if isinstance(since, int) else 0,
-    )
+def _checked(value: Json, kind: type[Kind], name: str) -> Kind:
+    """Return a value of the kind that a file has under a name.
+
+    Raises:
+        InputError: it is of another kind.
+    """
+    if not isinstance(value, kind):
+        raise InputError(name + MALFORMED)
+    return value

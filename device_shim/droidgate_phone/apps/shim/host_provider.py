@@ -20,7 +20,7 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.values.failures import Failure
 from droidgate_phone.apps.shim.app_function_frontend import EXECUTE, FIRST_WITH_FUNCTIONS
-from droidgate_phone.apps.shim.caller_grants import Caller, StoredGrant
+from droidgate_phone.apps.shim.caller_grants import MALFORMED, Caller, StoredGrant
 from droidgate_phone.apps.shim.shim_core import Reply
 from droidgate_phone.apps.shim.shim_discovery import Tools
 from droidgate_phone.apps.shim.shim_process import ShimProcess, core_of
@@ -42,7 +42,6 @@ _HOST_PACKAGE: Final = "com.android.shell"
 _EVERYTHING: Final = "*"
 _CALL_ID: Final = re.compile("[0-9a-f]{32}")
 _CANCELED: Final = "canceled"
-_MALFORMED: Final = " is missing, unknown or of a wrong kind"
 LONGEST_REQUEST: Final = 32 * 1024
 LONGEST_WAIT_MS: Final = 600_000
 USUAL_WAIT_MS: Final = LONGEST_DEADLINE_MS
@@ -98,7 +97,7 @@ HostMethod = Callable[[ShimProcess, Mapping[str, Json], HostReply], None]
 def _text(argument: Mapping[str, Json], name: str) -> str:
     found = argument.get(name)
     if not isinstance(found, str):
-        raise HostError("invalid_argument", f"{name}{_MALFORMED}")
+        raise HostError("invalid_argument", f"{name}{MALFORMED}")
     return found
 
 
@@ -188,8 +187,7 @@ def _grant(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) ->
         grant = StoredGrant("", "", capability, core.now())
     else:
         grant = StoredGrant(caller, _signer_of(core, caller, argument), capability, core.now())
-    core.grants.add(grant)
-    reply.put({"grant": grant.as_json()})
+    reply.put({"grant": core.grants.add(grant).as_json()})
 
 
 def _signer_of(core: ShimProcess, caller: str, argument: Mapping[str, Json]) -> str:
@@ -199,15 +197,15 @@ def _signer_of(core: ShimProcess, caller: str, argument: Mapping[str, Json]) -> 
     """
     named = argument.get("signer")
     if named is not None and not isinstance(named, str):
-        raise HostError("invalid_argument", f"signer{_MALFORMED}")
+        raise HostError("invalid_argument", f"signer{MALFORMED}")
     found = core.platform.find_package(caller)
     if found is None:
         if named is None:
             raise HostError("unavailable", f"{caller} is not installed, or signed by another")
         return str(named)
-    if not found.signers or (named is not None and named not in found.signers):
+    if not found.signers or named not in (None, found.signers[0]):
         raise HostError("unavailable", f"{caller} is not installed, or signed by another")
-    return found.signers[0] if named is None else str(named)
+    return found.signers[0]
 
 
 def _revoke(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
@@ -220,7 +218,7 @@ def _revoke(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -
 def _ask(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
     on = argument.get("on")
     if not isinstance(on, bool):
-        raise HostError("invalid_argument", f"on{_MALFORMED}")
+        raise HostError("invalid_argument", f"on{MALFORMED}")
     core.grants.ask(on=on)
     reply.put({})
 
@@ -228,9 +226,13 @@ def _ask(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> N
 def _call(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
     if utf16_length(_text(argument, "request")) > LONGEST_REQUEST:
         raise HostError("invalid_argument", "the request is too long for this method")
-    allowed = argument.get("deadline_ms", USUAL_WAIT_MS)
+    allowed = argument.get("deadline_ms")
+    if allowed is None:
+        allowed = USUAL_WAIT_MS
     if not isinstance(allowed, int) or isinstance(allowed, bool):
-        raise HostError("invalid_argument", f"deadline_ms{_MALFORMED}")
+        raise HostError("invalid_argument", f"deadline_ms{MALFORMED}")
+    if not isinstance(argument.get("trace"), bool | None):
+        raise HostError("invalid_argument", f"trace{MALFORMED}")
     call = _begin(core, argument, reply)
 
     def give_up() -> None:

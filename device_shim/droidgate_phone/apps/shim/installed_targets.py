@@ -14,6 +14,7 @@ from droidgate_shim.engine.strict_json import write_strict
 
 _MMCP_META: Final = "mMCP_manifest"
 _MOBILE_MCP_META: Final = "mobile.mcp.tool.capabilities"
+_OLD_MOBILE_MCP_META: Final = "mcp.capabilities"
 _NOTHING: Final = ""
 
 
@@ -85,22 +86,21 @@ class Installed:
         if component is None:
             return None
         if recipe == "mmcp":
-            return self._mmcp(component)
-        return self._capabilities(component) if recipe == "mobile-mcp" else None
+            return self._text(component, _MMCP_META)
+        if recipe != "mobile-mcp":
+            return None
+        text = self._text(component, _MOBILE_MCP_META)
+        return self._text(component, _OLD_MOBILE_MCP_META) if text is None else text
 
-    def _mmcp(self, component: ComponentName) -> bytes | None:
-        found = self._platform.find_meta_data(component, _MMCP_META)
+    def _text(self, component: ComponentName, key: str) -> bytes | None:
+        """Return what meta-data holds: a text, the content of a raw resource, or the events of an XML."""
+        found = self._platform.find_meta_data(component, key)
         reference = None if found is None else found.resource or found.raw_value
         if reference is not None and reference.startswith("@raw/"):
             return self._platform.read_raw_resource(component.package, reference)
         if reference is not None and reference.startswith("@xml/"):
             return self._events(component.package, reference)
         return str(found.value).encode() if found is not None and found.value is not None else None
-
-    def _capabilities(self, component: ComponentName) -> bytes | None:
-        found = self._platform.find_meta_data(component, _MOBILE_MCP_META)
-        reference = None if found is None else found.resource or found.raw_value
-        return None if reference is None else self._events(component.package, reference)
 
     def _events(self, package: str, reference: str) -> bytes | None:
         root = self._platform.read_xml(package, reference)

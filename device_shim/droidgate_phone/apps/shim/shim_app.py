@@ -5,8 +5,11 @@ user's screen with grants, switches and history.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Final
 
+from droidgate_android.projects.manifest_limits import utf16_length
+from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.values.failures import Failure
 from droidgate_phone.apps.shim.borrowed_permission import SHELL_SERVICE
 from droidgate_phone.apps.shim.caller_grants import HOST_PROVIDER, caller_of_start, caller_of_uid
@@ -27,7 +30,9 @@ from droidgate_phone.apps.shim.shown_text import Texts, visible
 from droidgate_phone.java.app_values import ActivityResult, AndroidError, Message, View
 from droidgate_phone.java.intents import Bundle, Intent
 from droidgate_phone.system.behaviour import START_REDELIVER_INTENT, Activity, App, Service
-from droidgate_shim.engine.authority import EVERYTHING
+from droidgate_shim.engine.authority import EVERYTHING, Carrier
+from droidgate_shim.engine.requests import read_incoming
+from droidgate_shim.engine.responses import answer_journal_entry, write_journal_entry
 
 
 class TrampolineActivity(Activity):
@@ -125,6 +130,9 @@ class ManageActivity(Activity):
             core.grants.turn(capability, on=capability in core.grants.switched_off)
 
 
+_SHORT: Final = 8_192
+"""UTF-16 units of an answer that a shorter one would not help."""
+
 TOOL_SERVICE: Final = "dev.droidgate.shim.frontends.ToolService"
 EXTRA_CALLBACK: Final = "mcp_callback"
 _REQUEST: Final = 1
@@ -151,18 +159,18 @@ class ToolService(Service):
             return
         core = core_of(self.context)
 
+        request = texts_of(message.data)
+
+        def send(extras: Mapping[str, str]) -> None:
+            self.context.send_message(reply_to, Message(_RESPONSE, Bundle.of_strings(extras)))
+
         def deliver(extras: Mapping[str, str], token: str | None) -> None:
             del token
-            if not extras:
-                return
-            try:
-                self.context.send_message(reply_to, Message(_RESPONSE, Bundle.of_strings(extras)))
-            except AndroidError:
-                # The agent left before its answer.
-                return
+            if extras:
+                _deliver(send, extras, "bind", request)
 
         caller = caller_of_uid(core.platform, message.sending_uid)
-        core.receive("bind", caller, texts_of(message.data), deliver, caller_token=reply_to)
+        core.receive("bind", caller, request, deliver, caller_token=reply_to)
 
     def on_start_command(self, intent: Intent) -> int | None:
         """Take a request; its callback's creator is where the answer goes, and no more."""
@@ -175,39 +183,64 @@ class ToolService(Service):
             self._acknowledge(intent)
             return None
         is_immutable = has_facts and facts.is_immutable
+        request = texts_of(intent.extras)
 
         def deliver(extras: Mapping[str, str], token: str | None) -> None:
             del token
             if extras or is_immutable:
-                self._send(callback, extras)
+                self._send(callback, extras, request)
             self._acknowledge(intent)
 
         caller = caller_of_start(core.platform, facts.creator_uid)
         obstacle = _IMMUTABLE if is_immutable else None
-        core.receive("start", caller, texts_of(intent.extras), deliver, obstacle=obstacle)
+        core.receive("start", caller, request, deliver, obstacle=obstacle)
         return START_REDELIVER_INTENT
 
     def on_redelivered(self, intent: Intent) -> int | None:
         """Answer a start that the process of before left open; one that it never began is taken anew."""
-        answer = core_of(self.context).interrupt(texts_of(intent.extras))
+        request = texts_of(intent.extras)
+        answer = core_of(self.context).interrupt(request)
         callback = _callback_of(intent)
         if answer is None or callback is None:
             return self.on_start_command(intent)
-        self._send(callback, answer)
+        self._send(callback, answer, request)
         self._acknowledge(intent)
         return None
 
-    def _send(self, callback: str, extras: Mapping[str, str]) -> None:
-        try:
-            self.context.send_pending_intent(callback, Intent(extras=Bundle.of_strings(extras)))
-        except AndroidError:
-            # The agent withdrew its callback.
-            return
+    def _send(self, callback: str, extras: Mapping[str, str], request: Mapping[str, Json]) -> None:
+        def send(answer: Mapping[str, str]) -> None:
+            self.context.send_pending_intent(callback, Intent(extras=Bundle.of_strings(answer)))
+
+        _deliver(send, extras, "start", request)
 
     def _acknowledge(self, intent: Intent) -> None:
         """Let go of a start when what handles it has returned."""
         platform = self.context.platform
         platform.post(lambda: platform.acknowledge_start(TOOL_SERVICE, intent))
+
+
+def _deliver(
+    send: Callable[[Mapping[str, str]], None],
+    extras: Mapping[str, str],
+    carrier: Carrier,
+    request: Mapping[str, Json],
+) -> None:
+    """Send an answer; in place of a long one that Android does not deliver, a short failure."""
+    units = sum(map(utf16_length, extras.values()))
+    read = read_incoming(carrier, request).request
+    try:
+        send(extras)
+    except AndroidError:
+        # The agent has no room for it, left before its answer or withdrew its callback.
+        if read is None or units <= _SHORT:
+            return
+        text = (
+            f"the call ran, but Android could not deliver its answer of {units} characters; "
+            "ask for less, or for one answer at a time"
+        )
+        shorter = answer_journal_entry(write_journal_entry(read), Failure("malformed_response", text))
+        with suppress(AndroidError):
+            send(shorter)
 
 
 def _callback_of(intent: Intent) -> str | None:

@@ -28,7 +28,7 @@ from droidgate_phone.apps.shim.borrowed_permission import (
     is_holder,
     is_signed_alike,
 )
-from droidgate_phone.apps.shim.caller_grants import Caller
+from droidgate_phone.apps.shim.caller_grants import Caller, is_isolated
 from droidgate_phone.apps.shim.consent import Consent
 from droidgate_phone.apps.shim.extras import texts_of
 from droidgate_phone.apps.shim.receiver_calls import broadcast
@@ -185,7 +185,7 @@ class MobileMcpCaller:
             return
 
         def receive(message: Message) -> None:
-            if message.what != _RESPONSE:
+            if message.what != _RESPONSE or not self._is_tool(bound.component, message.sending_uid):
                 return
             core.answered(call.send.call, ResponseAnswer(texts_of(message.data)))
 
@@ -195,6 +195,11 @@ class MobileMcpCaller:
                 bound.binding.send(Message(_REQUEST, call.extras, call.messenger))
         except AndroidError:
             core.fail(call.send.call, "interrupted", "the tool died during the call")
+
+    def _is_tool(self, component: ComponentName, uid: int) -> bool:
+        """Return whether a message is the tool's, which may have given the Messenger to another app."""
+        found = self._core.platform.find_package(component.package)
+        return is_isolated(uid) or (found is not None and found.uid == uid)
 
     def _done(self, key: _Key, bound: _ToolBinding, call: _ToolCall) -> None:
         if call not in bound.open:

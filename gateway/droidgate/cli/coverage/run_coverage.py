@@ -528,14 +528,17 @@ def _history(history: History) -> list[Block]:
 
 
 def _changes(counts: ChangeCounts) -> str:
-    apps = f"apps: {counts.apps_added:,} came, {counts.apps_removed:,} went, {counts.apps_changed:,} changed"
+    apps = (
+        f"apps: {counts.apps_added:,} added, {counts.apps_removed:,} removed, {counts.apps_changed:,} changed"
+    )
     if counts.apps_resigned:
         apps += f", {counts.apps_resigned:,} signed by somebody else"
     opened = amount(counts.security, "access rule accepts", "access rules accept")
     security = f"; security: {opened} other callers" if counts.security else ""
     return (
-        f"{apps}; capabilities: {counts.capabilities_added:,} came, {counts.capabilities_removed:,} went, "
-        f"{counts.capabilities_changed:,} changed, {counts.unchanged:,} as before; "
+        f"{apps}; capabilities: {counts.capabilities_added:,} added, "
+        f"{counts.capabilities_removed:,} removed, {counts.capabilities_changed:,} changed, "
+        f"{counts.unchanged:,} as before; "
         f"{amount(counts.breaking, 'capability breaks', 'capabilities break')} callers{security}"
     )
 

@@ -15,7 +15,7 @@ from droidgate.cli.output.pages import Line, Table, show
 from droidgate.shims.broadcast_discovery import ask_broadcast_apps
 from droidgate.shims.host_client import HostClient
 from droidgate.shims.installation_steps import install_shim
-from droidgate.shims.place import ShimPlace, place_of
+from droidgate.shims.place import DeviceUser, place_of
 from droidgate.shims.shell_identity import set_up_identity
 from droidgate.shims.shim_facts import facts_of
 from droidgate.shims.source_apps import read_source_apps
@@ -99,7 +99,7 @@ class DemonstrationCalls:
     calls: list[DemonstrationCall] = field(default_factory=list)
 
     @cached_property
-    def place(self) -> ShimPlace:
+    def place(self) -> DeviceUser:
         """The phone as the host sees it."""
         return place_of(self.phone.device)
 

@@ -54,8 +54,8 @@ from droidgate_mappings.model.errors import DroidgateError, UsageError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.translate import dialect_name, provider_name, translate
 from droidgate_mappings.user_folders import HOME_VARIABLE
-from droidgate_phone.apps.sample_apps import sample_apps_directory
 from droidgate_phone.apps.sample_packages import SamplePackage, sample_packages, signing_key
+from droidgate_shim.builder.sample_apps import sample_apps_directory
 
 if TYPE_CHECKING:
     from droidgate.devices.device import Device

@@ -165,7 +165,7 @@ def _accepted_row(item: MatchedChange) -> tuple[str, ...]:
 
 
 def _protocol_page(item: ProtocolChange) -> list[Block]:
-    heading = f"{_name_of(item)}  {item.old_protocol} -> {item.protocol}: because of the protocol"
+    heading = f"{_name_of(item)}  {item.old_protocol} -> {item.protocol}: differences caused by the protocol"
     change = Line(one_line(f"{item.change.weight.value}: {item.change.message}"), 1)
     table = findings_table(item.findings, item.capabilities)
     security = security_page(security_blocks(item.findings, item.capabilities))

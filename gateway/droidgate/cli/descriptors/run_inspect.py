@@ -268,8 +268,8 @@ def _overview(providers: Iterable[Provider]) -> list[Block]:
         )
         for provider in providers
     ]
-    said = "--capability NAME shows one of them with its parameters, --details all of them"
-    return [Table(("APP", "PROTOCOL", "CAPABILITIES"), rows), Line(), Line(said), Line()]
+    hint = "--capability NAME shows one of them with its parameters, --details all of them"
+    return [Table(("APP", "PROTOCOL", "CAPABILITIES"), rows), Line(), Line(hint), Line()]
 
 
 def _in_variants(read: Providers) -> list[Block]:

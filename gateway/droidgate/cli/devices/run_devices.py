@@ -17,7 +17,7 @@ from droidgate_mappings.tables.android_names import android_name
 _COLUMNS: Final = ("SERIAL", "STATE", "MODEL", "ANDROID", "FEATURES", "TO DO")
 _SHOWN_FEATURES: Final = ("shell_v2", "stat_v2", "ls_v2", "abb_exec")
 _NOTHING: Final = "No device is attached"
-_WAY_OUT: Final = "attach one with USB debugging on, or start one: droidgate phone start"
+_FIX: Final = "attach one with USB debugging on, or start one: droidgate phone start"
 
 
 class DevicesDocument(PublishedDocument, schema="droidgate.devices/1"):
@@ -46,8 +46,8 @@ def devices_page(records: Iterable[DeviceDescription]) -> list[Block]:
     rows = [_row(record) for record in records]
     if not rows:
         running = running_phones()
-        way_out = f"a virtual phone runs: {way_to(running[0])}" if running else _WAY_OUT
-        return [Line(f"{_NOTHING}; {way_out}")]
+        fix = f"a virtual phone runs: {way_to(running[0])}" if running else _FIX
+        return [Line(f"{_NOTHING}; {fix}")]
     return [Table(_COLUMNS, rows)]
 
 

@@ -112,7 +112,7 @@ def _open_log(path: Path) -> int:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | no_link, 0o600)
     except OSError as error:
         is_link = error.errno == errno.ELOOP
-        reason = "it is a link" if is_link else f"it cannot be written: {error.strerror}"
+        reason = "it is a link" if is_link else f"cannot be written: {error.strerror}"
         raise InputError(reason, place=str(path), hint=_OTHER_LOG) from None
     found = os.fstat(descriptor)
     is_own = not hasattr(os, "getuid") or found.st_uid == os.getuid()

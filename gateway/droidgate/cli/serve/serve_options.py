@@ -13,7 +13,7 @@ class Serve(
     PagedCommand,
     work="droidgate.cli.serve.run_serve:serve",
 ):
-    """Give what the apps of phones declare to any MCP client.
+    """Serve app capabilities to MCP clients.
 
     The client usually starts this command and talks to it over standard input and output. A call needs the
     user's approval, unless the policy or --allow gives it. The client asks for it where it can. Over

@@ -13,7 +13,7 @@ from droidgate.cli.shim.shim_documents import ShimCallDocument, ShimGrantDocumen
 from droidgate.devices.device import connect_device
 from droidgate.shims.granting import GrantChange, grant_capabilities, revoke_capabilities
 from droidgate.shims.host_client import EVERY_CAPABILITY
-from droidgate.shims.place import ShimPlace, place_of
+from droidgate.shims.place import DeviceUser, place_of
 from droidgate.shims.shim_calls import call_shim
 
 
@@ -69,7 +69,7 @@ def revoke_and_report(options: shim_options.ShimRevoke) -> Report:
     return _report(place, revoke_capabilities(place, options.agent, capabilities, options.shim))
 
 
-def _report(place: ShimPlace, changes: Sequence[GrantChange]) -> Report:
+def _report(place: DeviceUser, changes: Sequence[GrantChange]) -> Report:
     return Report(
         lambda: [Line(one_line(line)) for line in _changed_lines(changes)],
         lambda: ShimGrantDocument(serial=place.device.serial, user=place.user, grants=tuple(changes)),

@@ -46,13 +46,13 @@ from droidgate.shims.installation_steps import Step
 from droidgate.shims.installations import (
     InstalledShims,
     InstallRequest,
-    Ready,
+    PreparedShim,
     install_prepared,
     prepare_shims,
     uninstall_shims,
 )
 from droidgate.shims.place import place_of
-from droidgate.shims.sync_runs import Synced, SyncPlan, carry_out, findings_of, plan_sync
+from droidgate.shims.sync_runs import SyncedChange, SyncPlan, carry_out, findings_of, plan_sync
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.errors import UsageError
 
@@ -105,7 +105,7 @@ def sync_and_report(options: shim_options.ShimSync) -> Report:
     dry_run = options.dry_run
     place = place_of(connect_device(options.serial))
     plan = run_within(RunBudget(None, options.deadline), lambda: plan_sync(place, print_note))
-    synced = [Synced(change) for change in plan.changes] if dry_run else carry_out(plan, print_note)
+    synced = [SyncedChange(change) for change in plan.changes] if dry_run else carry_out(plan, print_note)
     code = ExitCode.FINDINGS if reaches(findings_of(synced), options.fail_on) else ExitCode.OK
     return Report(
         lambda: _synced_page(plan, synced, dry_run=dry_run),
@@ -156,7 +156,7 @@ def _steps_table(steps: Iterable[Step]) -> Table:
     )
 
 
-def _ask_for_any_app(ready: Sequence[Ready]) -> bool | None:
+def _ask_for_any_app(ready: Sequence[PreparedShim]) -> bool | None:
     """Ask the user; return None without a terminal: nothing is granted and nothing is revoked."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
@@ -269,7 +269,7 @@ def _installed_document(installed: InstalledShims) -> ShimInstallDocument:
     )
 
 
-def _synced_page(plan: SyncPlan, synced: Sequence[Synced], *, dry_run: bool) -> list[Block]:
+def _synced_page(plan: SyncPlan, synced: Sequence[SyncedChange], *, dry_run: bool) -> list[Block]:
     rows = [
         (item.change.kind, app_name(item.change.application_id, ()), one_line(item.change.why))
         for item in synced
@@ -284,12 +284,12 @@ def _synced_page(plan: SyncPlan, synced: Sequence[Synced], *, dry_run: bool) -> 
     verb = noun(changed, "is", "are") + " to be" if dry_run else noun(changed, "was", "were")
     summary = f"{changed} of {shims} {verb} brought up to date"
     summary += "" if works == len(synced) else f", {len(synced) - works} of them do not work"
-    summary = summary if changed else f"nothing is to be done: {shims}"
+    summary = summary if changed else f"all shims are current: {shims}"
     blocks.append(Line(f"{summary} on {plan.place.device.serial}, user {plan.place.user}"))
     return blocks
 
 
-def _whole_sync(plan: SyncPlan, synced: Sequence[Synced]) -> Iterator[Block]:
+def _whole_sync(plan: SyncPlan, synced: Sequence[SyncedChange]) -> Iterator[Block]:
     yield from _asked_blocks(plan.asked)
     for item in synced:
         if item.steps:
@@ -300,7 +300,7 @@ def _whole_sync(plan: SyncPlan, synced: Sequence[Synced]) -> Iterator[Block]:
             yield Line()
 
 
-def _short_sync(plan: SyncPlan, synced: Sequence[Synced]) -> Iterator[Block]:
+def _short_sync(plan: SyncPlan, synced: Sequence[SyncedChange]) -> Iterator[Block]:
     """Yield the access rules that nothing enforces, and what Android refused."""
     security = [
         block
@@ -316,7 +316,7 @@ def _short_sync(plan: SyncPlan, synced: Sequence[Synced]) -> Iterator[Block]:
         yield from _refused_blocks(item.change.application_id, item.steps)
 
 
-def _synced_document(plan: SyncPlan, synced: Sequence[Synced], *, done: bool) -> ShimSyncDocument:
+def _synced_document(plan: SyncPlan, synced: Sequence[SyncedChange], *, done: bool) -> ShimSyncDocument:
     changes = tuple(
         ShimChange.of(
             item.change,

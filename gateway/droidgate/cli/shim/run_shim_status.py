@@ -24,7 +24,7 @@ from droidgate.devices.device import connect_device
 from droidgate.shims.answers import Access, Status
 from droidgate.shims.doctor import Check, examine
 from droidgate.shims.installation_steps import APP_FUNCTIONS_SDK
-from droidgate.shims.place import InstalledShim, ShimPlace, installed_shims, place_of, target_problem
+from droidgate.shims.place import DeviceUser, InstalledShim, installed_shims, place_of, target_problem
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.tables.android_names import android_name
 
@@ -93,14 +93,14 @@ def report_checks(options: shim_options.ShimDoctor) -> Report:
     )
 
 
-def _calls_for_others(place: ShimPlace, shim: InstalledShim) -> bool:
+def _calls_for_others(place: DeviceUser, shim: InstalledShim) -> bool:
     """Return whether a shim is the one that calls app functions for the others, or should."""
     if shim.application_id != SHIM_PACKAGE or shim.status is None:
         return False
     return shim.status.access.execute_app_functions or (shim.is_bare and place.sdk >= APP_FUNCTIONS_SDK)
 
 
-def _short_status(place: ShimPlace, shims: Sequence[InstalledShim]) -> Iterator[Block]:
+def _short_status(place: DeviceUser, shims: Sequence[InstalledShim]) -> Iterator[Block]:
     """Yield a row for each shim, a line for each grant, and why shims do not work."""
     if shims:
         yield Table(("APP", "OFFERS", "GRANTS", "STATE"), [_status_row(shim) for shim in shims])
@@ -139,7 +139,7 @@ def _grants(status: Status) -> Iterator[str]:
         yield f"{caller} may call {capability} of {name}"
 
 
-def _whole_status(place: ShimPlace, shims: Sequence[InstalledShim]) -> list[Block]:
+def _whole_status(place: DeviceUser, shims: Sequence[InstalledShim]) -> list[Block]:
     blocks: list[Block] = []
     for shim in sorted(shims, key=lambda shim: shim.works):
         blocks.append(Heading(shim.application_id))
@@ -152,7 +152,7 @@ def _whole_status(place: ShimPlace, shims: Sequence[InstalledShim]) -> list[Bloc
     return blocks
 
 
-def _status_line(place: ShimPlace, shims: Sequence[InstalledShim]) -> Line:
+def _status_line(place: DeviceUser, shims: Sequence[InstalledShim]) -> Line:
     where = f"{place.device.serial}, user {place.user}, {android_name(place.sdk_full)}"
     hint = "" if shims else "; install some with: droidgate shim install --from adb:"
     broken = sum(not shim.works for shim in shims)
@@ -226,7 +226,7 @@ def _found_words(check: Check) -> str:
     return one_line(check.found) + (f"; fix: {one_line(check.fix)}" if check.fix else "")
 
 
-def _doctor_page(place: ShimPlace, checks: Sequence[Check], problems: int) -> list[Block]:
+def _doctor_page(place: DeviceUser, checks: Sequence[Check], problems: int) -> list[Block]:
     blocks: list[Block] = [] if shows_details() else list(_checks_summary(place.device.serial, checks))
     gravest_first = sorted(checks, key=lambda check: _FIRST.get(check.state, 3))
     shown = gravest_first if shows_details() else []

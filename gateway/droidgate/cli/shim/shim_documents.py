@@ -145,7 +145,7 @@ class ShimInstallDocument(PublishedDocument, schema="droidgate.shim-install/1"):
 class ShimChange(Document):
     """What `shim sync` did about one shim, or would do."""
 
-    kind: Literal["came", "changed", "went", "same"]
+    kind: Literal["added", "changed", "removed", "same"]
     application_id: str
     why: str
     works: bool | None

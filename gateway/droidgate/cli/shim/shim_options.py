@@ -154,11 +154,11 @@ class ShimInstall(
 
 class ShimSync(
     ReportingCommand,
-    short="Build anew what came, changed or went on a phone",
+    short="Update shims after app changes",
     work="droidgate.cli.shim.run_shim_install:sync_and_report",
 ):
-    """Make the shims of a phone fit its apps: build and install those of apps that came or changed, and
-    remove those of apps that went.
+    """Make the shims of a phone fit its apps: build and install those of apps that were added or changed, and
+    remove those of apps that were removed.
 
     It looks after the apps that were named at `shim install`, with the options and the key given there, and
     after dev.droidgate.shim, which calls app functions for the shims.

@@ -91,7 +91,7 @@ KIND_TITLES: Final[Mapping[str, str]] = {
     "same-app-twice": "twice in one app",
 }
 
-ORIGIN_TITLES: Final[Mapping[str, str]] = {"reading": "bent", "security": "security"}
+ORIGIN_TITLES: Final[Mapping[str, str]] = {"reading": "lenient read", "security": "security"}
 """The level of findings that no linter has."""
 
 _SPARK_WIDTH: Final = 120
@@ -166,10 +166,10 @@ def served_use_cases(report: CoverageReport) -> str:
 
 
 def touched(app: ChangedApp) -> str:
-    """Return how many capabilities of an app came, went and changed; only what happened."""
+    """Return how many capabilities of an app were added, removed and changed; only what happened."""
     counts = (
-        (app.capabilities_added, "came"),
-        (app.capabilities_removed, "went"),
+        (app.capabilities_added, "added"),
+        (app.capabilities_removed, "removed"),
         (app.capabilities_changed, "changed"),
     )
     return ", ".join(f"{count:,} {what}" for count, what in counts if count)

@@ -334,7 +334,7 @@ def _is_there(path: Path) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError as error:
-        raise InputError(error.strerror or "it cannot be read", place=str(path)) from error
+        raise InputError(error.strerror or "cannot be read", place=str(path)) from error
     return True
 
 
@@ -466,7 +466,7 @@ def _change(
     except InputError:
         is_as_meant = False
     if not is_as_meant:
-        message = "it cannot be changed without touching its other parts"
+        message = "cannot be changed without touching its other parts"
         hint = "add the entry yourself: `--print` prints it"
         raise InputError(message, place=str(path), hint=hint)
     return mark + changed
@@ -497,5 +497,5 @@ def _write(
         if change.entry is None and original is not None:
             kept.unlink(missing_ok=True)
     except OSError as error:
-        raise WriteError(error.strerror or "it cannot be written", place=str(path)) from error
+        raise WriteError(error.strerror or "cannot be written", place=str(path)) from error
     return replace(change, backup=backup)

@@ -184,7 +184,7 @@ class Catalog:
                 while rows := result.fetchmany(_ROWS_AT_ONCE):
                     yield from rows
             except duckdb.Error as error:
-                message = f"it cannot be read: {first_line(error)}"
+                message = f"cannot be read: {first_line(error)}"
                 raise InputError(message, place=printable(str(self.folder)), hint=_SCAN_ANEW) from None
 
         with closing(self.connect()) as connection:

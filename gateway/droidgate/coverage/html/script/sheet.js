@@ -1,5 +1,5 @@
 /* One app or one capability in full, beside the page. */
-const FINDING_TITLES = { reading: "bent", security: "security" };
+const FINDING_TITLES = { reading: "lenient read", security: "security" };
 
 class Sheet {
   constructor(catalog, element) {

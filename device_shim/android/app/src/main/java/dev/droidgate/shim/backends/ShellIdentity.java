@@ -90,10 +90,10 @@ public final class ShellIdentity {
     }
 
     private synchronized void borrow() throws CallFailure {
-        process.main.removeCallbacks(giveBack);
         if (!Packages.mayCallFunctions(process.context)) {
             adopt();
         }
+        process.main.removeCallbacks(giveBack);
         open++;
     }
 
@@ -103,11 +103,12 @@ public final class ShellIdentity {
             throw NOT_RUNNING;
         }
         try {
-            shell = running.getUiAutomation(FLAGS);
-            if (shell == null) {
+            UiAutomation automation = running.getUiAutomation(FLAGS);
+            if (automation == null) {
                 throw NOT_RUNNING;
             }
-            shell.adoptShellPermissionIdentity(Names.EXECUTE_APP_FUNCTIONS);
+            automation.adoptShellPermissionIdentity(Names.EXECUTE_APP_FUNCTIONS);
+            shell = automation;
         } catch (IllegalStateException | SecurityException taken) {
             throw TAKEN;
         } catch (RuntimeException ended) {
@@ -118,6 +119,7 @@ public final class ShellIdentity {
                             + Failures.textOf(ended));
         }
         if (!Packages.mayCallFunctions(process.context)) {
+            giveBack();
             throw NOT_RUNNING;
         }
     }

@@ -20,6 +20,7 @@ import dev.droidgate.shim.core.Target;
 import dev.droidgate.shim.platform.Names;
 import dev.droidgate.shim.platform.Packages;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -33,6 +34,9 @@ public final class HostCommands {
 
     private static final long LONGEST_WAIT = 600_000;
     private static final long USUAL_WAIT = 150_000;
+
+    private static final List<String> WORST_LAST =
+            Arrays.asList("as-approved", "changed", "other-signer", "absent");
 
     private final Shim shim;
     private final Caller host;
@@ -116,9 +120,10 @@ public final class HostCommands {
         Map<String, Object> states = new LinkedHashMap<>();
         for (Route route : shim.routes.all()) {
             String name = route.target.packageName;
+            String state = stateOf(route);
             Object before = states.get(name);
-            if (before == null || "as-approved".equals(before)) {
-                states.put(name, stateOf(route));
+            if (before == null || WORST_LAST.indexOf(state) > WORST_LAST.indexOf(before)) {
+                states.put(name, state);
             }
         }
         List<Object> targets = new ArrayList<>();

@@ -48,14 +48,15 @@ public final class Grants {
 
     private void read() throws MalformedJsonException {
         switchedOff.addAll(Json.listAt(built, "switched_off"));
-        Map<String, Object> switches = Json.object(switchesFile.read());
-        if (switches != null) {
+        Map<String, Object> switches = Json.members(switchesFile.read());
+        if (switches.get("switched_off") != null) {
+            List<Object> off = Json.listAt(switches, "switched_off");
             switchedOff.clear();
-            for (Object item : Json.listAt(switches, "switched_off")) {
+            for (Object item : off) {
                 switchedOff.add(String.valueOf(item));
             }
-            asking = Json.flagAt(switches, "asking");
         }
+        asking = switches.get("asking") == null || Json.flagAt(switches, "asking");
         List<Object> stored = Json.list(grantsFile.read());
         if (stored != null) {
             for (Object item : stored) {

@@ -1,6 +1,9 @@
-"""Where the source trees of the sample apps are."""
+"""Where the source trees of the sample apps are, and the agent app, the only one that comes with code."""
 
 from pathlib import Path
+
+from droidgate_android.apk.pack import pack_project
+from droidgate_android.apk.signing_keys import SigningKey
 
 
 def sample_apps_directory() -> Path:
@@ -20,9 +23,19 @@ def sample_apps_directory() -> Path:
 
 
 def agent_dex() -> bytes:
-    """Return the code of the agent app, the only sample app that comes with code.
+    """Return the code of the agent app.
 
     Raises:
         FileNotFoundError: the installation is damaged.
     """
     return (sample_apps_directory() / "agent" / "classes.dex").read_bytes()
+
+
+def agent_apk(application_id: str, key: SigningKey) -> bytes:
+    """Return the signed APK of the agent app under an application id.
+
+    Raises:
+        FileNotFoundError: the installation is damaged.
+    """
+    project = sample_apps_directory() / "agent" / "app"
+    return pack_project(project, key=key, package=application_id, dex=[agent_dex()])
