@@ -391,7 +391,7 @@ def test_the_corpus_gives_the_same_counts_as_ever(tmp_path: Path) -> None:
     ]
     assert ask(result.catalog, "SELECT count(*) FROM apps") == [(66,)]
     findings = "SELECT origin, count(*) FROM findings GROUP BY 1 ORDER BY 1"
-    assert ask(result.catalog, findings) == [("lint", 502), ("reading", 118), ("security", 26)]
+    assert ask(result.catalog, findings) == [("lint", 506), ("reading", 118), ("security", 26)]
     levels = "SELECT level, count(*) FROM conversions WHERE target = 'mcp+2025-11-25' GROUP BY 1 ORDER BY 1"
     assert ask(result.catalog, levels) == [("dropped", 4), ("exact", 49), ("renamed", 157)]
 

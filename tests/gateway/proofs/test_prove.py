@@ -329,10 +329,10 @@ def test_proofs_are_merged_by_level_and_the_worst_of_a_level_counts(
     assert ran.code == 1
     assert [item["api_level"] for item in ran.document("prove")["phones"]] == ["26", "36.1", "36.1"]
     assert (tmp_path / "out" / "proof.md").read_text().splitlines()[:4] == [
-        "| step | frontend | backend | API 26 | API 36.1 |",
+        "| step | frontend | backend | Android 8.0 (API 26) | Android 16 QPR2 (API 36.1) |",
         "| --- | --- | --- | --- | --- |",
-        "| call&#47;x | bound | mobile&#45;mcp | n/a | **failed** |",
-        "| call&#47;y | bound | mobile&#45;mcp |  | by hand |",
+        "| call/x | bound | mobile-mcp | n/a | **failed** |",
+        "| call/y | bound | mobile-mcp |  | by hand |",
     ]
     assert droidgate("prove", "--merge", tmp_path / "out/proof.json", "-o", tmp_path / "out").code == 3
 

@@ -15,6 +15,7 @@ MOST_CHARACTERS: Final = 60_000
 _MARKUP: Final = re.compile(
     r"""
     [\\`*\[\]<>&#+|~@^$=\r\n\t]
+    | [{}]                                # placeholders of SARIF
     | (?<![^\W_])_ | _(?![^\W_])          # one within a word never starts or ends emphasis
     | (?<!\w)- | -(?![^\W_])              # lists, rules
     | (?<=[Gg][Hh])-                      # GH-1 is a link

@@ -25,6 +25,7 @@ from droidgate.shims.place import place_of
 from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.reader import open_apk
 from droidgate_mappings.model.errors import InputError, UsageError, WriteError
+from droidgate_mappings.tables.android_names import android_name
 from droidgate_mappings.text_safety import visible
 
 _LARGEST: Final = 16 * 1024 * 1024
@@ -201,21 +202,20 @@ def markdown_table(phones: Sequence[ProvedPhone]) -> str:
             row = rows.setdefault((step.id, step.frontend or "", step.backend or ""), {})
             verdicts = (row.get(phone.api_level, step.verdict), step.verdict)
             row[phone.api_level] = min(verdicts, key=_WORST.index)
-    head = ["step", "frontend", "backend", *(f"API {level}" for level in levels)]
+    head = ["step", "frontend", "backend", *map(android_name, levels)]
     lines = [head, ["---"] * len(head)]
     lines += [
         [*map(plain_markdown, key), *(_WORDS[row[level]] if level in row else "" for level in levels)]
         for key, row in rows.items()
     ]
     reasons = [
-        f"- API {phone.api_level}, {phone.manufacturer} {phone.model}: {text}"
+        f"{android_name(phone.api_level)}, {phone.manufacturer} {phone.model}: {text}"
         for phone in phones
         for text in _open_points(phone)
     ]
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     return (
-        "\n".join([table, "", *(f"- {plain_markdown(visible(one_line(text[2:])))}" for text in reasons)])
-        + "\n"
+        "\n".join([table, "", *(f"- {plain_markdown(visible(one_line(text)))}" for text in reasons)]) + "\n"
     )
 
 
@@ -229,7 +229,7 @@ def _open_points(phone: ProvedPhone) -> Iterator[str]:
 
 def _page(phones: Sequence[ProvedPhone]) -> Iterator[Block]:
     for phone in phones:
-        yield Heading(one_line(f"API {phone.api_level}, {phone.manufacturer} {phone.model}"))
+        yield Heading(one_line(f"{android_name(phone.api_level)}, {phone.manufacturer} {phone.model}"))
         shown = [step for step in phone.steps if shows_details() or step.verdict == "failed"]
         if shown:
             rows = [(step.verdict, step.id, one_line(step.reason or step.title)) for step in shown]
