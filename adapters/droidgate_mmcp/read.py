@@ -31,7 +31,7 @@ TOOLS_NOT_IN_FILES: Final = finding_code(
     __name__,
 )
 
-ASKED_BY_SHIM: Final = "install a shim, which asks the app by a broadcast: droidgate shim install --from adb:"
+ASKED_BY_SHIM: Final = "install a shim, which asks the app: droidgate shim install --from adb:"
 """What would find the tools of a receiver of broadcasts."""
 
 _SURE: Final = 90

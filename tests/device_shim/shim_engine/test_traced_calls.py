@@ -43,7 +43,7 @@ def traced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list[
     folder = tmp_path_factory.mktemp("phone")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DROIDGATE_HOME", str(folder / "home"))
-        patch.setattr(CallRoutes, "_routes_to", lambda self, _target: iter([self.shims]))
+        patch.setattr(CallRoutes, "_routes_to", lambda self, _target: iter([self.shims()]))
         with reached_phone(folder, shims=False) as reached:
             patch.setenv("ANDROID_ADB_SERVER_PORT", str(reached.phone.server_port))
             PhoneShims(Phone(reached.device)).install("adb:", options=ShimOptions(protocols=("all",)))

@@ -640,10 +640,10 @@ def unasked(small_sources: None, phone: VirtualPhone, droidgate: Runner) -> None
 
 @pytest.mark.usefixtures("unasked")
 @pytest.mark.parametrize(("source", "hint"), [
-    pytest.param(WEATHER / "app", "asks the app by a broadcast", id="a module"),
-    pytest.param("apks/weather.apk", "asks the app by a broadcast", id="an APK"),
-    pytest.param("apks", "asks the app by a broadcast", id="a folder of APKs"),
-    pytest.param(ON_PHONE, "asks the app by a broadcast", id="a phone"),
+    pytest.param(WEATHER / "app", "which asks the app", id="a module"),
+    pytest.param("apks/weather.apk", "which asks the app", id="an APK"),
+    pytest.param("apks", "which asks the app", id="a folder of APKs"),
+    pytest.param(ON_PHONE, "which asks the app", id="a phone"),
     pytest.param("observed", "which alone may bind the service", id="a phone whose app may not be asked"),
     pytest.param("catalog", "`droidgate formats`", id="a catalog of files has no row of the app's files"),
     # a catalog of files has no row of the app's files

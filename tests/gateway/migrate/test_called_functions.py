@@ -321,7 +321,8 @@ def test_a_handler_opens_the_screen_that_an_app_action_declares(
     project = copy_module("weather", tmp_path / "project")
     main = project / "src/main"
     add_app_actions(project, SCREENS)
-    (provider,) = read_providers(project, load_formats()["app-actions"])
+    opened, refused = read_providers(project, load_formats()["app-actions"])
+    provider = opened.model_copy(update={"capabilities": (*opened.capabilities, *refused.capabilities)})
     plan = migrate(provider, target, project, language)
     plan.write()
     (handlers,) = (*main.rglob("*Capabilities.java"), *main.rglob("Base*.kt"))
