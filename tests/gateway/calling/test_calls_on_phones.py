@@ -32,7 +32,7 @@ from droidgate.calls.audit_log import AuditLog
 from droidgate.calls.audit_reading import read_calls
 from droidgate.calls.call_links import RawResult
 from droidgate.calls.call_requests import CallRequest, CallResult
-from droidgate.calls.call_steps import CallSteps
+from droidgate.calls.call_steps import CallSteps, Work
 from droidgate.calls.phones import Phone
 from droidgate.calls.policy import Policy
 from droidgate.calls.shell_route import ShellRoute
@@ -504,7 +504,7 @@ def fail_to_write(*_arguments: object, **_named: object) -> None:
 def test_a_result_is_returned_although_the_end_of_its_call_cannot_be_recorded(
     reached: ReachedPhone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(AuditLog, "end", fail_to_write)
+    monkeypatch.setattr(AuditLog, "end", lambda *_arguments, **_named: Work(fail_to_write))
     result = reached.call(CREATE, title="Milk", content="x")
     assert result.value["title"] == "Milk"
     assert result.findings[-1].code == "call-end-not-recorded"

@@ -40,6 +40,7 @@ from droidgate.calls.audit_log import HEAD_NAME, AuditLog
 from droidgate.calls.audit_reading import read_calls
 from droidgate.calls.call_files import read_files
 from droidgate.calls.call_requests import CallRequest
+from droidgate.calls.call_steps import Work
 from droidgate.calls.caller import Caller
 from droidgate.calls.pins import PinStore
 from droidgate.calls.policy import Policy
@@ -744,7 +745,8 @@ async def test_each_warning_of_a_call_reaches_the_client(
     search: bool,  # noqa: FBT001
 ) -> None:
     if call[0].startswith("tally"):
-        monkeypatch.setattr(AuditLog, "end", Mock(side_effect=WriteError("no room")))
+        unwritten = Work(Mock(side_effect=WriteError("no room")))
+        monkeypatch.setattr(AuditLog, "end", Mock(return_value=unwritten))
     async with connected(SearchTools(tools_of(own), always=search), revision) as client:
         found = ("call_tool", {"name": call[0], "arguments": call[1]})
         result = await client.call_tool(*(found if search else call))
