@@ -338,5 +338,5 @@ def test_a_handler_opens_the_screen_that_an_app_action_declares(
         compile_kotlin([handlers, *java, RUNNERS / "Jetpack.kt"], classes, *libraries)
     compile_java(java, classes, classes, *libraries)
     lines = [f"{name} {json.dumps(arguments)}" for name, arguments, _ in OPENED]
-    opened = run_class("dev.droidgate.sample.weather.ScreensRunner", classes, lines, *libraries)
-    assert opened == [expected for _, _, expected in OPENED]
+    seen = run_class("dev.droidgate.sample.weather.ScreensRunner", classes, lines, *libraries)
+    assert seen == [expected for _, _, expected in OPENED]
