@@ -63,7 +63,6 @@ _MAIN = (
 COMPONENTS = {
     "mobile-mcp": _SERVICE,
     "mmcp": _SCREEN,
-    "mmcp without calls": _SCREEN.replace("ACTION_TOOL_CALL", "ACTION_TOOL_LIST"),
     "mmcp-broadcast": _RADIO,
 }
 

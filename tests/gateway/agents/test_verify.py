@@ -149,11 +149,6 @@ def test_every_live_rule_of_mobile_mcp_has_a_planted_fault() -> None:
         "parameters that are not JSON": ("mmcp-broadcast", "parameters as prose", ["broadcast-parameters"]),
         "a receiver that answers nothing": ("mmcp-broadcast", "no data", ["broadcast-data"]),
         "an activity that does not end": ("mmcp", "silent", ["activity-result", "activity-output"]),
-        "an activity that Android does not open for calls": (
-            "mmcp without calls",
-            "",
-            ["activity-result", "activity-output"],
-        ),
         "an activity that always cancels": ("mmcp", "canceled", ["activity-output"]),
         "an activity without a result": ("mmcp", "no result", ["activity-output"]),
     },
