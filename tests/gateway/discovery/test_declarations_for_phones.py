@@ -342,7 +342,7 @@ def test_a_receiver_is_a_provider_whose_tools_are_not_known_from_outside() -> No
     assert (provider.dialect, provider.package) == ("broadcast", "dev.droidgate.sample.weather")
     assert provider.capabilities == ()
     assert provider.component is not None
-    assert "a broadcast" in (found_by or "")
+    assert "asks the app" in (found_by or "")
     assert codes == ["tools-not-in-files"]
 
 

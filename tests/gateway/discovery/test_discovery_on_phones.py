@@ -298,7 +298,7 @@ def test_the_command_line_shows_what_was_found(
     assert weather["routes"] == [
         {"id": "am-broadcast", "title": "shell: am broadcast", "ready": True, "needs": []}
     ]
-    assert "a broadcast" in weather["found_by"]
+    assert "asks the app" in weather["found_by"]
     assert run(["inspect", f"adb:{phone.serial}/{SAMPLE}clockin"]) == 0
     assert "query_clock_in" in capsys.readouterr().out
     folder = str(tmp_path / "converted")
