@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from droidgate.devices.device_errors import CanceledError
@@ -43,13 +45,12 @@ class Work:
         return self.function()
 
     async def wait_on_loop(self) -> Any:
-        """Run it in a thread of its own: unlike for those of a pool, the end of the program waits for none.
+        """Run it in a daemon thread: unlike for those of a pool, the end of the program waits for none.
 
         The disk, or a program that holds the audit log, may keep it for ever.
         """
         import asyncio  # noqa: PLC0415 - a single call needs no event loop
         from concurrent.futures import Future  # noqa: PLC0415 - nor this
-        from threading import Thread  # noqa: PLC0415
 
         outcome: Future[Any] = Future()
 
@@ -60,8 +61,23 @@ class Work:
             except BaseException as error:  # noqa: BLE001 - the task gets it
                 outcome.set_exception(error)
 
-        Thread(target=run, daemon=True).start()
+        try:
+            inbox = _IDLE.pop()
+        except IndexError:
+            inbox = SimpleQueue()
+            Thread(target=_run_all, args=(inbox,), daemon=True).start()
+        inbox.put(run)
         return await asyncio.wrap_future(outcome)
+
+
+_IDLE: Final[list[SimpleQueue[Callable[[], None]]]] = []
+"""What the threads read that have nothing to do."""
+
+
+def _run_all(inbox: SimpleQueue[Callable[[], None]]) -> None:
+    while True:
+        inbox.get()()
+        _IDLE.append(inbox)
 
 
 MAY_BLOCK: Final = Work(lambda: None)
