@@ -21,7 +21,7 @@ from droidgate.agents.live_calls import (
     reported_tools,
     tool_names,
 )
-from droidgate.agents.rule_checks import Check, Verdict
+from droidgate.agents.rule_checks import NOT_ALLOWED, UNKNOWN_NAME, Check, Verdict
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.findings import Level, LintRule, LintRules
 from droidgate_mappings.model.json_values import Json
@@ -52,10 +52,8 @@ DATA: Final = _rule(
 RULES: Final = _BOOK.by_id
 """Every rule by id."""
 
-_UNKNOWN: Final = "droidgate.verify.unknown"
 _RESULT_OK: Final = -1
 _RESULT_CANCELED: Final = 0
-_NOT_ALLOWED: Final = "it takes a call that the app carries out; allow one with --call"
 
 
 def _check_calls(component: ToolComponent, names: list[str] | None, calls: Mapping[str, object]) -> None:
@@ -63,6 +61,11 @@ def _check_calls(component: ToolComponent, names: list[str] | None, calls: Mappi
         if names is not None and name not in names:
             message = f'unknown tool "{name}" of {component.component}'
             raise UsageError(message, hint=suggest_name(name, names))
+
+
+def _refused_calls(names: list[str] | None) -> list[tuple[str, str]]:
+    """Return tools and parameters that a right app refuses."""
+    return [(UNKNOWN_NAME, "{}"), *((name, "not JSON") for name in (names or [])[:1])]
 
 
 def check_activity(
@@ -97,8 +100,7 @@ def check_activity(
     def check(rule: LintRule, sent: str, answer: LiveAnswer, problem: str | None) -> Check:
         return _check(rule, component, "activity", sent, answer, problem)
 
-    refused = [(_UNKNOWN, "{}"), *((name, "not JSON") for name in (names or [])[:1])]
-    made = [call(*each) for each in refused]
+    made = [call(*each) for each in _refused_calls(names)]
     silent = next(((sent, answer) for sent, answer in made if not answer.is_answer), None)
     sent, answer = silent or made[0]
     yield check(ENDS, sent, answer, _unanswered(answer, seconds) if silent else None)
@@ -111,7 +113,7 @@ def check_activity(
             continue
         yield check(RESULT, sent, answer, _unanswered(answer, seconds) or _result_problem(answer))
     if not calls:
-        yield Check(RESULT, component.component, "activity", "not-checked", _NOT_ALLOWED)
+        yield Check(RESULT, component.component, "activity", "not-checked", NOT_ALLOWED)
 
 
 def _refusal(answer: LiveAnswer) -> str | None:
@@ -152,8 +154,7 @@ def check_receiver(
         problem = next(filter(None, (_description_problem(discovery, name) for name in names)), None)
         yield _check(DESCRIBED, component, "broadcast", BROADCAST_DISCOVERY, discovery, problem)
     _check_calls(component, names, calls)
-    texts = [(_UNKNOWN, "{}"), *((name, "not JSON") for name in (names or [])[:1])]
-    texts += [(name, json.dumps(arguments)) for name, arguments in calls.items()]
+    texts = _refused_calls(names) + [(name, json.dumps(arguments)) for name, arguments in calls.items()]
     first: tuple[str, LiveAnswer] | None = None
     for tool, params in texts:
         extras = {"tool": tool, "params": params}

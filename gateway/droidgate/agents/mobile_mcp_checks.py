@@ -20,7 +20,7 @@ from droidgate.agents.live_calls import (
     read_response,
     request_extras,
 )
-from droidgate.agents.rule_checks import Check
+from droidgate.agents.rule_checks import NOT_ALLOWED, UNKNOWN_NAME, Check
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.model.findings import Level, LintRule, LintRules
 from droidgate_mappings.model.json_values import Json
@@ -62,7 +62,6 @@ AGENTS: Final = _rule(
 RULES: Final = _BOOK.by_id
 """Every rule by id, in the order in which a run reports them."""
 
-_UNKNOWN_ID: Final = "droidgate.verify.unknown"
 _OTHER_VERSION: Final = "99.0"
 _SETTLE_SECONDS: Final = 0.3
 """How long a second answer may take to be seen; those that come later are seen by later exchanges."""
@@ -72,7 +71,6 @@ _ENDINGS: Final = {
     "null-binding": "the service returns no binder",
     "disconnected": "the app's process ended",
 }
-_NOT_ALLOWED: Final = "it takes a call that the app carries out; allow one with --call"
 _JSON_TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "string": (str,),
     "boolean": (bool,),
@@ -203,7 +201,7 @@ class _Run:
 
     def checks(self) -> list[Check]:
         """Call the service and return what each rule says, in the order of the rules."""
-        (first,) = self._exchange(self._request(_UNKNOWN_ID, {}))
+        (first,) = self._exchange(self._request(UNKNOWN_NAME, {}))
         if _IN_BACKGROUND in first.ending:
             return [self._not_checked(rule, f"{first.ending}; {_OPEN_IT}") for rule in RULES.values()]
         if not first.answers:
@@ -351,8 +349,8 @@ class _Run:
     def _allowed(self) -> Iterator[Check]:
         """Yield the checks that need a call which the app carries out."""
         if not self._calls:
-            yield self._not_checked(OUTPUT, _NOT_ALLOWED)
-            yield self._not_checked(CHECKED_VERSION, _NOT_ALLOWED)
+            yield self._not_checked(OUTPUT, NOT_ALLOWED)
+            yield self._not_checked(CHECKED_VERSION, NOT_ALLOWED)
             return
         name, arguments = next(iter(self._calls.items()))
         yield self._refusal(
@@ -385,12 +383,12 @@ class _Run:
         return f"the app refuses {item.capability}" + (f": {message}" if message else "")
 
     def _open(self) -> Check:
-        asked = self._exchange(self._request(_UNKNOWN_ID, {}), self._request(_UNKNOWN_ID, {}))
+        asked = self._exchange(self._request(UNKNOWN_NAME, {}), self._request(UNKNOWN_NAME, {}))
         return self._own_answers(OPEN, asked)
 
     def _two_agents(self) -> Check:
         shared = str(uuid.uuid4())
-        both = (self._request(_UNKNOWN_ID, {}, request_id=shared, agent=number) for number in (0, 1))
+        both = (self._request(UNKNOWN_NAME, {}, request_id=shared, agent=number) for number in (0, 1))
         return self._own_answers(AGENTS, self._exchange(*both))
 
     def _own_answers(self, rule: LintRule, asked: Sequence[_Asked]) -> Check:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.findings import Finding, LintRule
 
 Verdict = Literal["passed", "failed", "not-checked"]
+
+UNKNOWN_NAME: Final = "droidgate.verify.unknown"
+"""What no tool app declares; a call of it is refused."""
+
+NOT_ALLOWED: Final = "it takes a call that the app carries out; allow one with --call"
 
 
 @dataclass(frozen=True, slots=True)

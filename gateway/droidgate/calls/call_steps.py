@@ -154,9 +154,9 @@ async def wait_on_loop(steps: CallSteps[T]) -> T | Rest[T]:
                 if canceled is None:
                     raise
                 raise canceled from None
-            if step is MAY_BLOCK and canceled is None:
-                return Rest(steps)
             if step is MAY_BLOCK:
+                if canceled is None:
+                    return Rest(steps)
                 advance, value = steps.throw, CanceledError("the call was canceled")
                 continue
             try:

@@ -419,8 +419,8 @@ class WhyOnPhone:
         findings: dict[str, tuple[Finding, ...]] = {}
         for target in targets:
             app, provider, capability = target.app, target.provider, target.capability
-            costs = levels.setdefault(id(provider), []) or levels_of(provider)
-            levels[id(provider)] = costs
+            if id(provider) not in levels:
+                levels[id(provider)] = levels_of(provider)
             if app.package not in findings:
                 findings[app.package] = self._findings(app)
             self._targets[id(provider), id(capability)] = target
@@ -433,7 +433,7 @@ class WhyOnPhone:
                 findings=findings[app.package],
                 sdk_full=self.place.sdk_full,
                 state_is_read=True,
-                levels=costs[number],
+                levels=levels[id(provider)][number],
                 of_phone=self._of_app(app, provider, interface_of(provider)),
             )
 

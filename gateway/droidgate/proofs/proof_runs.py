@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final
 
@@ -15,12 +14,12 @@ from droidgate.proofs.proof_steps import STATE_STEP, STEPS, Step
 from droidgate.shims.place import DeviceUser
 from droidgate_mappings.formats.installed import is_shim
 from droidgate_mappings.model.errors import DeviceError, DroidgateError, UsageError
+from droidgate_mappings.model.types import Frozen
 
 _OWN: Final = frozenset(OWN_PACKAGES)
 
 
-@dataclass(frozen=True, slots=True)
-class ProvedStep:
+class ProofStep(Frozen):
     """A step with what came of it.
 
     Attributes:
@@ -42,8 +41,7 @@ class ProvedStep:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class PhoneProof:
+class ProvedPhone(Frozen):
     """What was proved on one phone.
 
     Attributes:
@@ -52,7 +50,7 @@ class PhoneProof:
         manufacturer: The maker.
         model: The model.
         fingerprint: The build.
-        lost: The step in which the phone went away; None where it did not.
+        lost: The step in which the phone went away; null where it did not.
         left: Commands that put the phone back; `droidgate prove` does it at its next start.
         steps: The steps that were done.
     """
@@ -64,7 +62,7 @@ class PhoneProof:
     fingerprint: str
     lost: str | None
     left: tuple[str, ...]
-    steps: tuple[ProvedStep, ...]
+    steps: tuple[ProofStep, ...]
 
 
 def chosen_steps(patterns: Sequence[str]) -> tuple[Step, ...]:
@@ -90,7 +88,7 @@ def prove(
     apks: Mapping[str, bytes],
     ask: Asker,
     report: Callable[[str], None],
-) -> PhoneProof:
+) -> ProvedPhone:
     """Do the steps on a phone, and put it back.
 
     Args:
@@ -112,7 +110,7 @@ def prove(
     build = build_of(get_properties(place.device))
     changes = PhoneChanges.begin(place)
     bench = Bench(place, changes, apks, ask)
-    done: list[ProvedStep] = []
+    done: list[ProofStep] = []
     lost: str | None = None
     left: tuple[str, ...] = ()
     try:
@@ -124,8 +122,7 @@ def prove(
                 lost = step.id
                 break
             seconds = round(time.monotonic() - began, 1)
-            identity = (step.id, step.title, step.frontend, step.backend)
-            done.append(ProvedStep(*identity, found.verdict, found.reason, seconds))
+            done.append(_proved(step.id, step.title, found, step.frontend, step.backend, seconds))
     finally:
         report("put the phone back ...")
         try:
@@ -134,16 +131,35 @@ def prove(
             lost, left = lost or STATE_STEP[0], changes.left
         else:
             found = passed_if(not different, "; ".join(different))
-            done.append(ProvedStep(*STATE_STEP, None, None, found.verdict, found.reason, 0.0))
-    return PhoneProof(
-        build.sdk_full,
-        build.release,
-        build.manufacturer,
-        build.model,
-        build.fingerprint,
-        lost,
-        left,
-        tuple(done),
+            done.append(_proved(*STATE_STEP, found))
+    return ProvedPhone(
+        api_level=build.sdk_full,
+        release=build.release,
+        manufacturer=build.manufacturer,
+        model=build.model,
+        fingerprint=build.fingerprint,
+        lost=lost,
+        left=left,
+        steps=tuple(done),
+    )
+
+
+def _proved(
+    step_id: str,
+    title: str,
+    found: Found,
+    frontend: str | None = None,
+    backend: str | None = None,
+    seconds: float = 0.0,
+) -> ProofStep:
+    return ProofStep(
+        id=step_id,
+        title=title,
+        frontend=frontend,
+        backend=backend,
+        verdict=found.verdict,
+        reason=found.reason,
+        seconds=seconds,
     )
 
 

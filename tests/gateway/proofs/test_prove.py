@@ -17,7 +17,7 @@ import droidgate_phone.phone
 from droidgate.agents.agent_client import AGENTS
 from droidgate.proofs import proof_bench, proof_steps
 from droidgate.proofs.proof_bench import CALLS, Asker
-from droidgate.proofs.proof_runs import PhoneProof, chosen_steps, prove
+from droidgate.proofs.proof_runs import ProvedPhone, chosen_steps, prove
 from droidgate.proofs.proof_steps import STATE_STEP, STEPS
 from droidgate.shims.place import place_of
 from droidgate_phone.apps.sample_packages import sample_package
@@ -65,12 +65,12 @@ def proof_of(
     ask: Asker = lambda _what, _question: "yes",
     report: Callable[[str], None] = lambda _: None,
     **apks: bytes,
-) -> PhoneProof:
+) -> ProvedPhone:
     named = {package.replace("_", "."): apk for package, apk in apks.items()}
     return prove(place_of(device_on(phone)), chosen_steps(patterns), named, ask, report)
 
 
-def verdicts(proof: PhoneProof, verdict: str) -> dict[str, str]:
+def verdicts(proof: ProvedPhone, verdict: str) -> dict[str, str]:
     return {step.id: step.reason for step in proof.steps if step.verdict == verdict}
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from pydantic import ValidationError
 
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.json_output import Document, PublishedDocument, json_text, json_value
+from droidgate.cli.output.json_output import PublishedDocument, json_text, json_value
 from droidgate.cli.output.markdown import plain_markdown
 from droidgate.cli.output.page_length import shows_details
 from droidgate.cli.output.pages import Block, Heading, Line, Table, print_note
@@ -20,7 +20,7 @@ from droidgate.cli.prove.prove_options import Prove
 from droidgate.computer.output_folder import check_folder, write_files
 from droidgate.devices.device import connect_device
 from droidgate.proofs.proof_bench import SAMPLES, Answer, Verdict
-from droidgate.proofs.proof_runs import chosen_steps, prove
+from droidgate.proofs.proof_runs import ProvedPhone, chosen_steps, prove
 from droidgate.shims.place import place_of
 from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.reader import open_apk
@@ -36,52 +36,6 @@ _WORDS: Final[Mapping[Verdict, str]] = {
     "needs-a-hand": "by hand",
 }
 _WORST: Final = ("failed", "needs-a-hand", "passed", "not-applicable")
-
-
-class ProofStep(Document):
-    """A step with what came of it.
-
-    Attributes:
-        id: Its name.
-        title: What it proves.
-        frontend: How an agent reached the shim, where it is about one.
-        backend: Kind of the app behind the shim, where it is about one.
-        verdict: `passed`, `failed`, `not-applicable` at this API level, or `needs-a-hand`.
-        reason: Why, where it is not passed.
-        seconds: How long it took.
-    """
-
-    id: str
-    title: str
-    frontend: str | None
-    backend: str | None
-    verdict: Verdict
-    reason: str
-    seconds: float
-
-
-class ProvedPhone(Document):
-    """What was proved on one phone.
-
-    Attributes:
-        api_level: With its minor level where there is one.
-        release: Android's version, as users know it.
-        manufacturer: The maker.
-        model: The model.
-        fingerprint: The build.
-        lost: The step in which the phone went away; null where it did not.
-        left: Commands that put the phone back; `droidgate prove` does it at its next start.
-        steps: The steps that were done.
-    """
-
-    api_level: str
-    release: str
-    manufacturer: str
-    model: str
-    fingerprint: str
-    lost: str | None
-    left: tuple[str, ...]
-    steps: tuple[ProofStep, ...]
 
 
 class ProofDocument(PublishedDocument, schema="droidgate.proof/1"):
@@ -133,7 +87,7 @@ def _proved(options: Prove) -> ProofDocument:
     steps = chosen_steps(options.steps or ())
     apks = {} if options.apps is None else _sample_apks(options.apps)
     place = place_of(connect_device(options.serial))
-    return ProofDocument(phones=(ProvedPhone.of(prove(place, steps, apks, _ask, print_note)),))
+    return ProofDocument(phones=(prove(place, steps, apks, _ask, print_note),))
 
 
 def _sample_apks(folder: Path) -> dict[str, bytes]:
