@@ -374,7 +374,7 @@ class Step:
 
 
 _FILES = "--html out/july.html --sarif out/july.sarif --csv out/tables"
-_ASK = 'droidgate catalog sql --catalog out/june "{}"'
+_ASK = 'droidgate catalog sql out/june "{}"'
 
 TOUR: dict[str, Step] = {
     "inspect": Step(("droidgate inspect device_shim/apps/clock-in",)),

@@ -168,7 +168,7 @@ def test_commands_and_options_that_a_page_names_exist(page: Path) -> None:
 def test_a_command_or_option_that_does_not_exist_is_noticed() -> None:
     assert what_is_unknown("droidgate no-such-thing x") == ["no-such-thing"]
     assert what_is_unknown("droidgate coverage a --html b --no-such") == ["--no-such"]
-    assert what_is_unknown("droidgate catalog sql --catalog a 'SELECT --x'") == []
+    assert what_is_unknown("droidgate catalog sql a 'SELECT --x'") == []
 
 
 PAGE = CHECKOUT / "docs" / "internals" / "sources.md"

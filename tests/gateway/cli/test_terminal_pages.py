@@ -44,7 +44,7 @@ PAGES_OF_A_CATALOG = {
     "scan": ("scan", "device_shim/apps", "--catalog", "apps"),
     "coverage": ("coverage", "apps"),
     "coverage-details": ("coverage", "apps", "--details"),
-    "sql": ("catalog", "sql", "--catalog", "apps", "SELECT package, capabilities FROM providers ORDER BY 1"),
+    "sql": ("catalog", "sql", "apps", "SELECT package, capabilities FROM providers ORDER BY 1"),
 }
 PAGES_OF_A_PHONE = {
     "devices": ("devices",),

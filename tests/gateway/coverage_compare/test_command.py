@@ -373,7 +373,12 @@ def test_tables_into_a_file_are_refused_with_a_hint(droidgate: Runner, tmp_path:
     for force in ((), ("--force",)):
         done = droidgate("coverage", tmp_path / "c", option, tmp_path / "file.txt", *force)
         assert done.code != 0
-        assert done.err.startswith(f"error: {tmp_path}/file.txt: it is not a folder\nhint: ")
+        assert done.err.startswith(f"error: {tmp_path}/file.txt: not a folder\nhint: ")
+    named = tmp_path / f"apps.{option[2:]}"
+    assert droidgate("coverage", tmp_path / "c", option, named).err.startswith(
+        f"error: {named}: not a folder\n"
+    )
+    assert not named.exists()
     below = droidgate("coverage", tmp_path / "c", option, tmp_path / "file.txt/out")
     assert "Not a directory" in below.err
     assert "Errno" not in below.err
@@ -399,7 +404,7 @@ def test_tables_say_who_leads_a_group_and_what_decided_a_use_case(droidgate: Run
 
 
 @pytest.mark.parametrize(
-    "command", ["coverage --html", "catalog sql --catalog", "scan --known", "phone start --port"]
+    "command", ["coverage --html", "catalog sql --memory", "scan --known", "phone start --port"]
 )
 def test_an_option_without_argument_names_the_help_of_its_command(droidgate: Runner, command: str) -> None:
     done = droidgate(*command.split())

@@ -419,15 +419,15 @@ def test_rows_are_made_as_they_are_taken(catalog: Catalog) -> None:
 def test_a_terminal_shows_the_first_rows_and_json_has_all(
     catalog: Catalog, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    where = ["--catalog", str(catalog.folder)]
+    ask = ["catalog", "sql", str(catalog.folder)]
     sql = "SELECT range AS n FROM range(2500)"
-    assert run(["catalog", "sql", sql, *where]) == 0
+    assert run([*ask, sql]) == 0
     shown = capsys.readouterr().out.splitlines()
     assert shown[-1] == "the first 1,000 rows; --csv and --json print all"
     assert len(shown) == 1002
-    assert run(["catalog", "sql", sql, *where, "--csv"]) == 0
+    assert run([*ask, sql, "--csv"]) == 0
     assert capsys.readouterr().out.splitlines() == ["n", *map(str, range(2500))]
-    assert run(["catalog", "sql", sql, *where, "--json"]) == 0
+    assert run([*ask, sql, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["rows"] == [[item] for item in range(2500)]
 
 
@@ -437,18 +437,18 @@ def test_values_of_every_kind_stay_data(catalog: Catalog, capsys: pytest.Capture
         "chr(27) || '[2J' AS f, chr(8238) || 'x' AS g, 'a,\"b\"' AS h, DATE '2026-01-02' AS i, "
         "'nan'::DOUBLE AS j, 1::HUGEINT AS k"
     )
-    where = ["--catalog", str(catalog.folder)]
-    assert run(["catalog", "sql", sql, *where, "--csv"]) == 0
+    ask = ["catalog", "sql", str(catalog.folder)]
+    assert run([*ask, sql, "--csv"]) == 0
     assert list(csv.reader(capsys.readouterr().out.splitlines()))[1] == [
         *("'=cmd()", "-1", "", "[1,null]", '{"k":1.5}'),
         *("\\x1b[2J", "\\u202ex", 'a,"b"', "2026-01-02", "nan", "1"),
     ]
-    assert run(["catalog", "sql", sql, *where, "--json"]) == 0
+    assert run([*ask, sql, "--json"]) == 0
     reported = capsys.readouterr().out
     assert reported.isascii()
     row = ["=cmd()", -1, None, [1, None], {"k": 1.5}, "\x1b[2J", "\u202ex", 'a,"b"', "2026-01-02", "nan", 1]
     assert json.loads(reported)["rows"] == [row]
-    assert run(["catalog", "sql", "SELECT 1 WHERE false", *where, "--json"]) == 0
+    assert run([*ask, "SELECT 1 WHERE false", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["rows"] == []
 
 
@@ -481,7 +481,7 @@ def test_a_time_with_a_zone_is_answered_as_text(catalog: Catalog) -> None:
 
 
 def test_a_query_that_is_not_utf_8_is_refused(catalog: Catalog, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["catalog", "sql", "SELECT '\udcff'", "--catalog", str(catalog.folder)]) == 2
+    assert run(["catalog", "sql", str(catalog.folder), "SELECT '\udcff'"]) == 2
     assert capsys.readouterr().err == "error: the query is not UTF-8\n"
 
 
@@ -517,14 +517,14 @@ def test_the_commands_scan_and_answer(apps: Path, tmp_path: Path, capsys: pytest
     assert document["outcomes"] == {"read": 20 + SAMPLES}
     assert f"{20 + SAMPLES} of {20 + SAMPLES} scanned" in reported.err
     sql = "SELECT protocol, count(*) AS n FROM capabilities GROUP BY 1 ORDER BY 1"
-    assert run(["catalog", "sql", sql, "--catalog", folder, "--csv"]) == 0
+    assert run(["catalog", "sql", folder, sql, "--csv"]) == 0
     assert capsys.readouterr().out == "protocol,n\nappfunctions,11\nmmcp,7\nmobile-mcp,8\n"
-    assert run(["catalog", "sql", sql, "--catalog", folder, "--json"]) == 0
+    assert run(["catalog", "sql", folder, sql, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["rows"][0] == ["appfunctions", 11]
-    assert run(["catalog", "sql", sql, "--catalog", folder]) == 0
+    assert run(["catalog", "sql", folder, sql]) == 0
     assert "3 rows" in capsys.readouterr().out
-    assert run(["catalog", "sql", "DROP VIEW apps", "--catalog", folder]) == 2
-    assert run(["catalog", "sql", sql, "--catalog", str(tmp_path)]) == 3
+    assert run(["catalog", "sql", folder, "DROP VIEW apps"]) == 2
+    assert run(["catalog", "sql", str(tmp_path), sql]) == 3
 
 
 # A catalog is a source like the apps that it was made of

@@ -115,7 +115,7 @@ class TestBudgets:
         "catalog sql": (
             "droidgate.cli.coverage.run_catalog_sql",
             "ask_catalog",
-            ["SELECT 1", "--catalog", "x"],
+            ["x", "SELECT 1"],
         ),
     }
 
@@ -156,9 +156,7 @@ class TestBudgets:
         catalog = tmp_path / "catalog"
         assert run_process("scan", tools, "--catalog", catalog).code == 0
         seconds = "2" if reported == "seconds" else "50"
-        run = run_process(
-            "catalog", "sql", "--catalog", catalog, "--memory", "300", "--deadline", seconds, sql
-        )
+        run = run_process("catalog", "sql", catalog, "--memory", "300", "--deadline", seconds, sql)
         assert run.code == 3, run.err
         assert reported in run.err.splitlines()[0]
         assert len(run.err.splitlines()) == 2

@@ -178,7 +178,7 @@ class TestCatalogsOfOthers:
         file.write_text(json.dumps(reported).replace('"HERE"', number))
         with pytest.raises(InputError, match="it is not a catalog"):
             Catalog.open(catalog)
-        run = run_process("catalog", "sql", "--catalog", catalog, "SHOW TABLES")
+        run = run_process("catalog", "sql", catalog, "SHOW TABLES")
         assert run.code == 3
         assert "internal error" not in run.err
 

@@ -73,7 +73,7 @@ class Coverage(
 
     Which apps declare which capabilities in which protocol; what each kind of agent reaches natively, through
     the gateway, by screens only or not at all, and at what loss; what overlaps and what is missing; how well
-    it is described; and, with --since, what came, went and changed.
+    it is described; and, with --since, what was added, removed and changed.
     """
 
     _headings = {
@@ -125,8 +125,8 @@ class CatalogSql(
     _margin = 5.0
     _more = 2048
 
+    catalog: Path = argument("CATALOG", "Folder that `scan` has filled", ...)
     query: str = argument("SELECT", "The query, as DuckDB understands it", ...)
-    catalog: Path = option("--catalog DIR", "Folder of the catalog", ...)
     as_csv: bool = flag("--csv", "Print CSV with a line of names instead of text")
     memory: Memory = 1024
     deadline: Deadline = 60.0

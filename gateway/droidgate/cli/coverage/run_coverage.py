@@ -114,11 +114,11 @@ def _digests(folder: Path, ending: str, *, force: bool) -> dict[Path, bytes]:
     """Return the digests of the files of a folder with an ending.
 
     Raises:
-        WriteError: it is not a folder, or has such files and they may not be overwritten.
+        WriteError: it is a file or is named like one, or has such files that may not be overwritten.
     """
-    if folder.exists() and not folder.is_dir():
+    if folder.suffix == f".{ending}" or (folder.exists() and not folder.is_dir()):
         raise WriteError(
-            "it is not a folder", place=str(folder), hint="name a folder: each table is a file in it"
+            "not a folder", place=str(folder), hint="name a folder: each table becomes a file in it"
         )
     existing = sorted(folder.glob(f"*.{ending}"))
     if existing and not force:

@@ -183,7 +183,7 @@ def _why(result: ScanResult, *, as_json: bool) -> str:
 
 def _question(result: ScanResult, sql: str = f"SELECT source, outcome, reason {_NOT_READ}") -> str:
     """Return the command that lists what was not read, or what another query asks for."""
-    return f'droidgate catalog sql --catalog {quote(str(result.catalog.folder))} "{sql}"'
+    return f'droidgate catalog sql {quote(str(result.catalog.folder))} "{sql}"'
 
 
 class ProgressLine(Watcher):
