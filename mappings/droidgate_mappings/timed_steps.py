@@ -10,7 +10,7 @@ import contextlib
 import logging
 import time
 from collections.abc import Iterator
-from contextvars import ContextVar
+from contextvars import Context, ContextVar
 from typing import Final
 
 LOGGER: Final = logging.getLogger("droidgate.steps")
@@ -40,9 +40,13 @@ def whole_step() -> Iterator[None]:
         _is_whole.reset(token)
 
 
-def open_steps() -> tuple[str, ...]:
-    """Return the steps that have begun and not ended, the innermost last."""
-    return _open_steps.get()
+def open_steps(context: Context | None = None) -> tuple[str, ...]:
+    """Return the steps that have begun and not ended, the innermost last.
+
+    Args:
+        context: Where they were begun, which another thread may be running; None for the caller's own.
+    """
+    return _open_steps.get() if context is None else context.get(_open_steps, ())
 
 
 @contextlib.contextmanager

@@ -18,6 +18,7 @@ from droidgate_mappings.model.types import Frozen
 from droidgate_mappings.text.nearest_names import suggest_name
 from droidgate_mappings.text_safety import without_hidden
 from droidgate_mappings.text_safety.marks import TextMark
+from droidgate_mappings.timed_steps import timed_step
 from droidgate_shim.builder.dex import shim_dex
 from droidgate_shim.builder.route_building import ShimRoutes, check_selection, plan_routes
 from droidgate_shim.builder.shim_manifest import (
@@ -177,7 +178,8 @@ def build_shims(apps: Sequence[SourceApp], options: ShimOptions, key: SigningKey
     _check_options(options)
     check_selection(apps, options.only)
     groups = [list(apps)] if options.aggregate else [[app] for app in apps]
-    contents = [content for group in groups if (content := _content(group, options)) is not None]
+    with timed_step("convert what the apps declare"):
+        contents = [content for group in groups if (content := _content(group, options)) is not None]
     if not contents:
         reasons = list(dict.fromkeys(map(_reason, (finding for app in apps for finding in app.findings))))
         hint = "; ".join(reasons[:_MOST_REASONS]) or "`droidgate inspect` prints what apps declare"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextvars import copy_context
 from copy import copy
 from dataclasses import dataclass
 from enum import Enum
@@ -184,6 +185,8 @@ class Command(Options):
     _work: ClassVar[str]
     _page: ClassVar[PageLength | None] = None
     """How long its pages are without `--details`; None where it has no such option."""
+    _shows_steps: ClassVar[bool] = True
+    """Whether a terminal shows what it is doing, once it lasts; False where it shows that by itself."""
 
     def __init_subclass__(cls, *, short: str = "", work: str = "") -> None:
         """Take what is not an option.
@@ -205,8 +208,15 @@ class Command(Options):
         self._check_sources(form)
         module, _, name = self._work.partition(":")
         work: Callable[[Command], Report | int] = getattr(import_module(module), name)
-        result = work(self)
+        result = self._with_steps_shown(work) if self._shows_steps else work(self)
         return (lambda: result) if isinstance(result, int) else result.prepare(form)
+
+    def _with_steps_shown(self, work: Callable[[Command], Report | int]) -> Report | int:
+        from droidgate.cli.output.waiting_line import open_steps_shown
+
+        context = copy_context()
+        with open_steps_shown(context):
+            return context.run(work, self)
 
     @property
     def form(self) -> Form:

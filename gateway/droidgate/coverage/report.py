@@ -49,6 +49,7 @@ from droidgate_mappings.model.errors import DroidgateError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import one_line_json
 from droidgate_mappings.tables.reach import load_reach, load_shim_table
+from droidgate_mappings.timed_steps import timed_step
 
 MOST_FINDINGS_LISTED: Final = 100_000
 
@@ -452,12 +453,14 @@ class ReportedCatalog:
         """
         chosen = ReportOptions() if options is None else options
         with ExitStack() as stack:
-            self._figures = stack.enter_context(Figures(snapshot.catalog))
-            prepare_quality(self._figures)
-            counted = _counted(self._figures, snapshot, earlier)
+            with timed_step(f"count what {snapshot.name} has"):
+                self._figures = stack.enter_context(Figures(snapshot.catalog))
+                prepare_quality(self._figures)
+                counted = _counted(self._figures, snapshot, earlier)
             # After the counting, so that what both need is not needed at once.
-            self._overlaps = find_overlaps(self._figures) if chosen.matching else None
-            self.report = _with_overlaps(counted, self._figures, self._overlaps, chosen)
+            with timed_step("compare capabilities" if chosen.matching else "collect the details"):
+                self._overlaps = find_overlaps(self._figures) if chosen.matching else None
+                self.report = _with_overlaps(counted, self._figures, self._overlaps, chosen)
             self._open = stack.pop_all()
 
     def __enter__(self) -> Self:

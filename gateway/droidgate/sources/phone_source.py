@@ -57,6 +57,7 @@ from droidgate_mappings.model.errors import DeviceError, DroidgateError, InputEr
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.text.nearest_names import suggest_name
+from droidgate_mappings.timed_steps import timed_step
 from droidgate_mappings.user_folders import cache_folder
 
 _FOLDER: Final = "installed-applications"
@@ -205,12 +206,13 @@ def read_phone(device: Device, request: PhoneRequest) -> PhoneReading:
     Raises:
         DeviceError: the phone fails.
     """
-    if not request.keep:
-        return _PhoneReader(device, request, device).read()
-    kept = kept_answers(device)
-    reading = _PhoneReader(device, request, device.answered_from(kept.answers)).read()
-    kept.keep()
-    return reading
+    with timed_step(f"read the apps of {device.serial}"):
+        if not request.keep:
+            return _PhoneReader(device, request, device).read()
+        kept = kept_answers(device)
+        reading = _PhoneReader(device, request, device.answered_from(kept.answers)).read()
+        kept.keep()
+        return reading
 
 
 def listings_changed(device: Device, reading: PhoneReading) -> bool:

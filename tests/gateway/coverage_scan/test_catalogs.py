@@ -29,6 +29,7 @@ from droidgate.sources.catalogs.catalog_files import LOG_FILE
 from droidgate.sources.catalogs.catalog_rows import TABLES
 from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
 from droidgate_phone.apps.sample_packages import filler_package, sample_packages
+from gateway.cli.program_runs import run_on_terminal
 from gateway.coverage_scan.catalogs import SAMPLES, ask, rows_of, scan_into
 from gateway.coverage_scan.hostile_work import SLOW
 from requirements_of_tests import CHECKOUT
@@ -450,6 +451,16 @@ def test_values_of_every_kind_stay_data(catalog: Catalog, capsys: pytest.Capture
     assert json.loads(reported)["rows"] == [row]
     assert run([*ask, "SELECT 1 WHERE false", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["rows"] == []
+
+
+@pytest.mark.slow
+def test_a_terminal_shows_what_a_run_does_after_a_second_until_something_is_printed(catalog: Catalog) -> None:
+    endless = "SELECT count(*) FROM range(1000000000000) WHERE sin(range) > 2"
+    reported = run_on_terminal("catalog", "sql", catalog.folder, endless, "--deadline", "3")
+    *_, waiting, error = reported.split("\r\x1b[K")
+    assert re.fullmatch(r"ask the catalog \([23] s\)", waiting)
+    assert error.startswith("error: the query takes more than 3 seconds")
+    assert "\x1b[K" not in run_on_terminal("catalog", "sql", catalog.folder, "SELECT 1")
 
 
 @pytest.mark.parametrize(("sql", "hint"), [

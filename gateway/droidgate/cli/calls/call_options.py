@@ -27,6 +27,7 @@ class Call(Command, work="droidgate.cli.calls.run_call:call"):
     one without an answer, the others are skipped. The record of each is printed, a JSON object a line.
     """
 
+    _shows_steps = False
     _headings = {
         "One call": ("arguments", "files", "pull", "explain", "trace", "force", "as_json"),
         "One call or a batch": ("package", "protocol", "signed_by"),

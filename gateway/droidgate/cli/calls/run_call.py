@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import sys
-import threading
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import zip_longest
-from typing import Final, Literal, Self
+from typing import Literal
 
 from pydantic import Field
 
-from droidgate.calls.approvals import Approval, ApprovalRequest
 from droidgate.calls.call_files import fetch_files
 from droidgate.calls.call_requests import CallProgress, CallRequest, CallResult, Hop
 from droidgate.calls.caller import Caller, CallPlan
@@ -27,52 +22,13 @@ from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import Document, PublishedDocument
 from droidgate.cli.output.pages import Line, print_note, print_warning
 from droidgate.cli.output.reports import Report
-from droidgate.cli.output.safe_text import one_line
-from droidgate.cli.output.verbosity import shows_notes
+from droidgate.cli.output.waiting_line import clear_waiting_line, show_waiting_line
 from droidgate.devices.device import connect_device
 from droidgate.devices.quoting import join_command, quote_argument
 from droidgate_mappings.model.errors import DeviceError, InputError, UsageError
 from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.model.json_values import Json, one_line_json
 from droidgate_mappings.values.failures import CallError
-
-_CLEAR: Final = "\r\x1b[K"
-
-
-class WaitingLine:
-    """One line on standard error that each report replaces, and that is gone at the end.
-
-    A call that is answered within a second has no line; where standard error is not a terminal, no call has.
-    """
-
-    def __init__(self) -> None:
-        self._is_shown = shows_notes() and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
-        self._is_there = False
-        self._lock = threading.Lock()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.clear()
-
-    def show(self, progress: CallProgress) -> None:
-        """Show a report."""
-        if not self._is_shown:
-            return
-        columns = shutil.get_terminal_size().columns
-        seconds = f" ({progress.seconds:.0f} s)"
-        text = one_line(progress.text)[: max(0, columns - len(seconds) - 1)]
-        with self._lock:
-            self._is_there = True
-            print(f"{_CLEAR}{text}{seconds}", end="", file=sys.stderr, flush=True)
-
-    def clear(self) -> None:
-        """Remove the line."""
-        with self._lock:
-            if self._is_there:
-                self._is_there = False
-                print(_CLEAR, end="", file=sys.stderr, flush=True)
 
 
 class CalledCapability(Document):
@@ -262,15 +218,12 @@ def call_and_report(request: CallRequest, options: Call) -> int:
     if options.pull is not None and options.pull.exists() and not options.pull.is_dir():
         raise InputError("it is not a folder", place=str(options.pull), hint="name a folder with --pull")
     caller = _caller(options)
-    with open_trace(options.trace, force=options.force) as steps, WaitingLine() as line:
-
-        def ask(asked: ApprovalRequest) -> Approval:
-            line.clear()
-            return ask_on_terminal(asked)
-
+    with open_trace(options.trace, force=options.force) as steps:
         allowed = EVERY_CAPABILITY if options.approved else ()
         try:
-            result = caller.call(request, approver=ask, allowed=allowed, trace=steps, progress=line.show)
+            result = caller.call(
+                request, approver=ask_on_terminal, allowed=allowed, trace=steps, progress=_show_progress
+            )
         except CallError as error:
             _point_to_parameters(error, request.capability, options.serial)
             raise
@@ -281,6 +234,8 @@ def call_and_report(request: CallRequest, options: Call) -> int:
         except KeyboardInterrupt:
             print_warning("stopped; `droidgate audit show --last 1` names the call if it was sent")
             raise
+        finally:
+            clear_waiting_line()
     try:
         if options.pull is not None:
             fetched = fetch_files(result.value, options.pull, caller.device)
@@ -291,6 +246,10 @@ def call_and_report(request: CallRequest, options: Call) -> int:
         # The call was made, so Ctrl-C while its files are fetched must not take its result.
         _show(result, as_json=options.as_json)
     return ExitCode.OK
+
+
+def _show_progress(progress: CallProgress) -> None:
+    show_waiting_line(progress.text, progress.seconds)
 
 
 def _show(result: CallResult, *, as_json: bool) -> None:

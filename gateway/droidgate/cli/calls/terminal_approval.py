@@ -10,6 +10,7 @@ from droidgate.calls.approvals import Approval, ApprovalRequest, refuse, shown_a
 from droidgate.calls.subjects import CallEffect
 from droidgate.cli.output.pages import draw_text
 from droidgate.cli.output.safe_text import visible
+from droidgate.cli.output.waiting_line import clear_waiting_line
 
 _HANGING: Final = 8
 _EFFECTS = {
@@ -51,6 +52,7 @@ def _print_lines(lines: Sequence[str]) -> None:
     from rich.console import Console
     from rich.text import Text
 
+    clear_waiting_line()
     console = Console(file=sys.stderr, markup=False, highlight=False, emoji=False)
     for line in lines:
         draw_text(Text(visible(line)), console, hanging=_HANGING)

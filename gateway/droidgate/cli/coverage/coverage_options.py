@@ -20,6 +20,7 @@ class Scan(
     that was stopped goes on where it was, and a repeated one reads only what is new.
     """
 
+    _shows_steps = False
     _headings = {
         "The catalog": ("catalog", "known", "include_shims", "keep_log"),
         "Processes and their limits": (

@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Final, TypeAlias
 from droidgate.cli.output.page_length import is_short_page, shows_details
 from droidgate.cli.output.safe_text import cut, one_line, visible
 from droidgate.cli.output.verbosity import shows_notes, shows_pages
+from droidgate.cli.output.waiting_line import clear_waiting_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -111,6 +112,7 @@ def show(blocks: Iterable[Block], stream: IO[str] | None = None, *, is_data: boo
     """
     if not is_data and not shows_pages():
         return
+    clear_waiting_line()
     stream = sys.stdout if stream is None else stream
     on_terminal = is_drawn(stream)
     if is_short_page(on_terminal=on_terminal):
@@ -300,11 +302,12 @@ def print_file_notes(statuses: Mapping[Path, str]) -> None:
 def print_note(text: str) -> None:
     """Print a line on standard error that `--quiet` leaves out: progress, where things were written."""
     if shows_notes():
-        print(visible(text), file=sys.stderr)
+        print_warning(text)
 
 
 def print_warning(text: str) -> None:
     """Print a line on standard error that nothing leaves out: what was not read, written or done."""
+    clear_waiting_line()
     print(visible(text), file=sys.stderr)
 
 

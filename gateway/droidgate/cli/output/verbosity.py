@@ -37,6 +37,11 @@ def shows_notes() -> bool:
     return _quiet < _NO_NOTES
 
 
+def prints_steps() -> bool:
+    """Return whether each step is printed on standard error when it ends."""
+    return _verbose
+
+
 def shows_pages() -> bool:
     """Return whether pages of text are printed."""
     return _quiet < _NO_PAGES

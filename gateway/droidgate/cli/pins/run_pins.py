@@ -28,6 +28,7 @@ from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, prin
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.summaries import input_summary, output_summary
+from droidgate.cli.output.waiting_line import clear_waiting_line
 from droidgate.cli.pins.pin_options import PinsApprove, PinsDiff, PinsList, PinsRemove
 from droidgate.cli.run_limits import RunBudget, run_within
 from droidgate_mappings.compare import Comparison
@@ -402,5 +403,6 @@ def _is_approved(count: int, *, without_question: bool) -> bool:
 def _ask(count: int) -> bool:
     import typer
 
+    clear_waiting_line()
     question = f"Approve {amount(count, 'capability', 'capabilities')}?"
     return bool(typer.confirm(question, default=False, err=True))

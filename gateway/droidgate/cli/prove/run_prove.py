@@ -16,6 +16,7 @@ from droidgate.cli.output.page_length import shows_details
 from droidgate.cli.output.pages import Block, Heading, Line, Table, print_note
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
+from droidgate.cli.output.waiting_line import clear_waiting_line
 from droidgate.cli.prove.prove_options import Prove
 from droidgate.computer.output_folder import check_folder, write_files
 from droidgate.devices.device import connect_device
@@ -108,6 +109,7 @@ def _ask(what: str, question: str) -> Answer:
     """Ask on standard error, and read from standard input; nobody answers where one is not a terminal."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
+    clear_waiting_line()
     print(
         f"{visible(what)}\n{visible(question)} y: yes, n: no, otherwise skipped ",
         end="",

@@ -20,6 +20,7 @@ class Serve(
     HTTP, clients send the token in the file that is named at the start.
     """
 
+    _shows_steps = False
     _headings = {
         "How clients connect": ("http", "no_token"),
         "What clients get": ("select", "search", "screens", "files", "allow", "deadline", "app_instructions"),
@@ -94,9 +95,11 @@ class ServeMobileAgent(
 
     The data collection server sees the screen, the action server works on it. Where UFO_MCP_API_KEY is set,
     both ask for its value, as UFO's own do. Without it they ask for a token, on loopback only with --token.
-    Ctrl-C
-    ends both.
+    Ctrl-C ends
+    both.
     """
+
+    _shows_steps = False
 
     server: ServerChoice = option("--server", "Which of the two servers to run", ServerChoice.BOTH)
     host: str = option(

@@ -35,6 +35,7 @@ from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.text.json_text import parse_json
 from droidgate_mappings.text.shown_paths import join_shown, printable
+from droidgate_mappings.timed_steps import timed_step
 
 CATALOG_SCHEMA: Final = f"droidgate.catalog/{SCHEMA_VERSION}"
 
@@ -286,7 +287,8 @@ def query(
             statements = connection.extract_statements(sql)
             if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
                 raise UsageError("only one SELECT is run", hint=_TABLES_HINT)
-            result = connection.execute(statements[0])
+            with timed_step("ask the catalog"):
+                result = connection.execute(statements[0])
             columns = tuple((name, str(kind)) for name, kind, *_ in result.description)
             yield Answered(columns, _rows_of(result))
         except duckdb.InterruptException:
