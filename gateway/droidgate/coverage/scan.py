@@ -72,7 +72,7 @@ def only_scan_of(folder: Path) -> Iterator[None]:
     if sys.platform == "win32":
         yield
         return
-    import fcntl  # noqa: PLC0415 - not on every system
+    import fcntl
 
     descriptor = os.open(folder, os.O_RDONLY)
     try:

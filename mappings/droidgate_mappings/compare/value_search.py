@@ -1560,7 +1560,7 @@ def matches(pattern: str, text: str) -> bool:
     Raises:
         UnclearError: the pattern is outside of what is compared.
     """
-    from droidgate_mappings.values import patterns  # noqa: PLC0415 - most declarations have none
+    from droidgate_mappings.values import patterns
 
     try:
         return patterns.compile_pattern(pattern).matches(text)
@@ -1569,7 +1569,7 @@ def matches(pattern: str, text: str) -> bool:
 
 
 def _text_of(matching: list[str], missed: list[str], least: int, most: int | None) -> str | None:
-    from droidgate_mappings.values import patterns  # noqa: PLC0415 - most declarations have none
+    from droidgate_mappings.values import patterns
 
     try:
         return patterns.find_text(matching, missed, least, most)

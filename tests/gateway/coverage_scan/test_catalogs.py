@@ -190,7 +190,7 @@ def test_equal_files_are_two_sources_with_one_set_of_rows(tmp_path: Path) -> Non
 
 
 def test_two_versions_of_an_app_are_two_apps(tmp_path: Path) -> None:
-    from gateway.coverage_scan.catalogs import tool_app  # noqa: PLC0415
+    from gateway.coverage_scan.catalogs import tool_app
 
     folder = tmp_path / "apps"
     folder.mkdir()
