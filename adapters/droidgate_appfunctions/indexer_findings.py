@@ -1,4 +1,4 @@
-"""What each Android release's indexer makes of an app's files: one finding for each cause, with its releases."""
+"""What each Android release's indexer makes of an app's files, by cause."""
 
 from __future__ import annotations
 
