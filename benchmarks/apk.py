@@ -58,7 +58,7 @@ def read_ours(path: Path) -> Facts:
 
 def read_apk_info(path: Path) -> Facts:
     """Read an APK with apk-info, which does not read compiled files of res/xml."""
-    import apk_info  # noqa: PLC0415
+    import apk_info
 
     apk = apk_info.APK(str(path))
     services, activities = list(apk.get_services()), list(apk.get_activities())
@@ -72,9 +72,9 @@ def read_apk_info(path: Path) -> Facts:
 
 def read_androguard(path: Path) -> Facts:
     """Read an APK with androguard."""
-    from androguard.core.apk import APK  # noqa: PLC0415
-    from androguard.core.axml import AXMLPrinter  # noqa: PLC0415
-    from loguru import logger  # noqa: PLC0415
+    from androguard.core.apk import APK
+    from androguard.core.axml import AXMLPrinter
+    from loguru import logger
 
     logger.disable("androguard")
     apk = APK(str(path))
@@ -83,8 +83,8 @@ def read_androguard(path: Path) -> Facts:
 
 def read_pyaxmlparser(path: Path) -> Facts:
     """Read an APK with pyaxmlparser."""
-    from pyaxmlparser import APK  # noqa: PLC0415
-    from pyaxmlparser.axmlprinter import AXMLPrinter  # noqa: PLC0415
+    from pyaxmlparser import APK
+    from pyaxmlparser.axmlprinter import AXMLPrinter
 
     return _read_like_androguard(APK(str(path)), AXMLPrinter)
 

@@ -113,7 +113,7 @@ def _count(root: Any) -> int:
 
 def read_androguard(path: Path) -> Answer:
     """Do the task with androguard."""
-    from androguard.core.apk import APK  # noqa: PLC0415
+    from androguard.core.apk import APK
 
     apk = APK(str(path))
     manifest = apk.get_android_manifest_xml()
@@ -141,7 +141,7 @@ def _actions_of(component: Any) -> Iterator[str]:
 
 
 def _roots_of(apk: Any, entry: Any) -> Iterator[Any]:
-    from androguard.core.axml import AXMLPrinter  # noqa: PLC0415
+    from androguard.core.axml import AXMLPrinter
 
     reference, resources = entry.get(f"{ANDROID}resource"), apk.get_android_resources()
     if reference is not None and resources is not None and reference[1:].startswith("7F"):
@@ -201,7 +201,7 @@ def measure_reading(table: Table, what: str, paths: Sequence[Path]) -> None:
     """Add how many APKs a second of a processor reads, by us and by androguard, taking turns."""
     readers: dict[str, Read] = {OURS: read_alike}
     if find_spec("androguard"):
-        from loguru import logger  # noqa: PLC0415
+        from loguru import logger
 
         logger.disable("androguard")
         readers[THEIRS] = read_androguard

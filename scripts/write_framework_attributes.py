@@ -172,7 +172,7 @@ def _check(older: Framework, newer: Framework) -> None:
 def main() -> None:
     """Read both releases and write the tables."""
     sys.path.insert(0, str(CHECKOUT / "tests"))
-    import requirements_of_tests as parts  # noqa: PLC0415 - from the folder above
+    import requirements_of_tests as parts
 
     newer = read_framework(parts.find("framework-jar"))
     _check(read_framework(parts.find("framework-res")), newer)

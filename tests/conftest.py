@@ -176,7 +176,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 @pytest.fixture
 def droidgate(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> "Runner":
     """Return what runs the program inside this process: `droidgate("inspect", path)`."""
-    from gateway.cli.program_runs import Runner  # noqa: PLC0415 - most tests do not run the program
+    from gateway.cli.program_runs import Runner
 
     return Runner(capsys, monkeypatch)
 

@@ -96,7 +96,7 @@ def _may_hold_functions(text: str) -> bool:
 def _is_saved_listing(data: bytes) -> bool:
     if _LISTING_MARK not in data and not data.startswith(NOT_LISTED):
         return False
-    from droidgate_appfunctions.saved_listing import is_saved_listing  # noqa: PLC0415
+    from droidgate_appfunctions.saved_listing import is_saved_listing
 
     return is_saved_listing(data)
 
@@ -112,7 +112,7 @@ def read_file(source: SourceFile, context: ReadingContext) -> Reading:
     """
     if _is_saved_listing(source.data):
         # Few files are one, and its parser takes as long to import as a file to be read.
-        from droidgate_appfunctions.saved_listing import read_saved_listing  # noqa: PLC0415
+        from droidgate_appfunctions.saved_listing import read_saved_listing
 
         return read_saved_listing(source, context)
     text = decode_xml(source.data, path=source.path)

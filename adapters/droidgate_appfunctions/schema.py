@@ -46,8 +46,8 @@ def parse_schema(text: str, path: str) -> Schema:
     Raises:
         InputError: Android's parser rejects the whole schema.
     """
-    from droidgate_android.app_search.events import IndexerError  # noqa: PLC0415
-    from droidgate_android.app_search.schemas import read_schema  # noqa: PLC0415
+    from droidgate_android.app_search.events import IndexerError
+    from droidgate_android.app_search.schemas import read_schema
 
     try:
         declared = read_schema(text).attributes
@@ -63,7 +63,7 @@ def parse_schema(text: str, path: str) -> Schema:
 
 def report_unread(text: str, path: str, context: ReadingContext) -> None:
     """Report what Android's own parser does not read of a schema file that it accepts (row A36)."""
-    from droidgate_android.app_search.schemas import read_schema  # noqa: PLC0415
+    from droidgate_android.app_search.schemas import read_schema
 
     for part, line in read_schema(text).unread:
         message = f"{part} is left out; Android does not read it"

@@ -277,7 +277,7 @@ class _Keeper:
             return fact not in checks or not checks[fact](facts[fact])
 
         # Reading, which needs the names of facts only, takes longer with what fits.
-        from droidgate_mappings.fit import without_facts  # noqa: PLC0415
+        from droidgate_mappings.fit import without_facts
 
         return without_facts(extensions, TABLES, is_unwritable, pointer, self.findings)
 

@@ -63,7 +63,7 @@ def boot(
         if behaviours is not None and package.name in behaviours:
             return behaviours[package.name]
         # The sample apps import much, and a phone may have others only.
-        from droidgate_phone.apps.app_registry import BEHAVIOURS, recognise  # noqa: PLC0415
+        from droidgate_phone.apps.app_registry import BEHAVIOURS, recognise
 
         if behaviours is None and package.name in BEHAVIOURS:
             return BEHAVIOURS[package.name]
@@ -197,7 +197,7 @@ def start_phone(  # noqa: PLR0913 - each part of a phone can be chosen
 def _install_packages(system: AndroidSystem, *, count: int, apps: bool) -> None:
     if not (apps or count):
         return
-    from droidgate_phone.apps import sample_packages  # noqa: PLC0415 - packing needs much that a bare phone does not
+    from droidgate_phone.apps import sample_packages
 
     if apps:
         for sample_package in sample_packages.sample_packages():

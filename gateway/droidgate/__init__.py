@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from droidgate.calls.pins import PinStore as PinStore
     from droidgate.calls.policy import Policy as Policy
     from droidgate.calls.why import why as why
+    from droidgate.converting.conversion import Conversion as Conversion, convert as convert
+    from droidgate.converting.model_calls import (
+        FunctionCall as FunctionCall,
+        read_function_call as read_function_call,
+    )
     from droidgate.coverage.coverage_document import CoverageReport as CoverageReport
     from droidgate.coverage.gate_chains import WhyAnswer as WhyAnswer
     from droidgate.coverage.report import report_coverage as report_coverage
@@ -23,12 +28,7 @@ if TYPE_CHECKING:
         DeviceDescription as DeviceDescription,
         list_devices as list_devices,
     )
-    from droidgate.migration.conversion import Conversion as Conversion, convert as convert
     from droidgate.migration.migration_plan import Migration as Migration, migrate as migrate
-    from droidgate.migration.model_calls import (
-        FunctionCall as FunctionCall,
-        read_function_call as read_function_call,
-    )
     from droidgate.migration.project_packing import PackedApp as PackedApp, pack as pack
     from droidgate.serving.client_settings.settings_installation import (
         ClientChange as ClientChange,
@@ -79,9 +79,9 @@ else:
         "droidgate.coverage.report": ("report_coverage",),
         "droidgate.coverage.scan": ("ScanOptions", "scan"),
         "droidgate.devices.describing": ("DeviceDescription", "list_devices"),
-        "droidgate.migration.conversion": ("Conversion", "convert"),
+        "droidgate.converting.conversion": ("Conversion", "convert"),
         "droidgate.migration.migration_plan": ("Migration", "migrate"),
-        "droidgate.migration.model_calls": ("FunctionCall", "read_function_call"),
+        "droidgate.converting.model_calls": ("FunctionCall", "read_function_call"),
         "droidgate.migration.project_packing": ("PackedApp", "pack"),
         "droidgate.serving.client_settings.settings_installation": ("ClientChange", "install_client"),
         "droidgate.serving.mobile_agent.mobile_agent_process": ("serve_mobile_agent",),

@@ -95,7 +95,7 @@ def read_artifacts(writing: Writing, format: Format, *, strict: bool = True) -> 
     if not parts:
         (document,) = writing.artifacts
         return format.read_file(SourceFile(document.path, document.text.encode()), context)
-    from droidgate_android.projects.android_project import application_from_tree  # noqa: PLC0415 - not for documents
+    from droidgate_android.projects.android_project import application_from_tree
 
     tree = {item.path: item.text.encode() for item in parts}
     return format.read_application(application_from_tree(tree), context)

@@ -26,10 +26,10 @@ def check_signature(kind: KeyKind, digest: Hash, public_key: bytes, signature: b
         BrokenSignatureError: it is not the signature of `data`, or the key cannot be used.
     """
     # The import takes its time, and most runs verify nothing.
-    from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm  # noqa: PLC0415
-    from cryptography.hazmat.primitives import hashes  # noqa: PLC0415
-    from cryptography.hazmat.primitives.asymmetric import dsa, ec, padding, rsa  # noqa: PLC0415
-    from cryptography.hazmat.primitives.serialization import load_der_public_key  # noqa: PLC0415
+    from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+    from cryptography.hazmat.primitives import hashes
+    from cryptography.hazmat.primitives.asymmetric import dsa, ec, padding, rsa
+    from cryptography.hazmat.primitives.serialization import load_der_public_key
 
     used: hashes.HashAlgorithm = {
         "sha1": hashes.SHA1(),  # noqa: S303 - Android accepts it in v1 signatures

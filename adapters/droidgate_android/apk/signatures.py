@@ -171,8 +171,8 @@ def _signing_certificate(archive: Archive, name: str) -> bytes:
 def _leaf_certificate(data: bytes, place: str) -> bytes:
     """Return the certificate of a PKCS#7 block that issued none of the others."""
     # Only few old APKs need it, and the import takes its time.
-    from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415
-    from cryptography.hazmat.primitives.serialization import Encoding, pkcs7  # noqa: PLC0415
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.serialization import Encoding, pkcs7
 
     try:
         certificates = pkcs7.load_der_pkcs7_certificates(data)

@@ -30,11 +30,11 @@ def recognise(package: InstalledPackage, *, shim_runtime: ShimRuntime = "python"
     if not of_agent and not is_shim(package):
         return None
     if shim_runtime == "jvm":
-        from droidgate_phone.apps.jvm_shim import jvm_shim_app  # noqa: PLC0415 - few phones need it
+        from droidgate_phone.apps.jvm_shim import jvm_shim_app
 
         return jvm_shim_app.JvmAgentApp if of_agent else jvm_shim_app.JvmShimApp
     if of_agent:
         return AgentApp
-    from droidgate_phone.apps.shim.shim_app import ShimApp  # noqa: PLC0415 - it loads the engine
+    from droidgate_phone.apps.shim.shim_app import ShimApp
 
     return ShimApp

@@ -27,7 +27,7 @@ def check_shim_runtime(name: str, release: ReleaseProfile) -> ShimRuntime:
     else:
         raise UsageError(f'unknown shim runtime "{name}"', hint=f"use {' or '.join(_NAMES)}")
     if known == "jvm":
-        from droidgate_phone.apps.jvm_shim.jvm_parts import find_parts  # noqa: PLC0415 - few phones need it
+        from droidgate_phone.apps.jvm_shim.jvm_parts import find_parts
 
         if release.sdk != _SDK_OF_THE_JVM:
             raise UsageError(
@@ -44,7 +44,7 @@ def start_shim_runtime(runtime: ShimRuntime, release: ReleaseProfile) -> None:
         UsageError: the runtime is not available.
     """
     if check_shim_runtime(runtime, release) == "jvm":
-        from droidgate_phone.apps.jvm_shim.jvm_machine import shared_machine  # noqa: PLC0415 - as above
-        from droidgate_phone.apps.jvm_shim.jvm_parts import classes_of_dex  # noqa: PLC0415 - as above
+        from droidgate_phone.apps.jvm_shim.jvm_machine import shared_machine
+        from droidgate_phone.apps.jvm_shim.jvm_parts import classes_of_dex
 
         classes_of_dex(shared_machine().parts, shim_dex() or b"")

@@ -67,7 +67,7 @@ def run_instrument(call: CommandCall, reader: ArgumentReader) -> int:
     if ended is None or name is None:
         return _print_missing(call, text, name)
     if waits:
-        from droidgate_phone.shell import pause  # noqa: PLC0415 - the shell imports the commands
+        from droidgate_phone.shell import pause
 
         while not ended.is_set():
             pause(_STEP_SECONDS)

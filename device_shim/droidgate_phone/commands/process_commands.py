@@ -104,7 +104,7 @@ def _whoami(call: CommandCall, _options: ToyboxOptions) -> int:
 
 @toybox_command(OptionTable(least=1, most=1))
 def _sleep(call: CommandCall, options: ToyboxOptions) -> int:
-    from droidgate_phone.shell import pause  # noqa: PLC0415 - the shell imports the commands
+    from droidgate_phone.shell import pause
 
     del call
     text = options.operands[0]
@@ -138,7 +138,7 @@ def _printf(call: CommandCall) -> int:
 
 def _sh(call: CommandCall) -> int:
     """`sh`, `sh -c TEXT [NAME [ARGUMENT...]]` and `sh FILE [ARGUMENT...]`."""
-    from droidgate_phone.shell import run_script  # noqa: PLC0415 - the shell imports the commands
+    from droidgate_phone.shell import run_script
 
     arguments = list(call.arguments)
     name = "sh"
@@ -178,7 +178,7 @@ def _decoded(data: bytes) -> str:
 
 def _toybox(call: CommandCall) -> int:
     """`toybox NAME ARGUMENT...`."""
-    from droidgate_phone.commands.command_registry import (  # noqa: PLC0415 - it lists this module
+    from droidgate_phone.commands.command_registry import (
         REFUSED_PROGRAMS,
         TOYBOX,
         find_command,

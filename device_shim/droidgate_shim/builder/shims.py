@@ -294,7 +294,7 @@ def _build(content: _Content, key: SigningKey) -> BuiltShim:
     policy: dict[str, Json] = {"app": {**app, "build": build}}
     files[POLICY_PATH] = one_line_json(policy)
     # Calls through a shim know its facts from here, and sign nothing.
-    from droidgate_android.apk.pack import pack  # noqa: PLC0415
+    from droidgate_android.apk.pack import pack
 
     packing = pack(
         {path: text.encode() for path, text in sorted(files.items())},

@@ -261,7 +261,7 @@ class AuditLog:
 
     async def append_on_loop(self, entry: Entry) -> None:
         """Do the same on the event loop; see `Recording.wait_on_loop`."""
-        import asyncio  # noqa: PLC0415 - a single call needs no event loop
+        import asyncio
 
         is_new, entry.settled = entry.settled is None, asyncio.get_running_loop().create_future()
         if is_new:

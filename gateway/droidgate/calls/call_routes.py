@@ -87,7 +87,7 @@ class CallRoutes:
         Raises:
             DeviceError: the phone fails.
         """
-        from droidgate.shims.place import DeviceUser  # noqa: PLC0415 - calls by the shell use no shim
+        from droidgate.shims.place import DeviceUser
 
         place = DeviceUser(link.device, link.facts.user, link.facts.sdk_full)
         installed: dict[str, InstalledPackage] | None = None

@@ -49,8 +49,8 @@ class Work:
 
         The disk, or a program that holds the audit log, may keep it for ever.
         """
-        import asyncio  # noqa: PLC0415 - a single call needs no event loop
-        from concurrent.futures import Future  # noqa: PLC0415 - nor this
+        import asyncio
+        from concurrent.futures import Future
 
         outcome: Future[Any] = Future()
 
@@ -138,7 +138,7 @@ async def wait_on_loop(steps: CallSteps[T]) -> T | Rest[T]:
     Raises:
         asyncio.CancelledError: the task was canceled.
     """
-    import anyio  # noqa: PLC0415 - a single call needs no event loop
+    import anyio
 
     canceled: BaseException | None = None
     with anyio.CancelScope() as ended:

@@ -595,7 +595,7 @@ _NOTEWORTHY_SECONDS: Final = 0.001
 
 
 def _shim_route(signed_by: str | None) -> ShimRoute:
-    from droidgate.calls.shim_route import ShimRoute  # noqa: PLC0415 - most calls are by the shell
+    from droidgate.calls.shim_route import ShimRoute
 
     return ShimRoute(signed_by)
 

@@ -230,7 +230,7 @@ def diff(record: PinRecord, now: Provider) -> Comparison:
         record: The approval.
         now: The provider that declares the capability now.
     """
-    from droidgate_mappings.compare import compare_sets  # noqa: PLC0415 - calls compare nothing
+    from droidgate_mappings.compare import compare_sets
 
     try:
         declared: tuple[Provider, ...] = (declaration_for(now, record.capability),)

@@ -159,14 +159,14 @@ def lock_file(descriptor: int, *, wait: bool) -> bool:
         OSError: the system cannot lock the file.
     """
     if sys.platform != "win32":
-        import fcntl  # noqa: PLC0415 - not on every system
+        import fcntl
 
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except BlockingIOError:
             return False
         return True
-    import msvcrt  # noqa: PLC0415 - only there
+    import msvcrt
 
     position = os.lseek(descriptor, 0, os.SEEK_CUR)
     os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)

@@ -15,7 +15,7 @@ def limit_memory(memory: int) -> None:
     """Let this process take that many bytes more than it has now, where the system can limit it."""
     if sys.platform == "win32":
         return
-    import resource  # noqa: PLC0415 - not on every system
+    import resource
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:

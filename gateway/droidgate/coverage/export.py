@@ -2,10 +2,6 @@
 
 A cell of a CSV that a spreadsheet would take for a formula begins with an apostrophe (OWASP, CSV injection),
 and characters that nobody sees are U+FFFD. Parquet has the texts as they are.
-
-Hidden characters are found by expressions of RE2, which has no look-around. They agree with
-`hidden.is_normal` for what comes directly before and after a character; by what is further away (a flag's
-tags, punctuation between a direction mark and its letter) they take a normal character for a hidden one.
 """
 
 from __future__ import annotations
@@ -15,7 +11,6 @@ import os
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -24,102 +19,17 @@ from droidgate.coverage.coverage_document import REACHES, CoverageReport, Histor
 from droidgate.coverage.figures import Figures
 from droidgate.coverage.match.capability_groups import Link
 from droidgate.coverage.overlaps import Overlaps
-from droidgate.sources.catalogs.catalog import FORMULA_BEGINNINGS, first_line, quoted
+from droidgate.sources.catalogs.catalog import first_line, quoted, rows_of
+from droidgate.sources.catalogs.csv_answers import write_csv
 from droidgate_mappings.model.errors import WriteError
 from droidgate_mappings.tables.reach import load_reach
-from droidgate_mappings.text_safety.hidden import ranges, unicode_table
-
-REPLACED: Final = "\ufffd"
-"""What is written for a hidden character."""
 
 _ERRNO: Final = re.compile(r'"errno":"(\d+)"')
 """In DuckDB's report of an error of the system."""
-_SURROGATES: Final = range(0xD800, 0xE000)
-_JOINERS: Final = "200C-200D"
-_EMOJI_SELECTORS: Final = "FE0E-FE0F"
-_MARKS: Final = "200E-200F 61C"
-_VARIANTS: Final = "FE00-FE02 E0100-E011F"
-_MONGOLIAN_SELECTORS: Final = "180B-180F"
-_CARRIAGE_RETURN: Final = "D"
-_IN_CONTEXT: Final = (
-    f"{_JOINERS} {_EMOJI_SELECTORS} {_MARKS} {_VARIANTS} {_MONGOLIAN_SELECTORS} {_CARRIAGE_RETURN}"
-)
-_TO_LEFT: Final = r"\p{Hebrew}\p{Arabic}\p{Syriac}\p{Thaana}\p{Nko}\p{Adlam}"
-
-
-@cache
-def hidden_class() -> str:
-    """Return the class of all characters of the table."""
-    return f"[{_class(unicode_table('hidden'))}]"
-
-
-@cache
-def replacements() -> tuple[tuple[str, str], ...]:
-    """Return expressions and what is written for what they match, to be used one after another.
-
-    A rule that takes the next character with it comes twice: the first time it skips every other match.
-    """
-    normal = {item for first, last in ranges(_IN_CONTEXT) for item in range(first, last + 1)}
-    never = "".join(
-        _range(part.start, part.stop - 1)
-        for first, last in ranges(unicode_table("hidden"))
-        for part in _without(range(first, last + 1), normal)
-    )
-    joined = _class(unicode_table("joining"))
-    before = joined + _class(unicode_table("pictographs")) + r"\x{fe0f}"
-    emoji = _class(unicode_table("emoji")) + _class(unicode_table("standard_bases"))
-    bases = _class(unicode_table("ideographs")) + _class(unicode_table("standard_bases"))
-    around = (rf"(^|[^{before}])[{_class(_JOINERS)}]+([^{joined}]|$)", rf"\1{REPLACED}\2")
-    marks = (rf"(^|[^{_TO_LEFT}])[{_class(_MARKS)}]+([^{_TO_LEFT}]|$)", rf"\1{REPLACED}\2")
-    several = (f"[{_class(_JOINERS)}]{{2,}}", REPLACED)
-    line = (r"\r([^\n]|$)", rf"{REPLACED}\1")
-    return (
-        (f"[{never}]", REPLACED),
-        several,
-        *((around,) * 2),
-        *((marks,) * 2),
-        *((line,) * 2),
-        (rf"(^|[^{emoji}])[{_class(_EMOJI_SELECTORS)}]+", rf"\1{REPLACED}"),
-        (rf"(^|[^{bases}])[{_class(_VARIANTS)}]+", rf"\1{REPLACED}"),
-        (rf"(^|[^{_class(unicode_table('mongolian'))}])[{_class(_MONGOLIAN_SELECTORS)}]+", rf"\1{REPLACED}"),
-    )
-
-
-def _without(whole: range, taken: set[int]) -> list[range]:
-    """Return the parts of a range that have none of the taken code points and no surrogates."""
-    parts: list[range] = []
-    start = whole.start
-    for at in (*sorted(item for item in taken if item in whole), whole.stop):
-        if start < at:
-            parts += _without_surrogates(range(start, at))
-        start = at + 1
-    return parts
-
-
-def _without_surrogates(part: range) -> list[range]:
-    below = range(part.start, min(part.stop, _SURROGATES.start))
-    above = range(max(part.start, _SURROGATES.stop), part.stop)
-    return [item for item in (below, above) if item]
-
-
-def _class(table: str) -> str:
-    parts = (part for first, last in ranges(table) for part in _without_surrogates(range(first, last + 1)))
-    return "".join(_range(part.start, part.stop - 1) for part in parts)
-
-
-def _range(first: int, last: int) -> str:
-    return rf"\x{{{first:x}}}-\x{{{last:x}}}"
-
-
 Form = Literal["csv", "parquet"]
 
-_OPTIONS: Final[Mapping[Form, str]] = {
-    "csv": "FORMAT csv, HEADER",
-    "parquet": "FORMAT parquet, COMPRESSION zstd",
-}
 _LEADER: Final = "leader"
 """What a group's first capability is; the others say what they have in common with one of the group."""
-_FORMULA: Final = f"^[{FORMULA_BEGINNINGS}]"
 _APPS: Final = """
 SELECT e.kind, e.package, e.label, e.version_name, e.version_code, e.source, e.has_launcher,
     array_to_string(s.protocols, ' ') AS protocols, s.capabilities,
@@ -185,11 +95,15 @@ def write_tables(
 
 def _write(figures: Figures, query: str, path: Path, form: Form) -> Path:
     duckdb = need("duckdb", "coverage")
-    if form == "csv":
-        query = _harmless(figures, query)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        figures.connection.execute(f"COPY ({query}) TO {quoted(str(path))} ({_OPTIONS[form]})")
+        if form == "csv":
+            result = figures.connection.execute(query)
+            with path.open("w", encoding="utf-8", newline="") as file:
+                write_csv([name for name, *_ in result.description], rows_of(result), file)
+        else:
+            options = "FORMAT parquet, COMPRESSION zstd"
+            figures.connection.execute(f"COPY ({query}) TO {quoted(str(path))} ({options})")
     except (OSError, duckdb.Error) as error:
         number = _ERRNO.search(str(error))
         reason = (
@@ -197,25 +111,6 @@ def _write(figures: Figures, query: str, path: Path, form: Form) -> Path:
         )
         raise WriteError(f"cannot be written: {reason}", place=str(path)) from None
     return path
-
-
-def _harmless(figures: Figures, query: str) -> str:
-    """Return a query whose texts are safe to open in a spreadsheet."""
-    columns = figures.rows(f"DESCRIBE {query}")
-    listed = ", ".join(
-        _harmless_text(name) if kind == "VARCHAR" else f'"{name}"' for name, kind, *_ in columns
-    )
-    return f"SELECT {listed} FROM ({query})"
-
-
-def _harmless_text(name: str) -> str:
-    replaced = f'"{name}"'
-    for pattern, written in replacements():
-        replaced = f"regexp_replace({replaced}, {quoted(pattern)}, {quoted(written)}, 'g')"
-    has_hidden = f'regexp_matches("{name}", {quoted(hidden_class())})'
-    seen = f'CASE WHEN {has_hidden} THEN {replaced} ELSE "{name}" END'
-    is_formula = f'regexp_matches("{name}", {quoted(_FORMULA)})'
-    return f'CASE WHEN {is_formula} THEN chr(39) || {seen} ELSE {seen} END AS "{name}"'
 
 
 def _queries(

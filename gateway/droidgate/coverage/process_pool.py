@@ -103,11 +103,6 @@ class _Worker:
     def process_id(self) -> int:
         return self._process.pid
 
-    @property
-    def has_ended(self) -> bool:
-        """The process is not there any more."""
-        return self._process.poll() is not None
-
     def send(self, frame: bytes) -> bool:
         try:
             write_frames(self._outgoing, frame)
@@ -152,14 +147,13 @@ class ProcessPool:
 
     Args:
         settings: How it works.
-        most_waiting: How many answers may wait to be taken, 0 for any number.
     """
 
-    def __init__(self, settings: PoolSettings, *, most_waiting: int = _QUEUED) -> None:
+    def __init__(self, settings: PoolSettings) -> None:
         self._settings = settings
         self._lock = threading.Lock()
         self._stopped = threading.Event()
-        self._queue: Queue[PoolAnswer | BaseException | None] = Queue(most_waiting)
+        self._queue: Queue[PoolAnswer | BaseException | None] = Queue(_QUEUED)
         self._workers: dict[int, _Worker] = {}
 
     def run(self, items: Iterable[Item]) -> Iterator[PoolAnswer]:
@@ -174,7 +168,7 @@ class ProcessPool:
             threading.Thread(target=self._drive, args=(number, source), daemon=True)
             for number in range(count)
         ]
-        self.begin_watching()
+        threading.Thread(target=self._watch, daemon=True).start()
         for thread in threads:
             thread.start()
         try:
@@ -196,20 +190,7 @@ class ProcessPool:
         ends_at = self._settings.ends_at
         return None if ends_at == math.inf else max(0.0, ends_at - time.monotonic())
 
-    def begin_watching(self) -> None:
-        """Look after the deadlines of the workers, in a thread."""
-        threading.Thread(target=self._watch, daemon=True).start()
-
-    def taken(self) -> list[PoolAnswer]:
-        """Return the answers that wait."""
-        answers: list[PoolAnswer] = []
-        while not self._queue.empty():
-            answer = self._queue.get()
-            if isinstance(answer, PoolAnswer):
-                answers.append(answer)
-        return answers
-
-    def stop(self, threads: Iterable[threading.Thread] = ()) -> None:
+    def stop(self, threads: Iterable[threading.Thread]) -> None:
         """End the workers, and wait for the threads that drive them."""
         self._stopped.set()
         with self._lock:
@@ -277,39 +258,6 @@ class ProcessPool:
         return Scanned.failed(item.source, "crashed", "its worker process died of it, twice")
 
 
-class StandingWorker:
-    """One guarded process that stays between batches of inputs, as next to a worker of a cluster.
-
-    Args:
-        settings: How it works; the number of workers does not count.
-    """
-
-    def __init__(self, settings: PoolSettings) -> None:
-        self._pool = ProcessPool(settings, most_waiting=0)
-        self._driver = _Driver(self._pool, 0, iter(()))
-        self._pool.begin_watching()
-
-    def scan(self, items: Iterable[Item]) -> list[PoolAnswer]:
-        """Return the answers for some inputs, in their order.
-
-        Raises:
-            DroidgateError: the process cannot be started.
-        """
-        self._driver.source = iter(items)
-        self._driver.work()
-        return self._pool.taken()
-
-    @property
-    def has_ended(self) -> bool:
-        """The process has ended itself; the next input gets a new one."""
-        return self._driver.worker_has_ended
-
-    def end(self) -> None:
-        """End the process."""
-        self._pool.stop()
-        self._driver.end()
-
-
 class _Driver:
     """Drives one worker after the other until all inputs are done."""
 
@@ -341,11 +289,6 @@ class _Driver:
             self._pool.end_worker(self._number, self._worker)
             self._worker = None
 
-    @property
-    def worker_has_ended(self) -> bool:
-        """The worker is not there any more."""
-        return self._worker is not None and self._worker.has_ended
-
     def _send(self) -> bool:
         """Give the worker as much as it may have; return False where nothing is left to do."""
         while len(self._sent) < _AHEAD:
@@ -359,8 +302,6 @@ class _Driver:
             if is_alone and self._sent:
                 self._waiting.appendleft(item)
                 break
-            if self.worker_has_ended and not self._sent:
-                self.end()  # it had nothing to do for so long that it has ended itself: no input's fault
             if self._worker is None:
                 self._worker = self._pool.start_worker(self._number)
             self._sent.append(item)

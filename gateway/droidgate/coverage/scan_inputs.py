@@ -216,7 +216,7 @@ class _Listing:
                 self._add_packed(path, place)
 
     def _add_packed(self, path: str, name: str) -> None:
-        from droidgate.sources.packed_folders import unpack  # noqa: PLC0415 - most scans have none
+        from droidgate.sources.packed_folders import unpack
 
         location = ("", os.path.abspath(path))  # noqa: PTH100
         if location in self._locations:

@@ -1,4 +1,4 @@
-"""From one input to its rows: a pure function, the same in this process, in a worker and on a cluster.
+"""From one input to its rows: a pure function, the same in this process and in a worker.
 
 The rows depend on the bytes alone. What is read has neutral names meanwhile, so that no place or message says
 where on a machine it was. Content is recognised by a digest that need not read all of a large APK.
@@ -120,7 +120,7 @@ def scan_one(item: Item, known: Container[str] = ()) -> Scanned:
 
 def load_ahead() -> None:
     """Do once what every input takes, so that nothing has to be loaded any more while its clock runs."""
-    import droidgate_android.apk.apk_application  # noqa: F401, PLC0415 - reading an APK loads it late
+    import droidgate_android.apk.apk_application  # noqa: F401 - reading an APK loads it late
 
     reading = _read_descriptor(_SMALLEST_MANIFEST, must_be_descriptor=True)
     if reading is not None:
@@ -233,7 +233,7 @@ def _with_verified_signers(reading: Providers) -> Providers:
 
     The signer of an app that declares nothing decides nothing, and verifying reads the whole file.
     """
-    from droidgate_android.apk.apk_application import verify_signers  # noqa: PLC0415 - loaded late, as in `sources`
+    from droidgate_android.apk.apk_application import verify_signers
 
     if not reading.providers:
         return reading

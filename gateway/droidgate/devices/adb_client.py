@@ -371,7 +371,7 @@ def find_adb() -> str:
     Raises:
         ServerUnreachableError: there is none, or `ADBUTILS_ADB_PATH` names what is not a program.
     """
-    import adbutils  # type: ignore[import-untyped]  # noqa: PLC0415
+    import adbutils  # type: ignore[import-untyped]
 
     try:
         program = str(adbutils.adb_path())

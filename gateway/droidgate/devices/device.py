@@ -410,9 +410,9 @@ class Device:
 
         Args, Raises: as `run`.
         """
-        import anyio.to_thread  # noqa: PLC0415 - a single command needs no event loop
+        import anyio.to_thread
 
-        from droidgate.devices.loop_exchange import exchange_on_loop  # noqa: PLC0415
+        from droidgate.devices.loop_exchange import exchange_on_loop
 
         seen = self._seen.transport
         request = _ShellRequest.of(arguments, None, limit, condition)

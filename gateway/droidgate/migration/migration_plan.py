@@ -17,8 +17,8 @@ from typing import Final
 
 from lxml import etree
 
+from droidgate.converting.conversion import Conversion, convert
 from droidgate.migration.called_functions import find_called_functions
-from droidgate.migration.conversion import Conversion, convert
 from droidgate.migration.source_sets import (
     MANIFEST,
     Language,

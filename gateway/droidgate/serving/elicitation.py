@@ -113,7 +113,7 @@ def answer_of(response: Any, question: Question) -> UserAnswer | None:
         result = mcp_types.ElicitResult.model_validate(response, from_attributes=True)
     except ValidationError:
         return None
-    import jsonschema  # noqa: PLC0415 - a server that asks nothing starts without it
+    import jsonschema
 
     outcome = _OUTCOMES[result.action]
     fields: dict[str, Json] = dict(result.content or {})

@@ -240,7 +240,7 @@ class SearchTools:
         """Find, describe or call a tool; a client may know the others' names from before."""
         if call.tool not in _SCHEMAS or not self.is_searched:
             return await self._inner.call(call)
-        import jsonschema  # noqa: PLC0415 - a server that searches nothing starts without it
+        import jsonschema
 
         schema = _input_schema(call.tool)
         problem = next(jsonschema.Draft202012Validator(schema).iter_errors(call.arguments), None)

@@ -210,7 +210,7 @@ def check_signer(place: DeviceUser, shim: InstalledPackage, signed_by: str | Non
 def _own_signers(place: DeviceUser) -> set[str]:
     """Return the certificates' digests of the keys that sign the user's shims there."""
     # Calls of Android's own shell need no key.
-    from droidgate_android.apk.signing_keys import key_path, load_key  # noqa: PLC0415
+    from droidgate_android.apk.signing_keys import key_path, load_key
 
     keys = {scope.options.key for scope in load_scopes(place.device)} or {None}
     paths = {key_path() if key is None else key for key in keys}

@@ -176,10 +176,10 @@ def _closing(apk: Apk, place: str, *, is_named: bool, is_project: bool = False) 
 
 def _apps_of_phone(source: str) -> Iterator[OpenedApp | UnreadApp]:
     # Most shims are made for files, and these modules take their time to import.
-    from droidgate.devices.device import connect_device  # noqa: PLC0415
-    from droidgate.devices.device_errors import TransferError  # noqa: PLC0415
-    from droidgate.devices.packages import list_packages  # noqa: PLC0415
-    from droidgate.sources.phone_source import read_device_source  # noqa: PLC0415
+    from droidgate.devices.device import connect_device
+    from droidgate.devices.device_errors import TransferError
+    from droidgate.devices.packages import list_packages
+    from droidgate.sources.phone_source import read_device_source
 
     reading = read_device_source(source, formats=load_formats().values())
     device = connect_device(reading.serial)
@@ -208,8 +208,8 @@ def _apps_of_phone(source: str) -> Iterator[OpenedApp | UnreadApp]:
 
 
 def _open_installed(device: Device, package: InstalledPackage, user: int) -> Apk:
-    from droidgate.devices.packages import package_paths  # noqa: PLC0415
-    from droidgate.devices.remote_apk import file_statuses, open_remote_apk  # noqa: PLC0415
+    from droidgate.devices.packages import package_paths
+    from droidgate.devices.remote_apk import file_statuses, open_remote_apk
 
     paths = package_paths(device, package.name, user) or [package.path]
     statuses = file_statuses(device, paths)

@@ -222,7 +222,7 @@ def read_source(
     options = ReadOptions(chosen, strict=strict, variant=variant)
     if source.startswith(DEVICE_SCHEME):
         # Most runs have no phone, and its modules take longer to import than a file to be read.
-        from droidgate.sources.phone_source import read_device_source  # noqa: PLC0415
+        from droidgate.sources.phone_source import read_device_source
 
         return read_device_source(source, formats=options.formats, strict=strict).declared
     for format_ in options.formats:
@@ -231,7 +231,7 @@ def read_source(
     catalog = None if source == STANDARD_INPUT else catalog_folder(source)
     if catalog is not None:
         # Most runs have no catalog either.
-        from droidgate.sources.catalogs.catalog import read_catalog  # noqa: PLC0415
+        from droidgate.sources.catalogs.catalog import read_catalog
 
         return read_catalog(catalog, options)
     reader = FileReader(options)
@@ -241,7 +241,7 @@ def read_source(
             raise BudgetError(f"it has more than {MAX_FILE_BYTES} bytes", place=STANDARD_INPUT)
         reader.read_named(STANDARD_INPUT, data)
     elif source.startswith(GIT_SCHEME):
-        from droidgate.sources.git_revisions import read_file_of  # noqa: PLC0415 - most runs have none
+        from droidgate.sources.git_revisions import read_file_of
 
         content = read_file_of(source)
         reader.read_packed(source) if content is None else reader.read_named(source, content)

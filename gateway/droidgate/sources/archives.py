@@ -31,7 +31,7 @@ def is_packed_folder(path: str) -> bool:
     try:
         if not is_zip(read_start(path, 4)):
             return not path.lower().endswith((".zip", ".whl"))
-        import zipfile  # noqa: PLC0415 - most runs have none
+        import zipfile
 
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()

@@ -113,7 +113,7 @@ class FileReader(FormatReader):
             self.read_archive(path, data)
             return
         if is_binary_xml(data):
-            from droidgate.sources.apk_sources import source_text_of  # noqa: PLC0415
+            from droidgate.sources.apk_sources import source_text_of
 
             data = source_text_of(data, place).encode()
         if is_manifest(data):
@@ -162,7 +162,7 @@ class FileReader(FormatReader):
         self._check_not_empty(path, "archive")
 
     def _look_into(self, path: str, shown: str) -> list[Module]:
-        from droidgate.sources.packed_folders import unpack  # noqa: PLC0415 - most runs have none
+        from droidgate.sources.packed_folders import unpack
 
         unpacked = unpack(path, shown)
         self.unpacked.append(unpacked)
@@ -228,7 +228,7 @@ class FileReader(FormatReader):
             raise UsageError(f'no module has the variant "{variant}"', hint=hint)
 
     def _read_loose_archives(self, archives: Iterable[tuple[str, str]]) -> None:
-        from droidgate.sources.apk_sources import open_loose_archives  # noqa: PLC0415
+        from droidgate.sources.apk_sources import open_loose_archives
 
         problems: list[InputError] = []
         for apk in open_loose_archives(archives, problems):
@@ -238,13 +238,13 @@ class FileReader(FormatReader):
 
     def read_archive(self, path: str, data: bytes | None = None) -> None:
         """Read an APK or a container; `data` is its content where it is not a file."""
-        from droidgate.sources.apk_sources import open_archive  # noqa: PLC0415
+        from droidgate.sources.apk_sources import open_archive
 
         self.read_apk(open_archive(path, data))
 
     def read_apk(self, apk: Apk) -> None:
         """Read an app that is built; what one format cannot read is a problem of the reading."""
-        from droidgate_android.apk.apk_application import read_application  # noqa: PLC0415
+        from droidgate_android.apk.apk_application import read_application
 
         try:
             application = read_application(apk)

@@ -540,8 +540,8 @@ def _access_of_service(provider: Provider) -> ComponentAccess:
 def _differences(from_code: Provider, built: Provider) -> list[Finding]:
     """Return what the source code declares and the build's output does not, or has in another way."""
     # Most trees have no build's output.
-    from droidgate_mappings.compare import compare_sets  # noqa: PLC0415
-    from droidgate_mappings.fit.provider_fit import fit_provider  # noqa: PLC0415
+    from droidgate_mappings.compare import compare_sets
+    from droidgate_mappings.fit.provider_fit import fit_provider
 
     code = from_code.model_copy(update={"package": built.package, "component": built.component})
     tables = find_format_tables(built.protocol)

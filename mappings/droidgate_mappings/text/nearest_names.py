@@ -18,7 +18,7 @@ def closest_name(name: str, known: Iterable[str]) -> str | None:
     A name is also compared by its last part, without letter case: `createnote` is close to
     `com.example.Notes#createNote`.
     """
-    from difflib import get_close_matches  # noqa: PLC0415 - a run without a mistake does not need it
+    from difflib import get_close_matches
 
     names = [item for item in known if len(item) <= _LONGEST]
     if len(name) > _LONGEST:

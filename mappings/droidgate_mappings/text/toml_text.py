@@ -50,7 +50,7 @@ def read_toml(data: bytes, model: type[Model], *, path: str) -> Model:
         InputError: it is not TOML, has an unknown key, or a value that is not allowed; all of these at once,
             each with its line.
     """
-    from pydantic import ValidationError  # noqa: PLC0415 - not needed without settings
+    from pydantic import ValidationError
 
     try:
         text = data.decode()

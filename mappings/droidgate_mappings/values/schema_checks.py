@@ -206,7 +206,7 @@ _UNUSUAL: Final = frozenset(
 
 def _validators() -> Any:
     # jsonschema takes 0.06 s to import, and few schemas need it.
-    from jsonschema import validators  # noqa: PLC0415
+    from jsonschema import validators
 
     return validators
 
@@ -403,7 +403,7 @@ class _Parts:
         if not patterns:
             return
         # The module takes 0.015 s to import.
-        from droidgate_mappings.values.patterns import find_pattern_error  # noqa: PLC0415
+        from droidgate_mappings.values.patterns import find_pattern_error
 
         for here, pattern in patterns.items():
             error = find_pattern_error(pattern)
@@ -674,11 +674,11 @@ def _judge(root: Mapping[str, Json], dialect: str) -> Callable[[Mapping[str, Jso
 
     Patterns are matched in linear time or not at all, and no reference is downloaded.
     """
-    from jsonschema.exceptions import ValidationError, best_match  # noqa: PLC0415
-    from referencing import Registry  # noqa: PLC0415
-    from referencing.exceptions import Unresolvable  # noqa: PLC0415
+    from jsonschema.exceptions import ValidationError, best_match
+    from referencing import Registry
+    from referencing.exceptions import Unresolvable
 
-    from droidgate_mappings.values.patterns import (  # noqa: PLC0415 - only for a few schemas, like the rest
+    from droidgate_mappings.values.patterns import (
         UnsupportedPatternError,
         compile_pattern,
     )

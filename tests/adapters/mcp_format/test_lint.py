@@ -91,8 +91,8 @@ def test_every_rule_has_a_list_that_breaks_it() -> None:
     "document", [*(item for _, item in FAILING.values()), *PASSING.values()], ids=[*FAILING, *PASSING]
 )
 def test_errors_are_what_the_sdk_objects_to(document: Json) -> None:
-    from mcp_types import _v2025_11_25, _v2026_07_28  # noqa: PLC0415 - only where the part is there
-    from pydantic import ValidationError  # noqa: PLC0415
+    from mcp_types import _v2025_11_25, _v2026_07_28
+    from pydantic import ValidationError
 
     errors = {finding.code for finding in lint(document) if finding.level is Level.ERROR} - UNSEEN_BY_TYPES
     plain: Any = {"tools": document} if isinstance(document, list) else document.get("result", document)

@@ -370,7 +370,7 @@ def test_bytes_are_read_or_refused(data: bytes) -> None:
     "names of the protocol, with null": {"by_alias": True}, "names of Python": {},
 })  # fmt: skip
 def test_lists_that_the_sdk_dumps_are_read(dump: dict[str, bool]) -> None:
-    from mcp_types import Icon, ListToolsResult, Tool, ToolAnnotations  # noqa: PLC0415 - only where it is there
+    from mcp_types import Icon, ListToolsResult, Tool, ToolAnnotations
 
     tool = Tool(
         name="get_weather",

@@ -17,7 +17,7 @@ from droidgate.cli.descriptors.run_convert import conversion_page
 from droidgate.cli.descriptors.run_diff import diff_page
 from droidgate.cli.output.grouped_findings import findings_table, group_findings, security_blocks
 from droidgate.cli.output.pages import Heading, Line, Table
-from droidgate.migration.conversion import Conversion, convert
+from droidgate.converting.conversion import Conversion, convert
 from droidgate.sources import Providers, read, read_source
 from droidgate_android.apk.pack import pack_project
 from droidgate_mappings.compare import compare_sets

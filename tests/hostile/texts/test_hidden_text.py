@@ -16,13 +16,12 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from droidgate.cli.coverage.run_catalog_sql import _cell
 from droidgate.cli.descriptors import run_migrate
 from droidgate.cli.output.json_output import json_text
 from droidgate.cli.output.pages import Line, Table, show
 from droidgate.cli.output.sarif import sarif_log
-from droidgate.coverage.export import _harmless_text
 from droidgate.migration.migration_plan import _may_be
+from droidgate.sources.catalogs.csv_answers import csv_cell
 from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.tables.app_functions import load_shell_texts
 from droidgate_mappings.text_safety import (
@@ -34,8 +33,6 @@ from droidgate_mappings.text_safety import (
 )
 from requirements_of_tests import CHECKOUT
 from titled_rows import titled
-
-duckdb = pytest.importorskip("duckdb")
 
 HIDDEN = {
     "variation selector": "a\ufe00b", "emoji selector after a letter": "a\ufe0fb",
@@ -77,12 +74,6 @@ def _piped(text: str) -> str:
     return stream.getvalue()
 
 
-def _exported(text: str) -> str:
-    query = f"SELECT {_harmless_text('x')} FROM (VALUES (?)) t(x)"
-    answer: str = duckdb.connect().execute(query, [text]).fetchall()[0][0]
-    return answer
-
-
 def _logged(text: str) -> str:
     finding = Finding(code="renamed", level=Level.RENAMED, pointer=f"/{text}", message=text)
     (result,) = sarif_log([finding])["runs"][0]["results"]
@@ -92,8 +83,7 @@ def _logged(text: str) -> str:
 OUTPUTS: dict[str, Callable[[str], str]] = {
     "page": _piped,
     "json": lambda text: json_text({text: [text]}),
-    "csv of an answer": _cell,
-    "csv of a report": _exported,
+    "csv": csv_cell,
     "html": visible,
     "json in html": lambda text: visible_json(json.dumps(text, ensure_ascii=False)),
     "sarif": _logged,
@@ -118,18 +108,10 @@ def test_no_output_has_hidden_characters(text: str, output: Callable[[str], str]
     assert hidden_characters(output(text)) == ()
 
 
-@pytest.mark.parametrize("name", ["page", "html", "json in html", "json", "csv of an answer"])
+@pytest.mark.parametrize("name", ["page", "html", "json in html", "json", "csv"])
 @titled("text", {key: item for key, item in NORMAL.items() if key != "CRLF"})
 def test_outputs_keep_what_is_normal(text: str, name: str) -> None:
     assert text in OUTPUTS[name](text)
-
-
-@titled("text", {
-    key: item for key, item in NORMAL.items()
-    if "mark" not in key and "flag" not in key and not item.startswith("\U0001f3f4")
-})  # fmt: skip
-def test_reports_for_spreadsheets_keep_what_is_normal(text: str) -> None:
-    assert _exported(text) == text
 
 
 def test_json_keeps_its_meaning() -> None:

@@ -63,7 +63,7 @@ def make_picture(
     Raises:
         InputError: the phone did not send a PNG file that can be read, or it is too large.
     """
-    from PIL import Image  # noqa: PLC0415 - most calls draw nothing
+    from PIL import Image
 
     try:
         with Image.open(io.BytesIO(png), formats=["PNG"]) as opened:
@@ -83,7 +83,7 @@ def make_picture(
 
 def _draw_boxes(picture: Image.Image, controls: Sequence[Control], scale: float) -> None:
     """Draw a box around each control, small ones over large ones, and its id in a corner of the box."""
-    from PIL import ImageDraw, ImageFont  # noqa: PLC0415
+    from PIL import ImageDraw, ImageFont
 
     pen = ImageDraw.Draw(picture)
     font = ImageFont.load_default(_TEXT_SIZE)

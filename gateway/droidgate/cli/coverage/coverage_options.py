@@ -23,14 +23,7 @@ class Scan(
     _shows_steps = False
     _headings = {
         "The catalog": ("catalog", "known", "include_shims", "keep_log"),
-        "Processes and their limits": (
-            "workers",
-            "memory",
-            "deadline",
-            "run_deadline",
-            "cluster",
-            "trust_scheduler",
-        ),
+        "Processes and their limits": ("workers", "memory", "deadline", "run_deadline"),
     }
 
     sources: list[str] = argument(
@@ -53,14 +46,6 @@ class Scan(
         min=0.1,
         max=1e8,
     )
-    cluster: str | None = option(
-        "--cluster ADDRESS",
-        "Scan on the Dask cluster with this scheduler, such as tls://HOST:8786; it can run code here",
-    )
-    trust_scheduler: bool = flag(
-        "--trust-scheduler",
-        "Accept a --cluster that is neither tls:// nor on this machine: who answers can run code here",
-    )
     keep_log: bool = flag("--keep-log", "Leave the log of the scan next to the catalog")
     include_shims: bool = INCLUDE_SHIMS
     as_json: bool = AS_JSON
@@ -78,7 +63,7 @@ class Coverage(
     """
 
     _headings = {
-        "What is reported": ("since", "no_match", "details", "translate", "include_shims"),
+        "What is reported": ("since", "no_match", "details", "include_shims"),
         "Files to write": ("html", "csv", "parquet", "sarif", "force"),
     }
 
@@ -92,10 +77,6 @@ class Coverage(
     details: bool = flag(
         "--details",
         "The whole page on a terminal, too; in the JSON document every app, capability and finding",
-    )
-    translate: list[str] | None = option(
-        "--translate PACKAGE",
-        "Show the translations of these apps in page and details; `*` matches anything; may be repeated",
     )
     html: Path | None = option("--html FILE", "Write the report as one HTML page")
     csv: Path | None = option("--csv DIR", "Write the tables behind it as CSV")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import sys
-from collections.abc import Mapping
 from itertools import islice
 from typing import Any, Final
 
@@ -12,8 +10,8 @@ from droidgate.cli.coverage.coverage_options import CatalogSql
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import Document, PublishedDocument, print_json_with_rows
 from droidgate.cli.output.pages import Line, Table, amount, show
-from droidgate.cli.output.safe_text import visible
-from droidgate.sources.catalogs.catalog import FORMULA_BEGINNINGS, Answered, Catalog, query
+from droidgate.sources.catalogs.catalog import Answered, Catalog, query
+from droidgate.sources.catalogs.csv_answers import json_value_of, write_csv
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.model.json_values import Json, one_line_json
 
@@ -41,41 +39,19 @@ def _show(answered: Answered) -> None:
 
 
 def _print_csv(answered: Answered) -> None:
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow([_cell(name) for name, _ in answered.columns])
-    writer.writerows([_cell(_value_of(value)) for value in row] for row in answered.rows)
-
-
-def _cell(value: Json) -> str:
-    """Return a cell of a CSV: a text that a spreadsheet would run begins with an apostrophe."""
-    if not isinstance(value, str):
-        return _text_of(value)
-    return f"'{visible(value)}" if value.startswith(tuple(FORMULA_BEGINNINGS)) else visible(value)
+    write_csv([name for name, _ in answered.columns], answered.rows, sys.stdout)
 
 
 def _text_of(value: Any) -> str:
-    cell = _value_of(value)
+    cell = json_value_of(value)
     if cell is None:
         return ""
     return cell if isinstance(cell, str) else one_line_json(cell)
 
 
-def _value_of(value: Any) -> Json:
-    """Return what DuckDB gave as a JSON value; what JSON has no value for, as text."""
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    if isinstance(value, float):
-        return value if value - value == 0 else str(value)
-    if isinstance(value, Mapping):
-        return {str(name): _value_of(item) for name, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_value_of(item) for item in value]
-    return str(value)
-
-
 def _print_document(answered: Answered) -> None:
     columns = tuple(AnswerColumn(name=name, type=kind) for name, kind in answered.columns)
-    rows = ([_value_of(value) for value in row] for row in answered.rows)
+    rows = ([json_value_of(value) for value in row] for row in answered.rows)
     print_json_with_rows(AnswerDocument(columns=columns, rows=()), rows)
 
 

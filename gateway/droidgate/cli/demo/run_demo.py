@@ -41,7 +41,7 @@ from droidgate.cli.output.pages import Heading, Line, Table, show
 from droidgate.cli.output.summaries import provider_page
 from droidgate.computer.optional_packages import install_command, need
 from droidgate.computer.output_folder import write_files
-from droidgate.migration.conversion import Conversion, convert
+from droidgate.converting.conversion import Conversion, convert
 from droidgate.migration.migration_plan import MigrationPlan, plan_migration
 from droidgate.migration.source_sets import find_source_set
 from droidgate.sources import Providers, read_source

@@ -25,7 +25,7 @@ from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import visible
 from droidgate.cli.read_sources import print_problem, read_all
 from droidgate.computer.output_folder import check_output_name, compare_files, path_below, write_files
-from droidgate.migration.conversion import Conversion, convert
+from droidgate.converting.conversion import Conversion, convert
 from droidgate.sources import check_convertible
 from droidgate.sources.source_results import Providers
 from droidgate_mappings.formats.format import Artifact, find_format

@@ -39,10 +39,6 @@ from droidgate_mappings.timed_steps import timed_step
 
 CATALOG_SCHEMA: Final = f"droidgate.catalog/{SCHEMA_VERSION}"
 
-FORMULA_BEGINNINGS: Final = "=+@\t\r\n\uff1d\uff0b\uff0d\uff20-"
-"""What a spreadsheet takes for the beginning of a formula (OWASP, CSV injection); `-` is the last one, so
-that they can be in the brackets of a regular expression."""
-
 _ROWS_AT_ONCE: Final = 10_000
 _MOST_THREADS: Final = 4
 _INTERRUPTED_EACH: Final = 0.2
@@ -290,7 +286,7 @@ def query(
             with timed_step("ask the catalog"):
                 result = connection.execute(statements[0])
             columns = tuple((name, str(kind)) for name, kind, *_ in result.description)
-            yield Answered(columns, _rows_of(result))
+            yield Answered(columns, rows_of(result))
         except duckdb.InterruptException:
             hint = "ask for less, or allow more with --deadline"
             raise BudgetError(f"the query takes more than {deadline:g} seconds", hint=hint) from None
@@ -325,7 +321,8 @@ def _interrupted_after(deadline: float | None, connection: Any) -> Iterator[None
         watcher.join()
 
 
-def _rows_of(result: Any) -> Iterator[tuple[Any, ...]]:
+def rows_of(result: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows that a query of DuckDB gives."""
     while rows := result.fetchmany(_ROWS_AT_ONCE):
         yield from rows
 

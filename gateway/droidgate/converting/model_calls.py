@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from droidgate.migration.conversion import Conversion
+from droidgate.converting.conversion import Conversion
 from droidgate_mappings.formats.format import find_format
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.json_values import Json
