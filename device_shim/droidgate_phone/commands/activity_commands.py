@@ -319,7 +319,7 @@ def run_activity(call: CommandCall) -> int:
     """`am ARGUMENTS` and `cmd activity ARGUMENTS`."""
     if not call.arguments:
         return refuse(call, "the help of am")
-    verb, reader = call.arguments[0], ArgumentReader(call.arguments[1:])
+    verb, reader = call.arguments[0], ArgumentReader(call.arguments, 1)
     if verb not in _VERBS:
         return refuse(call, f"am {verb}")
 
