@@ -113,7 +113,12 @@ _NOT_MODELLED: Final = frozenset(
 )  # fmt: skip
 
 
-def _read_start(reader: ArgumentReader) -> _Start:
+def read_start(reader: ArgumentReader) -> _Start:
+    """Return what the arguments of `start-activity` and its like ask for (`makeIntent`).
+
+    Raises:
+        ArgumentError: as Android would throw.
+    """
     start = _Start(Intent())
 
     def take(option: str, arguments: ArgumentReader) -> bool:
@@ -132,7 +137,7 @@ def _read_start(reader: ArgumentReader) -> _Start:
 
 
 def _run_start(call: CommandCall, reader: ArgumentReader) -> int:
-    start = _read_start(reader)
+    start = read_start(reader)
     if start.refused is not None:
         return refuse(call, f"am start {start.refused}")
     if start.user == ALL_USERS:
@@ -210,7 +215,7 @@ def _print_wait(
 
 
 def _run_start_service(call: CommandCall, reader: ArgumentReader, *, foreground: bool = False) -> int:
-    start = _read_start(reader)
+    start = read_start(reader)
     if start.refused is not None:
         return refuse(call, f"am startservice {start.refused}")
     if start.user == ALL_USERS:
@@ -234,7 +239,7 @@ _run_start_foreground: Final = partial(_run_start_service, foreground=True)
 
 
 def _run_stop_service(call: CommandCall, reader: ArgumentReader) -> int:
-    start = _read_start(reader)
+    start = read_start(reader)
     call.write(f"Stopping service: {show_intent(start.intent)}\n")
     try:
         stopped = call.system.services.stop(caller_of_uid(call.uid), start.intent)
@@ -247,7 +252,7 @@ def _run_stop_service(call: CommandCall, reader: ArgumentReader) -> int:
 
 
 def _run_broadcast(call: CommandCall, reader: ArgumentReader) -> int:
-    start = _read_start(reader)
+    start = read_start(reader)
     if start.refused is not None:
         return refuse(call, f"am broadcast {start.refused}")
     intent = replace(start.intent, flags=start.intent.flags | _FLAG_FROM_SHELL)

@@ -63,7 +63,7 @@ def main(folder: Path, path: str, port: str, root: Path) -> None:
     adbd = folder / "usr/lib/android-sdk/platform-tools/adbd"
     search = f"{libraries}/android:{libraries}"
     environment = {"PATH": "/system/bin:/bin:/usr/bin", "HOME": "/", "ADBD_PORT": port}
-    os.execve(loader, [loader, "--library-path", search, adbd], environment)
+    os.execve(loader, [str(loader), "--library-path", search, str(adbd)], environment)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
 from typing import Any, cast
 
+from droidgate_phone.commands.activity_commands import read_start
 from droidgate_phone.commands.argument_reader import ArgumentError, ArgumentReader
-from droidgate_phone.commands.intent_arguments import parse_intent
 from droidgate_phone.java.intents import Extra, Intent
 from droidgate_phone.java.java_text import java_double, java_float
 from droidgate_phone.java.uris import Uri
@@ -34,12 +34,13 @@ def _shown(extra: Extra) -> list[object] | None:
 
 
 def parse_arguments(question: Question) -> Question:
-    """Return the intent that arguments spell with what is left of them, or what is thrown."""
+    """Return what `am` reads of arguments, and the first that is left, or what is thrown."""
     reader = ArgumentReader(question["intent"])
     try:
-        intent = parse_intent(reader, lambda _option, _reader: False)
+        start = read_start(reader)
     except ArgumentError as error:
         return {"error": f"{error.exception}: {error.message}"}
+    intent = start.intent
     values = intent.extras.values
     has_array = any(isinstance(extra.value, tuple) for extra in values.values())
     return {
@@ -54,8 +55,16 @@ def parse_arguments(question: Question) -> Question:
         "categories": list(intent.categories),
         "extras": {key: _shown(extra) for key, extra in values.items()},
         "bundle": show_bundle(intent.extras) if values and not has_array else None,
-        "rest": reader.rest(),
+        "wait": start.wait,
+        "stop": start.stop,
+        "user": start.user,
+        "rest": reader.next(),
     }
+
+
+def meant(question: Question) -> Question:
+    """Return the intent that a command of droidgate is for."""
+    return cast("Question", question["meant"])
 
 
 def split_uri(question: Question) -> Question:

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any
 
+from droidgate.devices.activities import intent_arguments, start_command
+
 _NUMBERS = (
     "0", "1", "-1", "+5", "0x1F", "0X1f", "#1f", "-#1", "-0x80000000", "010", "08", "09", "2147483647",
     "2147483648", "-2147483648", "9223372036854775807", "9223372036854775808", "1.5", "", " 1", "1 ", "1_0",
@@ -89,6 +91,11 @@ _EXTRAS = {
 }  # fmt: skip
 
 
+def _own_option(random: Random) -> list[str]:
+    user = random.choice(("0", "all", "10", "-1", "x", "", "+0", "٣"))
+    return random.choice((["-W"], ["-S"], ["--user", user]))
+
+
 def _option(random: Random) -> list[str]:
     kind = random.randrange(20)
     if kind < 8:
@@ -102,7 +109,7 @@ def _option(random: Random) -> list[str]:
     if kind < 17:
         return ["--esn", random.choice(_NAMES)]
     if kind < 19:
-        return [random.choice(_FLAGS)]
+        return [random.choice(_FLAGS)] if random.random() < 0.7 else _own_option(random)
     return random.choice(
         (
             ["-aX"],
@@ -118,6 +125,32 @@ def _option(random: Random) -> list[str]:
             ["-x"],
         )
     )
+
+
+def random_command(random: Random) -> dict[str, Any]:
+    """Return a command as droidgate writes it, with any text in it, and the intent that is meant."""
+    package = random.choice((None, "com.x"))
+    component = random.choice((None, "com.x/.Y", "com.x/com.z.Y"))
+    action = random.choice((None, "a.B", "android.intent.action.VIEW"))
+    data = random.choice((None, _uri(random)))
+    texts = (*_TEXTS, *_NUMBERS, *_ODD_OPTIONS, *_BASES, *_EXTRAS, *_FLAGS)
+    strings = {random.choice(texts): random.choice(texts) for _ in range(random.randrange(4))}
+    given = {"component": component, "package": package, "action": action, "data": data}
+    if not any(value is not None for value in given.values()):
+        given["package"] = "com.x"
+    words = start_command(intent_arguments(**given, strings=strings))
+    shown = component and (component.replace("/.", "/com.x.") if "/." in component else component)
+    extras = {name: ["String", text] for name, text in strings.items()}
+    meant = {
+        **given,
+        "component": shown,
+        "extras": extras,
+        "user": 0,
+        "wait": True,
+        "rest": None,
+        "error": None,
+    }
+    return {"intent": words[2:], "meant": meant}
 
 
 def random_arguments(random: Random) -> dict[str, Any]:

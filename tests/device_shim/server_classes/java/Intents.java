@@ -4,8 +4,8 @@ import android.content.IntentFilter;
 import android.content.pm.ResolveInfo;
 import android.net.Uri;
 import android.os.Bundle;
-import android.os.ShellCommand;
 import com.android.server.Resolutions;
+import com.android.server.am.Starts;
 import java.lang.reflect.Array;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,29 +18,16 @@ import org.json.JSONObject;
 final class Intents {
     private Intents() {}
 
-    /** Returns the intent that a command's arguments spell with what is left of them, or what is thrown. */
+    /** Returns what `am` reads of arguments, and the first that is left, or what is thrown. */
     static JSONObject parsed(JSONArray words) throws JSONException {
         String[] arguments = new String[words.length()];
         for (int at = 0; at < arguments.length; at++) {
             arguments[at] = words.getString(at);
         }
-        ShellCommand command = new ShellCommand() {
-            @Override
-            public int onCommand(String verb) {
-                return 0;
-            }
-
-            @Override
-            public void onHelp() {}
-        };
-        command.init(null, null, null, null, arguments, 0);
         try {
-            JSONObject answer = described(Intent.parseCommandArgs(command, null));
-            JSONArray rest = new JSONArray();
-            for (String word; (word = command.getNextArg()) != null; ) {
-                rest.put(word);
-            }
-            return answer.put("rest", rest);
+            Starts read = Starts.read(arguments);
+            JSONObject answer = described(read.intent()).put("wait", read.waits()).put("stop", read.stops());
+            return answer.put("user", read.user()).put("rest", or(read.rest()));
         } catch (Exception error) {
             return new JSONObject().put("error", error.toString());
         }
@@ -55,7 +42,8 @@ final class Intents {
             extras.put(key, value == null ? JSONObject.NULL : new JSONArray().put(value.getClass().getSimpleName()).put(shown(value)));
         }
         ComponentName component = intent.getComponent();
-        boolean hasArray = given != null && given.keySet().stream().map(given::get).anyMatch(each -> each != null && each.getClass().isArray());
+        boolean hasArray = given != null && given.keySet().stream().map(given::get)
+                .anyMatch(each -> each != null && each.getClass().isArray());
         // An array is shown with an address.
         answer.put("bundle", or(given == null || hasArray ? null : given.toString())).put("extras", extras);
         answer.put("action", or(intent.getAction())).put("data", or(intent.getDataString())).put("type", or(intent.getType()));
