@@ -238,7 +238,18 @@ def _adbd() -> Path | None:
     place = CHECKOUT / ".cache/adbd"
     if not (place / "usr/lib/android-sdk/platform-tools/adbd").is_file() or shutil.which("nsenter") is None:
         return None
-    own = ["unshare", "--mount", "--pid", "--fork", "--net", "mount", "-t", "tmpfs", "any", place / "etc"]
+    own: list[str | Path] = [
+        "unshare",
+        "--mount",
+        "--pid",
+        "--fork",
+        "--net",
+        "mount",
+        "-t",
+        "tmpfs",
+        "any",
+        place / "etc",
+    ]
     return place if subprocess.run(own, capture_output=True, check=False).returncode == 0 else None
 
 

@@ -84,6 +84,11 @@ class Uri:
         return None if encoded is None else decode_uri(encoded)
 
     @property
+    def provider(self) -> str:
+        """The authority without the user, which may be before it; empty where there is none."""
+        return (self.authority or "").rpartition("@")[2]
+
+    @property
     def host(self) -> str | None:
         """The authority without its user and port."""
         return self._place[0]
@@ -158,13 +163,18 @@ def simple_glob(pattern: str) -> re.Pattern[str]:
 
 
 def advanced_glob(pattern: str) -> re.Pattern[str]:
-    """Return the expression of an advanced glob: sets, ranges and counts."""
+    """Return the expression of an advanced glob: sets, ranges and counts; a damaged one matches nothing."""
     written = []
     for escaped, is_other, members, count, character in _TOKEN.findall(pattern):
         if members:
-            written.append(f"[{is_other}{members}]")
+            # What would be an operation on sets to Python is not one to Android.
+            plain = re.sub(r"(?<!\\)([\[&~|]|-(?=-))", r"\\\1", members)
+            written.append(f"[{is_other}{plain}]")
         elif count:
             written.append(count + "+")
         else:
             written.append(re.escape(escaped or character) if character != "." else ".")
-    return re.compile("".join(written), re.DOTALL)
+    try:
+        return re.compile("".join(written), re.DOTALL)
+    except (re.error, OverflowError):
+        return re.compile("(?!)")

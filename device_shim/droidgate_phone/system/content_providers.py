@@ -87,7 +87,7 @@ class ContentManager:
         return None if found is None else [dict(row) for row in found]
 
     def _find(self, caller: CallerIdentity, uri: str) -> tuple[InstalledPackage, InstalledComponent]:
-        authority = Uri(uri).authority or ""
+        authority = Uri(uri).provider
         for package in self._core.packages.all():
             for component in package.components("provider"):
                 if (

@@ -153,7 +153,7 @@ def start_adbd(folder: Path, phone: VirtualPhone, place: Path) -> Iterator[Genui
         listener.bind(path)
         listener.listen()
         script = Path(__file__).with_name("adbd_root.py")
-        inside = [sys.executable, script, folder, path, str(PORT), place / "root"]
+        inside: list[str | Path] = [sys.executable, script, folder, path, str(PORT), place / "root"]
         process = subprocess.Popen(
             ["unshare", "--mount", "--pid", "--fork", "--net", "--kill-child", *inside],
             stdout=log,

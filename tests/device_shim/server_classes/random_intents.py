@@ -135,7 +135,7 @@ def random_command(random: Random) -> dict[str, Any]:
     data = random.choice((None, _uri(random)))
     texts = (*_TEXTS, *_NUMBERS, *_ODD_OPTIONS, *_BASES, *_EXTRAS, *_FLAGS)
     strings = {random.choice(texts): random.choice(texts) for _ in range(random.randrange(4))}
-    given = {"component": component, "package": package, "action": action, "data": data}
+    given: dict[str, Any] = {"component": component, "package": package, "action": action, "data": data}
     if not any(value is not None for value in given.values()):
         given["package"] = "com.x"
     words = start_command(intent_arguments(**given, strings=strings))
@@ -172,7 +172,7 @@ _GLOBS = (
 _FILTER_HOSTS = ("h", "H", "*", "*.example.com", "*example.com", "example.com", "www.*", "")
 _ADVANCED = (
     "/[a-c]+", "/a{2,3}", "/[^a]", "/.", "/a{3}", "/.*", "/[a1]*", "/a+b?", "/\\[a\\]", "/a{2,}",
-    "/[ab]{4}",
+    "/[ab]{4}", "/[a&&b|~-]+", "/[\\[]",
 )  # fmt: skip
 
 

@@ -146,7 +146,8 @@ def test_the_shell_answers_thousands_of_commands_as_androids_does(
     assert differences(system, server, seed, count) == [], seed
 
 
-INTENTS = {
+Question = phone_answers.Question
+INTENTS: dict[str, tuple[Callable[[Random], Question], Callable[[Question], object]]] = {
     "arguments": (random_intents.random_arguments, phone_answers.parse_arguments),
     "droidgate's commands": (random_intents.random_command, phone_answers.meant),
     "URIs": (random_intents.random_uri, phone_answers.split_uri),
@@ -164,7 +165,7 @@ def intent_differences(kind: str, server: Server, seed: int, count: int) -> list
         # Android has a number for each reason that a filter does not match.
         stated = None if isinstance(android, int) and android < 0 else android
         phone = answer(question)
-        if isinstance(stated, dict):
+        if isinstance(stated, dict) and isinstance(phone, dict):
             stated = {name: stated.get(name) for name in phone}
         if stated != phone:
             found.append({"question": question, "android": stated, "phone": phone})

@@ -170,7 +170,7 @@ class HostProvider(ContentProvider):
     def _open(self, uri: str, content: str | None, caller_uid: int) -> object:
         try:
             found: object = process_of(self.context).call_binder(
-                "provider_open", **self._named(caller_uid, Uri(uri).authority), uri=uri, content=content
+                "provider_open", **self._named(caller_uid, Uri(uri).provider), uri=uri, content=content
             )
         except AndroidError as error:
             if error.exception == _NOT_FOUND:
