@@ -27,7 +27,6 @@ from droidgate_phone.system.activity_records import ActivityRecord
 from droidgate_phone.system.activity_stack import FLAG_NEW_TASK, ActivityNotFoundError, StartOutcome
 from droidgate_phone.system.callers import caller_of_uid
 from droidgate_phone.system.intent_text import show_bundle, show_intent
-from droidgate_phone.system.processes import AndroidNotModelledError
 from droidgate_phone.system.service_records import ServiceRefusedError
 
 _STEP_SECONDS: Final = 0.2
@@ -327,14 +326,7 @@ def run_activity(call: CommandCall) -> int:
     verb, reader = call.arguments[0], ArgumentReader(call.arguments, 1)
     if verb not in _VERBS:
         return refuse(call, f"am {verb}")
-
-    def run() -> int:
-        try:
-            return _VERBS[verb](call, reader)
-        except AndroidNotModelledError as error:
-            return refuse(call, error.message)
-
-    return run_guarded(call, verb, run)
+    return run_guarded(call, verb, lambda: _VERBS[verb](call, reader))
 
 
 COMMANDS: Final[Mapping[str, Command]] = {"am": run_activity}

@@ -133,6 +133,7 @@ def parse_intent(reader: ArgumentReader, handle_option: OptionHandler) -> Intent
 
     Raises:
         ArgumentError: as Android would throw.
+        AndroidNotModelledError: the phone has no such extras, no selectors and no intents in links.
     """
     draft = _Draft()
     while (option := reader.next_option()) is not None:

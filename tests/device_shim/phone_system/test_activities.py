@@ -215,7 +215,7 @@ def test_an_implicit_intent_needs_the_default_category() -> None:
         assert run(system, "am", "start", "-a", ACTION).status == 0
 
 
-# Android 17's bytecode: ParsingPackageUtils.parseQueries gives the intent the path `/*`, and a type alone gets
+# Android 17's bytecode: ParsingPackageUtils.parseQueries gives the intent the path `/*`, a type alone gets
 # `content://*/*`; ComponentResolver.adjustPriority takes away the priority of an app's activities.
 def test_queries_match_by_wildcards_and_an_app_does_not_put_its_activities_first() -> None:
     view = '<action android:name="android.intent.action.VIEW"/>'
