@@ -63,7 +63,7 @@ def parse_arguments(question: Question) -> Question:
 
 
 def meant(question: Question) -> Question:
-    """Return the intent that a command of droidgate is for."""
+    """Return what a command or a link of droidgate is for."""
     return cast("Question", question["meant"])
 
 

@@ -1,10 +1,12 @@
 """Random arguments of `am`, filters with intents that may match them, and texts that may be URIs."""
 
+import contextlib
 from collections.abc import Sequence
 from random import Random
 from typing import Any
 
 from droidgate.devices.activities import intent_arguments, start_command
+from droidgate_app_actions.url_templates import LinkError, fill_template
 
 _NUMBERS = (
     "0", "1", "-1", "+5", "0x1F", "0X1f", "#1f", "-#1", "-0x80000000", "010", "08", "09", "2147483647",
@@ -151,6 +153,19 @@ def random_command(random: Random) -> dict[str, Any]:
         "error": None,
     }
     return {"intent": words[2:], "meant": meant}
+
+
+def random_link(random: Random) -> dict[str, Any]:
+    """Return the link of an App Action with any text in it, and the parts that are meant."""
+    texts = (*_TEXTS, *_NUMBERS, *_HOSTS, *_PATHS, *_ENDS, *_ODD_URIS, *_BASES)
+    while True:
+        values = {"a": random.choice(texts), "b": random.choice(texts) + random.choice(texts)}
+        end = random.choice(("{?b}", "?b={b}", "?c=1{&b}"))
+        # What would move the path is refused.
+        with contextlib.suppress(LinkError):
+            link, _ = fill_template("https://example.com/p/{a}" + end + "#f", values)
+            meant = {"scheme": "https", "host": "example.com", "path": "/p/" + values["a"], "b": values["b"]}
+            return {"uri": link, "meant": meant}
 
 
 def random_arguments(random: Random) -> dict[str, Any]:

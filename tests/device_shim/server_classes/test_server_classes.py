@@ -150,6 +150,7 @@ Question = phone_answers.Question
 INTENTS: dict[str, tuple[Callable[[Random], Question], Callable[[Question], object]]] = {
     "arguments": (random_intents.random_arguments, phone_answers.parse_arguments),
     "droidgate's commands": (random_intents.random_command, phone_answers.meant),
+    "droidgate's links": (random_intents.random_link, phone_answers.meant),
     "URIs": (random_intents.random_uri, phone_answers.split_uri),
     "matches": (random_intents.random_match, phone_answers.match),
     "resolutions": (random_intents.random_resolution, phone_answers.resolve),

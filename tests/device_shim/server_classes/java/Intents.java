@@ -152,6 +152,7 @@ final class Intents {
         Uri uri = Uri.parse(text);
         JSONObject answer = new JSONObject().put("scheme", or(uri.getScheme())).put("authority", or(uri.getAuthority()));
         answer.put("host", or(uri.getHost())).put("port", uri.getPort()).put("path", or(uri.getPath()));
+        answer.put("b", or(uri.isHierarchical() ? uri.getQueryParameter("b") : null));
         return answer.put("scheme_specific_part", or(uri.getSchemeSpecificPart())).put("safe_text", uri.toSafeString());
     }
 }
