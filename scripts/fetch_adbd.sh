@@ -19,7 +19,8 @@ echo "deb [signed-by=$key] $uri $release main" >"$work/sources.list"
 
 options=(-qq -o "Dir::Etc::sourcelist=$work/sources.list" -o Dir::Etc::sourceparts=/dev/null
     -o "Dir::State::lists=$work/lists" -o "Dir::Cache=$work/cache" -o Acquire::Languages=none
-    -o Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false -o APT::Sandbox::User=root)
+    -o Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false -o APT::Sandbox::User=root
+    -o Acquire::Retries=0 -o Acquire::http::Timeout=15)
 apt-get "${options[@]}" update
 (cd "$work" && apt-get "${options[@]}" download "${packages[@]}")
 for package in "$work"/*.deb; do
