@@ -62,7 +62,10 @@ Version = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Part:
-    """One part of the test suite's surroundings; `find` returns where it is, or None."""
+    """One part of the test suite's surroundings; `find` returns where it is, or None.
+
+    One that needs rights which not every machine gives is not among `all` that DROIDGATE_REQUIRE asks for.
+    """
 
     name: str
     find: Callable[[], Path | None]
@@ -70,6 +73,7 @@ class Part:
     how_to_get: str
     least_version: Version = ()
     read_version: Callable[[Path], Version] = lambda _path: ()
+    needs_rights: bool = False
 
 
 def _numbers(text: str) -> Version:
@@ -227,6 +231,26 @@ def _adb() -> Path | None:
     package = _package("adbutils")()
     bundled = package and package.parent / "binaries" / ("adb.exe" if os.name == "nt" else "adb")
     return bundled if bundled and bundled.is_file() else _program("adb")()
+
+
+def _adbd() -> Path | None:
+    """Return where adbd is unpacked, if this machine lets it have files and a network of its own."""
+    place = CHECKOUT / ".cache/adbd"
+    if not (place / "usr/lib/android-sdk/platform-tools/adbd").is_file() or shutil.which("nsenter") is None:
+        return None
+    own: list[str | Path] = [
+        "unshare",
+        "--mount",
+        "--pid",
+        "--fork",
+        "--net",
+        "mount",
+        "-t",
+        "tmpfs",
+        "any",
+        place / "etc",
+    ]
+    return place if subprocess.run(own, capture_output=True, check=False).returncode == 0 else None
 
 
 def _version_of_adb(program: Path) -> Version:
@@ -395,6 +419,13 @@ PARTS = {
             "pip install adbutils brings it for x86-64; elsewhere: platform tools 36 on PATH",
             (36,),
             _version_of_adb,
+        ),
+        Part(
+            "adbd",
+            _adbd,
+            "droidgate works with Android's own adbd, and the virtual phone answers as it does",
+            "scripts/fetch_adbd.sh, on Debian for x86-64, as root",
+            needs_rights=True,
         ),
         _debian(
             "chromium",
@@ -632,7 +663,7 @@ def required_names(environment_value: str) -> frozenset[str]:
         ValueError: the text names a part that the table does not have.
     """
     if environment_value.strip() == "all":
-        return frozenset(PARTS)
+        return frozenset(name for name, part in PARTS.items() if not part.needs_rights)
     names = frozenset(name for name in re.split(r"[,\s]+", environment_value) if name)
     unknown = sorted(names - PARTS.keys())
     if unknown:

@@ -27,7 +27,6 @@ from droidgate_phone.system.activity_records import ActivityRecord
 from droidgate_phone.system.activity_stack import FLAG_NEW_TASK, ActivityNotFoundError, StartOutcome
 from droidgate_phone.system.callers import caller_of_uid
 from droidgate_phone.system.intent_text import show_bundle, show_intent
-from droidgate_phone.system.processes import AndroidNotModelledError
 from droidgate_phone.system.service_records import ServiceRefusedError
 
 _STEP_SECONDS: Final = 0.2
@@ -113,7 +112,12 @@ _NOT_MODELLED: Final = frozenset(
 )  # fmt: skip
 
 
-def _read_start(reader: ArgumentReader) -> _Start:
+def read_start(reader: ArgumentReader) -> _Start:
+    """Return what the arguments of `start-activity` and its like ask for (`makeIntent`).
+
+    Raises:
+        ArgumentError: as Android would throw.
+    """
     start = _Start(Intent())
 
     def take(option: str, arguments: ArgumentReader) -> bool:
@@ -132,7 +136,7 @@ def _read_start(reader: ArgumentReader) -> _Start:
 
 
 def _run_start(call: CommandCall, reader: ArgumentReader) -> int:
-    start = _read_start(reader)
+    start = read_start(reader)
     if start.refused is not None:
         return refuse(call, f"am start {start.refused}")
     if start.user == ALL_USERS:
@@ -210,7 +214,7 @@ def _print_wait(
 
 
 def _run_start_service(call: CommandCall, reader: ArgumentReader, *, foreground: bool = False) -> int:
-    start = _read_start(reader)
+    start = read_start(reader)
     if start.refused is not None:
         return refuse(call, f"am startservice {start.refused}")
     if start.user == ALL_USERS:
@@ -234,7 +238,7 @@ _run_start_foreground: Final = partial(_run_start_service, foreground=True)
 
 
 def _run_stop_service(call: CommandCall, reader: ArgumentReader) -> int:
-    start = _read_start(reader)
+    start = read_start(reader)
     call.write(f"Stopping service: {show_intent(start.intent)}\n")
     try:
         stopped = call.system.services.stop(caller_of_uid(call.uid), start.intent)
@@ -247,7 +251,7 @@ def _run_stop_service(call: CommandCall, reader: ArgumentReader) -> int:
 
 
 def _run_broadcast(call: CommandCall, reader: ArgumentReader) -> int:
-    start = _read_start(reader)
+    start = read_start(reader)
     if start.refused is not None:
         return refuse(call, f"am broadcast {start.refused}")
     intent = replace(start.intent, flags=start.intent.flags | _FLAG_FROM_SHELL)
@@ -319,17 +323,10 @@ def run_activity(call: CommandCall) -> int:
     """`am ARGUMENTS` and `cmd activity ARGUMENTS`."""
     if not call.arguments:
         return refuse(call, "the help of am")
-    verb, reader = call.arguments[0], ArgumentReader(call.arguments[1:])
+    verb, reader = call.arguments[0], ArgumentReader(call.arguments, 1)
     if verb not in _VERBS:
         return refuse(call, f"am {verb}")
-
-    def run() -> int:
-        try:
-            return _VERBS[verb](call, reader)
-        except AndroidNotModelledError as error:
-            return refuse(call, error.message)
-
-    return run_guarded(call, verb, run)
+    return run_guarded(call, verb, lambda: _VERBS[verb](call, reader))
 
 
 COMMANDS: Final[Mapping[str, Command]] = {"am": run_activity}

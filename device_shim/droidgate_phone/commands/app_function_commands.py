@@ -241,7 +241,7 @@ def run_app_function(call: CommandCall) -> int:
     if not arguments or arguments[0] in ("help", "-h"):
         call.write(help_text(generation))
         return FAILED
-    verb, reader = arguments[0], ArgumentReader(arguments[1:])
+    verb, reader = arguments[0], ArgumentReader(arguments, 1)
     if verb not in _VERBS or generation not in _VERBS[verb][1]:
         return unknown_command(call, verb)
     try:

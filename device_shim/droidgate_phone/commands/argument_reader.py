@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-_NUMBER: Final = re.compile("([+-]?)(?:0[xX]([0-9a-fA-F]+)|0([0-7]+)|([0-9]+))")
-_LONGEST_NUMBER: Final = 64
+from droidgate_phone.java.java_text import java_int
+
+_RADIX: Final = re.compile("(?:0x|0X|#)()|0(?=.)|", re.DOTALL)
 
 
 class ArgumentError(Exception):
@@ -27,16 +28,15 @@ class ArgumentError(Exception):
 class ArgumentReader:
     """A cursor over arguments."""
 
-    def __init__(self, arguments: Sequence[str]) -> None:
+    def __init__(self, arguments: Sequence[str], position: int = 0) -> None:
         self._arguments = list(arguments)
-        self._position = 0
+        self._position = position
         self._rest_of_option: str | None = None
-        self._option = ""
 
     def next_option(self) -> str | None:
         """Return the next option, None where the next word is not one; `--` ends the options."""
         if self._rest_of_option is not None:
-            raise ArgumentError(f"No argument expected after {self._option!r}".replace("'", '"'))
+            raise ArgumentError(f'No argument expected after "{self._arguments[self._position - 1]}"')
         if self._position >= len(self._arguments):
             return None
         found = self._arguments[self._position]
@@ -48,7 +48,6 @@ class ArgumentReader:
         if len(found) > len("-x") and found[1] != "-":
             self._rest_of_option = found[2:]
             found = found[:2]
-        self._option = found
         return found
 
     def next(self) -> str | None:
@@ -69,7 +68,7 @@ class ArgumentReader:
         """
         found = self.next()
         if found is None:
-            raise ArgumentError(f'Argument expected after "{self._option}"')
+            raise ArgumentError(f'Argument expected after "{self._arguments[-1]}"')
         return found
 
     def require_number(self) -> int:
@@ -90,15 +89,31 @@ class ArgumentReader:
         return found
 
 
+class NumberError(ArgumentError):
+    """What `Integer.parseInt` and its like throw."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, "java.lang.NumberFormatException")
+
+
 def parse_number(text: str) -> int:
-    """Return a number as `Integer.decode` reads it: decimal, 0x hexadecimal or 0 octal.
+    """Return a number as `Integer.decode` reads it: decimal, 0x or # hexadecimal, or 0 octal.
 
     Raises:
-        ArgumentError: the text is not a number.
+        NumberError: the text is not an int.
     """
-    found = _NUMBER.fullmatch(text)
-    if found is None or len(text) > _LONGEST_NUMBER:
-        raise ArgumentError(f'For input string: "{text}"', "java.lang.NumberFormatException")
-    sign, hexadecimal, octal, decimal = found.groups()
-    number = int(hexadecimal, 16) if hexadecimal else int(octal, 8) if octal else int(decimal)
-    return -number if sign == "-" else number
+    if not text:
+        raise NumberError("Zero length string")
+    sign = "-" if text[0] == "-" else ""
+    digits = text[1:] if text[0] in "+-" else text
+    prefix = _RADIX.match(digits)
+    base, radix = 10, ""
+    if prefix is not None and prefix[0]:
+        base = 8 if prefix[1] is None else 16
+        digits, radix = digits[prefix.end() :], f" under radix {base}"
+    if digits.startswith(("+", "-")):
+        raise NumberError("Sign character in wrong position")
+    number = java_int(sign + digits, base)
+    if number is None:
+        raise NumberError(f'For input string: "{sign}{digits}"{radix}')
+    return number

@@ -9,8 +9,9 @@ from typing import Final
 from droidgate_phone.commands import Command, CommandCall
 from droidgate_phone.commands.command_registry import refuse
 from droidgate_phone.java.app_values import AndroidError
-from droidgate_phone.java.intents import Bundle, Extra, split_uri
+from droidgate_phone.java.intents import Bundle, Extra
 from droidgate_phone.java.java_text import java_double
+from droidgate_phone.java.uris import Uri
 from droidgate_phone.system.callers import caller_of_uid
 from droidgate_phone.system.content_providers import Cell
 from droidgate_phone.system.intent_text import show_bundle
@@ -177,7 +178,7 @@ def _print_usage(call: CommandCall, problem: str) -> int:
 
 
 def _execute(call: CommandCall, read: _Arguments, run: Callable[[CommandCall, _Arguments], None]) -> int:
-    authority = split_uri(read.uri or "").host
+    authority = Uri(read.uri or "").authority or ""
     if read.user != _OWNER:
         message = f"java.lang.IllegalStateException: Could not find provider: {authority}"
         call.write_error(f"Error while accessing provider:{authority}\n{message}\n")

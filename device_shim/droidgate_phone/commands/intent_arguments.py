@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from droidgate_phone.commands.argument_reader import ArgumentError, ArgumentReader, parse_number
-from droidgate_phone.java.intents import Bundle, ComponentName, Extra, ExtraKind, Intent
+from droidgate_android.app_search.indexed_documents import java_hash
+from droidgate_phone.commands.argument_reader import ArgumentError, ArgumentReader, NumberError, parse_number
+from droidgate_phone.java.intents import ComponentName, Extra, ExtraKind, Intent
+from droidgate_phone.java.java_text import java_long, java_trim, nearest_float
+from droidgate_phone.java.org_json import parse_double
+from droidgate_phone.system.processes import AndroidNotModelledError
 from droidgate_phone.system.resolver import FLAG_EXCLUDE_STOPPED_PACKAGES, FLAG_INCLUDE_STOPPED_PACKAGES
 
-Number = TypeVar("Number", int, float)
-
-_INT_BITS: Final = 32
 _LAUNCHER: Final = "android.intent.category.LAUNCHER"
 _MAIN: Final = "android.intent.action.MAIN"
 
@@ -25,17 +26,27 @@ _FLAG_OPTIONS: Final[Mapping[str, int]] = {
     "--include-stopped-packages": FLAG_INCLUDE_STOPPED_PACKAGES,
     "--grant-persistable-uri-permission": 0x40,
     "--grant-prefix-uri-permission": 0x80,
+    "--activity-brought-to-front": 0x00400000,
     "--activity-clear-top": 0x04000000,
     "--activity-clear-task": 0x00008000,
+    "--activity-clear-when-task-reset": 0x00080000,
     "--activity-exclude-from-recents": 0x00800000,
+    "--activity-launched-from-history": 0x00100000,
+    "--activity-match-external": 0x00000800,
     "--activity-multiple-task": 0x08000000,
     "--activity-no-animation": 0x00010000,
     "--activity-no-history": 0x40000000,
+    "--activity-no-user-action": 0x00040000,
+    "--activity-previous-is-top": 0x01000000,
+    "--activity-reorder-to-front": 0x00020000,
+    "--activity-reset-task-if-needed": 0x00200000,
     "--activity-single-top": 0x20000000,
+    "--activity-task-on-home": 0x00004000,
     "--receiver-registered-only": 0x40000000,
     "--receiver-replace-pending": 0x20000000,
     "--receiver-foreground": 0x10000000,
     "--receiver-no-abort": 0x08000000,
+    "--receiver-include-background": 0x01000000,
 }
 
 ExtraReader = Callable[[str], Extra]
@@ -43,38 +54,36 @@ OptionHandler = Callable[[str, ArgumentReader], bool]
 """Takes an option that is not the intent's; false where it is unknown."""
 
 
-def _split(text: str) -> list[str]:
-    """Split a list at commas without a backslash before them."""
-    return [part.replace("\\,", ",") for part in re.split(r"(?<!\\),", text)]
+def _split(text: str, separator: str = ",") -> list[str]:
+    """Return the parts as `String.split` does, which leaves out empty ones at the end."""
+    parts = re.split(separator, text)
+    while len(parts) > 1 and not parts[-1]:
+        del parts[-1]
+    return parts if parts[-1] or not text else []
 
 
-def _whole(text: str, bits: int) -> int:
-    number = parse_number(text) if bits == _INT_BITS else _parsed(text, int)
-    if not -(1 << bits - 1) <= number < 1 << bits - 1:
-        raise ArgumentError(f'For input string: "{text}"', "java.lang.NumberFormatException")
+def _long(text: str) -> int:
+    number = java_long(text)
+    if number is None:
+        raise NumberError(f'For input string: "{text}"')
     return number
 
 
-def _parsed(text: str, parse: Callable[[str], Number]) -> Number:
-    try:
-        return parse(text)
-    except ValueError:
-        raise ArgumentError(f'For input string: "{text}"', "java.lang.NumberFormatException") from None
-
-
 def _fraction(text: str) -> float:
-    return _parsed(text, float)
+    number = parse_double(text)
+    if number is None:
+        raise NumberError(f'For input string: "{java_trim(text)}"' if java_trim(text) else "empty String")
+    return number
 
 
 def _boolean(text: str) -> bool:
-    if text.lower() in ("true", "t"):
-        return True
-    if text.lower() in ("false", "f"):
-        return False
+    lowered = text.lower()
+    if lowered in ("true", "t", "false", "f"):
+        return lowered.startswith("t")
     try:
-        return parse_number(text) != 0
+        return parse_number(lowered) != 0
     except ArgumentError:
-        raise ArgumentError(f"Invalid boolean value: {text}") from None
+        raise ArgumentError(f"Invalid boolean value: {lowered}") from None
 
 
 def _component(text: str) -> ComponentName:
@@ -91,20 +100,22 @@ def _of(kind: ExtraKind, read: Callable[[str], str | int | float | bool]) -> Ext
 _EXTRA_OPTIONS: Final[Mapping[str, ExtraReader]] = {
     "-e": _of("string", str),
     "--es": _of("string", str),
-    "--ei": _of("int", lambda text: _whole(text, 32)),
-    "--el": _of("long", lambda text: _whole(text, 64)),
-    "--ef": _of("float", _fraction),
+    "--ei": _of("int", parse_number),
+    "--el": _of("long", _long),
+    "--ef": _of("float", lambda text: nearest_float(_fraction(text))),
     "--ed": _of("double", _fraction),
     "--ez": _of("boolean", _boolean),
-    "--eu": _of("string", str),
-    "--ecn": _of("string", lambda text: _component(text).flatten_short()),
-    "--esa": lambda text: Extra("string[]", tuple(_split(text))),
-    "--eia": lambda text: Extra("int[]", tuple(_whole(part, 32) for part in text.split(","))),
-    "--ela": lambda text: Extra("long[]", tuple(_whole(part, 64) for part in text.split(","))),
+    # Android undoes no backslash here, though its help says so.
+    "--esa": lambda text: Extra("string[]", tuple(_split(text, r"(?<!\\),"))),
+    "--eia": lambda text: Extra("int[]", tuple(map(parse_number, _split(text)))),
+    "--ela": lambda text: Extra("long[]", tuple(map(_long, _split(text)))),
 }
-
-
-_TEXT_OPTIONS: Final = {"-a": "action", "-d": "data", "-t": "mime_type", "-p": "package"}
+_NOT_MODELLED: Final = frozenset(
+    {"--eu", "--ecn", "--eial", "--elal", "--efa", "--efal", "--eda", "--edal", "--esal", "--selector"}
+)
+_WITHOUT_CONTENT: Final = frozenset({"-e", "--es", "--ei", "--el", "--ez", "--eia", "--esn"})
+"""Options of extras that do not make an intent, where the others do."""
+_TEXT_OPTIONS: Final = {"-a": "action", "-d": "data", "-t": "mime_type", "-p": "package", "-i": "identifier"}
 
 
 @dataclass(slots=True)
@@ -122,6 +133,7 @@ def parse_intent(reader: ArgumentReader, handle_option: OptionHandler) -> Intent
 
     Raises:
         ArgumentError: as Android would throw.
+        AndroidNotModelledError: the phone has no such extras, no selectors and no intents in links.
     """
     draft = _Draft()
     while (option := reader.next_option()) is not None:
@@ -138,23 +150,22 @@ def parse_intent(reader: ArgumentReader, handle_option: OptionHandler) -> Intent
 
 def _take(draft: _Draft, option: str, reader: ArgumentReader) -> bool:
     intent = draft.intent
+    if option in _NOT_MODELLED:
+        raise AndroidNotModelledError(f"the option {option} of intents")
     if option in _FLAG_OPTIONS:
         draft.intent = replace(intent, flags=intent.flags | _FLAG_OPTIONS[option])
         return True
-    if option in _EXTRA_OPTIONS:
+    if option in _EXTRA_OPTIONS or option == "--esn":
         key = reader.require()
-        draft.intent = replace(
-            intent, extras=intent.extras.with_extra(key, _EXTRA_OPTIONS[option](reader.require()))
-        )
-        return True
-    if option == "--esn":
-        draft.intent = replace(intent, extras=intent.extras.with_extra(reader.require(), Extra("null", None)))
+        extra = Extra("null", None) if option == "--esn" else _EXTRA_OPTIONS[option](reader.require())
+        draft.intent = replace(intent, extras=intent.extras.with_extra(key, extra))
+        draft.has_content = draft.has_content or option not in _WITHOUT_CONTENT
         return True
     taken = _take_part(intent, option, reader)
     if taken is None:
         return False
     draft.intent = taken
-    draft.has_content = draft.has_content or option in ("-a", "-d", "-t", "-c", "-n", "-p")
+    draft.has_content = draft.has_content or option != "-f"
     return True
 
 
@@ -163,7 +174,8 @@ def _take_part(intent: Intent, option: str, reader: ArgumentReader) -> Intent | 
         text: dict[str, Any] = {_TEXT_OPTIONS[option]: reader.require()}
         return replace(intent, **text)
     if option == "-c":
-        return replace(intent, categories=(*intent.categories, reader.require()))
+        categories = {*intent.categories, reader.require()}
+        return replace(intent, categories=tuple(sorted(categories, key=java_hash)))
     if option == "-f":
         return replace(intent, flags=reader.require_number())
     if option == "-n":
@@ -172,22 +184,24 @@ def _take_part(intent: Intent, option: str, reader: ArgumentReader) -> Intent | 
 
 
 def _base_intent(text: str) -> Intent:
+    if text.startswith(("intent:", "android-app:")):
+        raise AndroidNotModelledError(f"the intent in the link {text}")
     if ":" in text:
         return Intent(action="android.intent.action.VIEW", data=text)
+    launched = Intent(action=_MAIN, categories=(_LAUNCHER,))
     if "/" in text:
-        return Intent(action=_MAIN, categories=(_LAUNCHER,), component=_component(text))
-    return Intent(action=_MAIN, categories=(_LAUNCHER,), package=text)
+        return replace(launched, component=ComponentName.parse(text))
+    return replace(launched, package=text)
 
 
 def _fill(intent: Intent, base: Intent) -> Intent:
     """Take from the base what the intent leaves out (`Intent.fillIn` with FILL_IN_COMPONENT)."""
-    return Intent(
-        action=intent.action if intent.action is not None else base.action,
-        component=base.component if base.component is not None else intent.component,
-        package=intent.package if intent.package is not None else base.package,
-        categories=intent.categories or base.categories,
-        data=intent.data if intent.data is not None or intent.mime_type is not None else base.data,
-        mime_type=intent.mime_type,
-        flags=intent.flags | base.flags,
-        extras=Bundle({**base.extras.values, **intent.extras.values}),
+    is_placed = intent.data is not None or intent.mime_type is not None
+    return replace(
+        intent,
+        action=base.action if intent.action is None else intent.action,
+        component=intent.component if base.component is None else base.component,
+        package=base.package if intent.package is None else intent.package,
+        categories=intent.categories or (base.categories if intent.action is None else ()),
+        data=intent.data if is_placed else base.data,
     )

@@ -523,7 +523,7 @@ def run_package(call: CommandCall) -> int:
     """`pm ARGUMENTS` and `cmd package ARGUMENTS`."""
     if not call.arguments:
         return refuse(call, "the help of pm")
-    verb, reader = call.arguments[0], ArgumentReader(call.arguments[1:])
+    verb, reader = call.arguments[0], ArgumentReader(call.arguments, 1)
     if verb not in _VERBS:
         return refuse(call, f"pm {verb}")
     return run_guarded(call, verb, lambda: _VERBS[verb](call, reader))

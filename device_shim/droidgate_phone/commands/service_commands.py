@@ -14,6 +14,7 @@ from droidgate_phone.commands.argument_reader import ArgumentError, ArgumentRead
 from droidgate_phone.commands.command_registry import FAILED, refuse
 from droidgate_phone.java.app_values import AndroidError
 from droidgate_phone.java.java_text import java_int
+from droidgate_phone.system.processes import AndroidNotModelledError
 
 ALL_USERS: Final = -1
 OWNER: Final = 0
@@ -29,6 +30,8 @@ def run_guarded(call: CommandCall, verb: str, run: Callable[[], int]) -> int:
     """
     try:
         return run()
+    except AndroidNotModelledError as error:
+        return refuse(call, error.message)
     except ArgumentError as error:
         print_exception(call, verb, error.exception, error.message)
     except AndroidError as error:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Literal
 
 ExtraKind = Literal[
     "string", "int", "long", "float", "double", "boolean", "string[]", "int[]", "long[]", "bytes", "bundle",
     "pending-intent", "messenger", "null",
 ]  # fmt: skip
-
-_SCHEME: Final = re.compile("[A-Za-z][A-Za-z0-9+.-]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,33 +52,6 @@ class Bundle:
 
 
 @dataclass(frozen=True, slots=True)
-class UriParts:
-    """What a text holds as a URI (`android.net.Uri`, which takes any text).
-
-    Attributes:
-        scheme: In small letters, empty where there is none.
-        host: The authority without user: a host, with its port where one is given, or a provider's name.
-        path: From its first slash; of an opaque URI all behind the scheme.
-    """
-
-    scheme: str
-    host: str
-    path: str
-
-
-def split_uri(text: str) -> UriParts:
-    """Return the parts of a URI."""
-    scheme, colon, rest = text.partition(":")
-    if not colon or not _SCHEME.fullmatch(scheme):
-        scheme, rest = "", text
-    rest = re.split("[?#]", rest, maxsplit=1)[0]
-    if not rest.startswith("//"):
-        return UriParts(scheme.lower(), "", rest)
-    authority, slash, path = rest.removeprefix("//").partition("/")
-    return UriParts(scheme.lower(), authority.rpartition("@")[2], slash + path)
-
-
-@dataclass(frozen=True, slots=True)
 class ComponentName:
     """A component: package and fully qualified class."""
 
@@ -90,9 +60,9 @@ class ComponentName:
 
     @classmethod
     def parse(cls, text: str) -> ComponentName | None:
-        """Return the component that `pkg/cls` or `pkg/.Cls` names, None for other text."""
-        package, slash, name = text.partition("/")
-        if not slash or not package or not name:
+        """Return the component that `pkg/cls` or `pkg/.Cls` names, None for text without slash or class."""
+        package, _, name = text.partition("/")
+        if not name:
             return None
         return cls(package, package + name if name.startswith(".") else name)
 

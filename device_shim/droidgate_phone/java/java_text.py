@@ -47,9 +47,9 @@ def java_trim(text: str) -> str:
     return text.strip("".join(map(chr, range(0x21))))
 
 
-def java_int(text: str) -> int | None:
+def java_int(text: str, base: int = 10) -> int | None:
     """Return what `Integer.parseInt` reads, None where it throws."""
-    number = java_long(text)
+    number = java_long(text, base)
     return number if number is not None and -(1 << _INT_BITS) <= number < 1 << _INT_BITS else None
 
 
@@ -76,12 +76,22 @@ def java_double(value: float) -> str:
 
 def java_float(value: float) -> str:
     """Return `Float.toString` of the nearest float."""
-    rounded = struct.unpack("f", struct.pack("f", value))[0]
+    rounded = nearest_float(value)
     return _special(rounded) or _java_number(_shortest_float(rounded))
 
 
+def nearest_float(value: float) -> float:
+    """Return what a cast to float leaves of a double: one that is too large is infinite."""
+    try:
+        rounded: float = struct.unpack("f", struct.pack("f", value))[0]
+    except OverflowError:
+        return math.copysign(math.inf, value)
+    return rounded
+
+
 def _shortest_float(rounded: float) -> str:
-    for digits in range(1, _MOST_FLOAT_DIGITS):
+    # As with doubles, the smallest has two digits: 1.4E-45.
+    for digits in range(2, _MOST_FLOAT_DIGITS):
         text = f"{rounded:.{digits}g}"
         if struct.unpack("f", struct.pack("f", float(text)))[0] == rounded:
             return text

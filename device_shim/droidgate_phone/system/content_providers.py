@@ -7,7 +7,8 @@ from typing import Final, TypeVar
 
 from droidgate_phone.common.uids import ROOT_UID, SYSTEM_UID
 from droidgate_phone.java.app_values import AndroidError
-from droidgate_phone.java.intents import Bundle, split_uri
+from droidgate_phone.java.intents import Bundle
+from droidgate_phone.java.uris import Uri
 from droidgate_phone.system.behaviour import ContentProvider
 from droidgate_phone.system.callers import CallerIdentity
 from droidgate_phone.system.manifests import InstalledComponent
@@ -86,7 +87,7 @@ class ContentManager:
         return None if found is None else [dict(row) for row in found]
 
     def _find(self, caller: CallerIdentity, uri: str) -> tuple[InstalledPackage, InstalledComponent]:
-        authority = split_uri(uri).host
+        authority = Uri(uri).provider
         for package in self._core.packages.all():
             for component in package.components("provider"):
                 if (

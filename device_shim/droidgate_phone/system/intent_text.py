@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from droidgate_phone.java.intents import Bundle, Extra, Intent, split_uri
+from droidgate_android.app_search.indexed_documents import java_hash
+from droidgate_phone.java.intents import Bundle, Extra, Intent
 from droidgate_phone.java.java_text import java_double, java_float
+from droidgate_phone.java.uris import Uri
 from droidgate_phone.system.parcels import bundle_size
-
-_HOST_SCHEMES: Final = frozenset({"http", "https", "ftp", "rtsp"})
-_MASKED_SCHEMES: Final = frozenset({"tel", "sip", "sms", "smsto", "mailto", "nfc"})
 
 
 def show_intent(intent: Intent) -> str:
@@ -20,7 +19,7 @@ def show_intent(intent: Intent) -> str:
     if intent.categories:
         parts.append(f"cat=[{','.join(intent.categories)}]")
     if intent.data is not None:
-        parts.append(f"dat={_safe_uri(intent.data)}")
+        parts.append(f"dat={Uri(intent.data).safe_text}")
     if intent.mime_type is not None:
         parts.append(f"typ={intent.mime_type}")
     if intent.identifier is not None:
@@ -36,17 +35,6 @@ def show_intent(intent: Intent) -> str:
     return "Intent { " + "".join(part + " " for part in parts) + "}"
 
 
-def _safe_uri(uri: str) -> str:
-    scheme, colon, rest = uri.partition(":")
-    if not colon:
-        return uri
-    if scheme.lower() in _MASKED_SCHEMES:
-        return f"{scheme}:" + "".join(item if item in "-@." else "x" for item in rest)
-    if scheme.lower() in _HOST_SCHEMES:
-        return f"{scheme}://{split_uri(uri).host}/..."
-    return uri
-
-
 def show_bundle(bundle: Bundle, *, parcelled: bool = False) -> str:
     """Return `Bundle.toString`.
 
@@ -56,9 +44,9 @@ def show_bundle(bundle: Bundle, *, parcelled: bool = False) -> str:
     """
     if parcelled:
         return f"Bundle[mParcelledData.dataSize={bundle_size(bundle)}]"
-    return (
-        "Bundle[{" + ", ".join(f"{key}={_show_value(value)}" for key, value in bundle.values.items()) + "}]"
-    )
+    # An ArrayMap has its keys in the order of their hashes.
+    ordered = sorted(bundle.values.items(), key=lambda entry: java_hash(entry[0]))
+    return "Bundle[{" + ", ".join(f"{key}={_show_value(value)}" for key, value in ordered) + "}]"
 
 
 def _show_value(extra: Extra) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from droidgate_android.apk.xml_tree import ANDROID_NAMESPACE, TypedValue, ValueType, XmlElement
 from droidgate_mappings.model.names import qualified_class
+from droidgate_phone.java.java_text import java_int
 
 if TYPE_CHECKING:
     from droidgate_android.apk.reader import Apk
@@ -30,16 +31,30 @@ _PROTECTION_BASES: Final = ("normal", "dangerous", "signature", "signatureOrSyst
 _PROTECTION_FLAGS: Final = {0x10: "privileged", 0x20: "development", 0x40: "appop", 0x4000000: "role"}
 _FRAMEWORK_PACKAGE: Final = 0x01
 _PACKAGE_SHIFT: Final = 24
+_KINDS: Final = {
+    "": "literal", "Prefix": "prefix", "Suffix": "suffix", "Pattern": "glob", "AdvancedPattern": "advanced",
+}  # fmt: skip
+_PATH_ATTRIBUTES: Final = {f"path{name}": kind for name, kind in _KINDS.items()}
+_SPECIFIC_ATTRIBUTES: Final = {f"ssp{name}": kind for name, kind in _KINDS.items()}
 _LAUNCH_MODES: Final = ("standard", "singleTop", "singleTask", "singleInstance", "singleInstancePerTask")
 
 
 @dataclass(frozen=True, slots=True)
 class DataRule:
-    """What the `<data>` elements of one filter allow together (`android.content.IntentFilter`)."""
+    """What the `<data>` elements of one filter allow together (`android.content.IntentFilter`).
+
+    Attributes:
+        schemes: Of URIs.
+        hosts: Each with its port, None for any.
+        paths: Each as kind (literal, prefix, suffix, glob, advanced) and text.
+        specific_parts: What is behind the scheme, in the same form.
+        types: MIME types.
+    """
 
     schemes: tuple[str, ...] = ()
-    hosts: tuple[str, ...] = ()
+    hosts: tuple[tuple[str, int | None], ...] = ()
     paths: tuple[tuple[str, str], ...] = ()
+    specific_parts: tuple[tuple[str, str], ...] = ()
     types: tuple[str, ...] = ()
 
 
@@ -262,8 +277,9 @@ class _ManifestReader:
             categories=self._names(element, "category"),
             data=DataRule(
                 schemes=self._values(data, "scheme"),
-                hosts=self._values(data, "host"),
-                paths=tuple(self._paths(data)),
+                hosts=tuple(self._hosts(data)),
+                paths=tuple(self._patterns(data, _PATH_ATTRIBUTES)),
+                specific_parts=tuple(self._patterns(data, _SPECIFIC_ATTRIBUTES)),
                 types=self._values(data, "mimeType"),
             ),
             priority=self._read.number(element, "priority") or 0,
@@ -275,12 +291,18 @@ class _ManifestReader:
     def _values(self, elements: list[XmlElement], name: str) -> tuple[str, ...]:
         return tuple(filter(None, (self._read.text(element, name) for element in elements)))
 
-    def _paths(self, elements: list[XmlElement]) -> Iterator[tuple[str, str]]:
+    def _hosts(self, elements: list[XmlElement]) -> Iterator[tuple[str, int | None]]:
         for element in elements:
-            for name in ("path", "pathPrefix", "pathPattern", "pathSuffix", "pathAdvancedPattern"):
+            host = self._read.text(element, "host")
+            if host is not None:
+                yield host, java_int(self._read.text(element, "port") or "")
+
+    def _patterns(self, elements: list[XmlElement], names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+        for element in elements:
+            for name, kind in names.items():
                 value = self._read.text(element, name)
                 if value is not None:
-                    yield name, value
+                    yield kind, value
 
     def _protection_of(self, element: XmlElement) -> str:
         number = self._read.number(element, "protectionLevel") or 0

@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from droidgate_phone.common.uids import FIRST_APP_UID, ROOT_UID, SYSTEM_UID
-from droidgate_phone.java.intents import ComponentName, Intent, split_uri
+from droidgate_phone.java.intents import ComponentName, Intent
+from droidgate_phone.java.uris import Uri, advanced_glob, simple_glob
 from droidgate_phone.system.manifests import (
     CATEGORY_DEFAULT,
     DataRule,
@@ -26,89 +27,109 @@ MATCH_ADJUSTMENT_NORMAL: Final = 0x8000
 MATCH_CATEGORY_EMPTY: Final = 0x0100000
 _MATCH_CATEGORY_SCHEME: Final = 0x0200000
 _MATCH_CATEGORY_HOST: Final = 0x0300000
+_MATCH_CATEGORY_PORT: Final = 0x0400000
 _MATCH_CATEGORY_PATH: Final = 0x0500000
+_MATCH_CATEGORY_SPECIFIC: Final = 0x0580000
 _MATCH_CATEGORY_TYPE: Final = 0x0600000
+_WILDCARD: Final = "*"
+_ANY_PATH: Final = "/*"
+_SCHEME_SEARCH: Final = 3
 
 
-def match_filter(intent: Intent, installed_filter: InstalledFilter) -> int | None:
-    """Return Android's number for how an intent matches a filter, None where it does not match."""
-    if intent.action is not None and intent.action not in installed_filter.actions:
-        return None
-    if intent.action is None and not installed_filter.actions:
+def match_filter(intent: Intent, installed_filter: InstalledFilter, *, wildcards: bool = False) -> int | None:
+    """Return Android's number for how an intent matches a filter, None where it does not match.
+
+    Args:
+        intent: What is asked for.
+        installed_filter: The filter.
+        wildcards: `*` as action, scheme or host, and the path `/*`, stand for any, as in `<queries>`.
+    """
+    is_any = wildcards and intent.action == _WILDCARD and bool(installed_filter.actions)
+    if intent.action is not None and not is_any and intent.action not in installed_filter.actions:
         return None
     if any(category not in installed_filter.categories for category in intent.categories):
         return None
-    found = _match_data(intent, installed_filter.data)
+    found = _match_data(intent, installed_filter.data, wildcards=wildcards)
     return None if found is None else found | MATCH_ADJUSTMENT_NORMAL
 
 
-def _match_data(intent: Intent, rule: DataRule) -> int | None:
-    scheme = split_uri(intent.data).scheme if intent.data is not None else None
+def _match_data(intent: Intent, rule: DataRule, *, wildcards: bool) -> int | None:
     if not rule.types and not rule.schemes:
         return MATCH_CATEGORY_EMPTY if intent.mime_type is None and intent.data is None else None
-    matched = _match_place(intent.data, scheme, rule)
+    matched = _match_place(None if intent.data is None else Uri(intent.data), rule, wildcards=wildcards)
     if matched is None:
         return None
     if not rule.types:
         return matched if intent.mime_type is None else None
-    if intent.mime_type is None or not any(_type_matches(intent.mime_type, type_) for type_ in rule.types):
-        return None
-    return max(matched, _MATCH_CATEGORY_TYPE)
+    return _MATCH_CATEGORY_TYPE if _type_matches(intent.mime_type, rule.types) else None
 
 
-def _match_place(data: str | None, scheme: str | None, rule: DataRule) -> int | None:
+def _match_place(uri: Uri | None, rule: DataRule, *, wildcards: bool) -> int | None:
+    scheme = (None if uri is None else uri.scheme) or ""
+    is_any = wildcards and scheme == _WILDCARD
     if not rule.schemes:
         # A type alone also matches content: and file: URIs, nothing else.
-        return MATCH_CATEGORY_EMPTY if scheme in (None, "", "content", "file") else None
-    if scheme not in rule.schemes or data is None:
+        return MATCH_CATEGORY_EMPTY if is_any or scheme in ("", "content", "file") else None
+    if not is_any and scheme not in rule.schemes:
         return None
+    if rule.specific_parts and uri is not None:
+        part = uri.scheme_specific_part
+        if (wildcards and part == _WILDCARD) or _matches_any(part, rule.specific_parts):
+            return _MATCH_CATEGORY_SPECIFIC
+        if not rule.hosts:
+            return None
     if not rule.hosts:
         return _MATCH_CATEGORY_SCHEME
-    parts = split_uri(data)
-    if not any(_host_matches(parts.host.partition(":")[0].lower(), host) for host in rule.hosts):
-        return None
-    if not rule.paths:
-        return _MATCH_CATEGORY_HOST
-    if any(_path_matches(parts.path, kind, value) for kind, value in rule.paths):
-        return _MATCH_CATEGORY_PATH
+    found = None if uri is None else _match_authority(uri, rule, wildcards=wildcards)
+    if found is None or uri is None or not rule.paths:
+        return found
+    is_taken = (wildcards and uri.path == _ANY_PATH) or _matches_any(uri.path, rule.paths)
+    return _MATCH_CATEGORY_PATH if is_taken else None
+
+
+def _match_authority(uri: Uri, rule: DataRule, *, wildcards: bool) -> int | None:
+    for pattern, port in rule.hosts:
+        if uri.host is None:
+            is_taken = wildcards and pattern == _WILDCARD
+        else:
+            is_any = wildcards and uri.host == _WILDCARD
+            is_taken = is_any or _host_matches(uri.host.lower(), pattern.lower())
+        if is_taken and (wildcards or port is None):
+            return _MATCH_CATEGORY_HOST
+        if is_taken and port == uri.port:
+            return _MATCH_CATEGORY_PORT
     return None
 
 
 def _host_matches(host: str, pattern: str) -> bool:
-    return host.endswith(pattern[1:]) if pattern.startswith("*") else host == pattern.lower()
+    return host.endswith(pattern[1:]) if pattern.startswith(_WILDCARD) else host == pattern
 
 
-def _path_matches(path: str, kind: str, value: str) -> bool:
-    if kind == "path":
-        return path == value
-    if kind == "pathPrefix":
-        return path.startswith(value)
-    if kind == "pathSuffix":
-        return path.endswith(value)
-    return re.fullmatch(_simple_glob(value), path) is not None
+def _matches_any(place: str | None, patterns: Sequence[tuple[str, str]]) -> bool:
+    return place is not None and any(_pattern_matches(place, kind, value) for kind, value in patterns)
 
 
-def _simple_glob(pattern: str) -> str:
-    """Return PatternMatcher's simple glob as a regular expression: `*` repeats what is before it."""
-    written = []
-    escaped = False
-    for character in pattern:
-        if escaped:
-            written.append(re.escape(character))
-            escaped = False
-        elif character == "\\":
-            escaped = True
-        else:
-            written.append(character if character in ".*" else re.escape(character))
-    return "".join(written)
+def _pattern_matches(place: str, kind: str, value: str) -> bool:
+    if kind == "literal":
+        return place == value
+    if kind == "prefix":
+        return place.startswith(value)
+    if kind == "suffix":
+        return place.endswith(value)
+    return (simple_glob if kind == "glob" else advanced_glob)(value).fullmatch(place) is not None
 
 
-def _type_matches(asked: str, declared: str) -> bool:
-    if declared == "*/*" or asked == "*/*":
+def _type_matches(asked: str | None, declared: Sequence[str]) -> bool:
+    if asked is None:
+        return False
+    # A filter keeps `text/*` as `text`.
+    kept = {type_.removesuffix("/*") for type_ in declared}
+    if asked in kept or asked == "*/*" or _WILDCARD in kept:
         return True
-    kind, _, detail = declared.partition("/")
-    asked_kind, _, asked_detail = asked.partition("/")
-    return kind == asked_kind and (detail == asked_detail or "*" in (detail, asked_detail))
+    kind, slash, detail = asked.partition("/")
+    if not kind or not slash:
+        return False
+    return kind in kept or (detail == _WILDCARD and any(type_.startswith(kind + "/") for type_ in kept))
 
 
 MATCH_DISABLED_COMPONENTS: Final = 0x200
@@ -122,13 +143,23 @@ _QUERY_ALL: Final = "android.permission.QUERY_ALL_PACKAGES"
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A component that an intent reaches (`android.content.pm.ResolveInfo`)."""
+    """A component that an intent reaches (`android.content.pm.ResolveInfo`).
+
+    Attributes:
+        package: Its app.
+        component: The component.
+        priority: Of the filter that matches.
+        match: Android's number for how it matches.
+        is_default: The filter has the category DEFAULT.
+        search: Which of Android's searches found the filter, 0 the first.
+    """
 
     package: InstalledPackage
     component: InstalledComponent
     priority: int = 0
     match: int = MATCH_ADJUSTMENT_NORMAL
     is_default: bool = False
+    search: int = 0
 
     @property
     def name(self) -> ComponentName:
@@ -170,7 +201,7 @@ class Resolver:
             if component.kind == "provider" and queries.authorities & set(component.authorities):
                 return True
             if component.exported and any(
-                match_filter(asked, filter_) is not None
+                match_filter(asked, filter_, wildcards=True) is not None
                 for asked in map(_intent_of, queries.intents)
                 for filter_ in component.filters
             ):
@@ -199,7 +230,7 @@ class Resolver:
                 if intent.package in (None, package.name)
                 for match in self._matches(package, kind, intent, caller_uid, flags)
             ]
-        return sorted(found, key=lambda item: (-item.priority, not item.is_default))
+        return in_android_order(found)
 
     def _explicit(
         self,
@@ -251,7 +282,7 @@ class Resolver:
                 continue
             if not component.exported and self._needs_export(caller_uid):
                 continue
-            match = _best_filter(package, component, intent, flags)
+            match = find_match(package, component, intent, flags)
             if match is not None:
                 found.append(match)
         return found
@@ -268,9 +299,10 @@ class Resolver:
 
 def _intent_of(asked: InstalledFilter) -> Intent:
     """Return the intent that an `<intent>` of `<queries>` describes."""
-    data = None
+    data = f"content://{_WILDCARD}{_ANY_PATH}" if asked.data.types else None
     if asked.data.schemes:
-        data = f"{asked.data.schemes[0]}://{asked.data.hosts[0] if asked.data.hosts else ''}"
+        host = f"//{asked.data.hosts[0][0]}" if asked.data.hosts else ""
+        data = f"{asked.data.schemes[0]}:{host}{_ANY_PATH}"
     return Intent(
         action=asked.actions[0] if asked.actions else None,
         categories=asked.categories,
@@ -279,16 +311,61 @@ def _intent_of(asked: InstalledFilter) -> Intent:
     )
 
 
-def _best_filter(
+def in_android_order(matches: Iterable[Match]) -> list[Match]:
+    """Return the results of a query as `ComponentResolver` sorts them, the best first."""
+
+    def rank(match: Match) -> tuple[object, ...]:
+        package = match.package
+        return (
+            -match.priority,
+            not match.is_default,
+            -match.match,
+            not package.system,
+            package.name,
+            match.search,
+        )
+
+    return sorted(matches, key=rank)
+
+
+def find_match(
     package: InstalledPackage, component: InstalledComponent, intent: Intent, flags: int
 ) -> Match | None:
-    best: Match | None = None
+    """Return how an intent without a component reaches one: by the first of its filters that matches.
+
+    Among all apps Android looks at filters of the very type first, then at those of wider types, then at
+    those of the scheme (`IntentResolver.queryIntent`); without action, type and scheme nothing is found.
+    """
+    matches = []
     for filter_ in component.filters:
-        found = match_filter(intent, filter_)
+        number = match_filter(intent, filter_)
         is_default = CATEGORY_DEFAULT in filter_.categories
-        if found is None or (flags & MATCH_DEFAULT_ONLY and not is_default):
+        if number is None or (flags & MATCH_DEFAULT_ONLY and not is_default):
             continue
-        candidate = Match(package, component, filter_.priority, found, is_default)
-        if best is None or candidate.priority > best.priority:
-            best = candidate
-    return best
+        search = 0 if intent.package is not None else _search(intent, filter_.data)
+        if search is not None:
+            priority = filter_.priority
+            if component.kind == "activity" and not package.system:
+                # `ComponentResolver.adjustPriority`: apps come before others only where the system says so.
+                priority = min(priority, 0)
+            matches.append(Match(package, component, priority, number, is_default, search))
+    return min(matches, key=lambda match: match.search, default=None)
+
+
+def _search(intent: Intent, rule: DataRule) -> int | None:
+    """Return which of Android's searches finds a filter, None for none."""
+    scheme = None if intent.data is None else Uri(intent.data).scheme
+    kind, slash, detail = (intent.mime_type or "").partition("/")
+    if intent.mime_type is None and scheme is None:
+        return 0 if intent.action is not None and not (rule.types or rule.schemes) else None
+    if kind == _WILDCARD and slash and intent.action is not None and rule.types:
+        return 0
+    if kind not in ("", _WILDCARD) and slash:
+        any_detail = f"{kind}/*"
+        narrow = {type_ for type_ in rule.types if type_ != any_detail and type_.startswith(kind + "/")}
+        if intent.mime_type in narrow or (detail == _WILDCARD and narrow):
+            return 0
+        for search, type_ in enumerate((any_detail, "*/*"), 1):
+            if type_ in rule.types:
+                return search
+    return _SCHEME_SEARCH if scheme in rule.schemes else None

@@ -12,6 +12,7 @@ by Ctrl-C.
 from __future__ import annotations
 
 import functools
+import re
 import shlex
 import struct
 import threading
@@ -287,6 +288,8 @@ _ANSWERS: Final[Mapping[str, str]] = {
 
 _NOT_MODELLED: Final = ("reboot:", "tcpip:", "usb:", "disable-verity:", "enable-verity:")
 _REVERSE: Final = "reverse:"
+_TEST_SERVICE: Final = re.compile("(sink|source):([0-9]{1,19})")
+_PIECE: Final = 64 * 1024
 
 
 def service_text(name: bytes) -> str:
@@ -374,6 +377,10 @@ class Services:
         for beginning, text in _ANSWERS.items():
             if name.startswith(beginning):
                 return functools.partial(_answer, text)
+        if name == "track-jdwp":
+            return _track_nothing
+        if found := _TEST_SERVICE.fullmatch(name):
+            return functools.partial(_sink if found[1] == "sink" else _source, int(found[2]))
         if name.startswith(_NOT_MODELLED):
             return functools.partial(_answer, f"the virtual phone does not model {name.partition(':')[0]}\n")
         if name == f"{_REVERSE}list-forward":
@@ -407,3 +414,24 @@ class Services:
 
 def _answer(text: str, endpoint: Endpoint) -> None:
     endpoint.write(text.encode())
+
+
+def _track_nothing(endpoint: Endpoint) -> None:
+    """Answer that no process can be debugged, and stay open, since none ever can."""
+    endpoint.write(b"0000")
+    read_to_end(endpoint)
+
+
+def _sink(count: int, endpoint: Endpoint) -> None:
+    """Take so many bytes; for none, too, the first that come end the stream."""
+    while piece := endpoint.read(_PIECE):
+        count -= len(piece)
+        if count <= 0:
+            return
+
+
+def _source(count: int, endpoint: Endpoint) -> None:
+    while count:
+        size = min(count, _PIECE)
+        endpoint.write(bytes(size))
+        count -= size

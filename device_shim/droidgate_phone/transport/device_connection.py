@@ -373,6 +373,9 @@ class DeviceConnection:
         if not packet.first or packet.second:
             raise PacketError(f"OPEN with the stream numbers {packet.first} and {packet.second}")
         name = bytes(packet.payload).rstrip(b"\0")
+        if name == b"reconnect":
+            self.end()
+            return
         service = self._services.find(name)
         if service is not None and not self._workers.has_room():
             self._log.record("refused-service", service=service_text(name), reason="too many at one time")

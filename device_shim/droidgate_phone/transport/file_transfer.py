@@ -24,6 +24,7 @@ STATUS_2: Final = struct.Struct("<4sIQQIIIIQqqq")
 ENTRY: Final = struct.Struct("<4sIIII")
 ENTRY_2: Final = struct.Struct("<4sIQQIIIIQqqqI")
 SEND_2: Final = struct.Struct("<4sII")
+RECEIVE_2: Final = struct.Struct("<4si")
 
 LARGEST_DATA: Final = 64 * 1024
 LONGEST_PATH: Final = 1024
@@ -32,6 +33,7 @@ DRY_RUN: Final = 0x80000000
 _DATA_IN_A_WRITE: Final = 15
 _LOW_32: Final = 0xFFFFFFFF
 _FOLDER_MODE: Final = 0o775
+_OWN: Final = 0o600
 
 
 class _TransferError(Exception):
@@ -139,7 +141,7 @@ class _Session:
 
     def give_file_2(self, path: str) -> None:
         """Answer RCV2."""
-        kind, flags = HEAD.unpack(self._read(HEAD.size))
+        kind, flags = RECEIVE_2.unpack(self._read(RECEIVE_2.size))
         if kind != b"RCV2" or flags:
             raise _TransferError(f"unknown flags: {flags}")
         self.give_file(path)
@@ -174,7 +176,7 @@ class _Session:
     def _take_content(self, path: str, mode: int) -> None:
         is_own = self._make_replaceable(path, is_link=False)
         try:
-            create = partial(self._files.write, path, b"", mode=mode, uid=SHELL_UID)
+            create = partial(self._files.write, path, b"", mode=mode | _OWN, uid=SHELL_UID)
             self._in_folder(path, "couldn't create file", create)
         except _TransferError as refused:
             # The host still sends; closing at once could lose the reason.
@@ -185,6 +187,9 @@ class _Session:
             content, modified = self._take_data()
             fill = partial(self._files.write, path, content, mtime=modified, uid=SHELL_UID)
             self._attempt("write failed", fill)
+            if is_own:
+                # It was open for writing, whatever its mode.
+                self._attempt("write failed", partial(self._files.chmod, path, mode, uid=SHELL_UID))
         except (_ClosedError, _TransferError):
             if is_own:
                 with contextlib.suppress(OSError):
@@ -224,9 +229,11 @@ class _Session:
                 return content, number
             if kind != b"DATA":
                 raise _TransferError("invalid data message")
-            if number > LARGEST_DATA:
-                raise _TransferError("oversize data message")
-            content += self._read(number)
+            # A block may be larger than those that are sent from here: adbd takes any.
+            while number:
+                piece = self._read(min(number, LARGEST_DATA))
+                content += piece
+                number -= len(piece)
 
     def _attempt(self, what: str, action: Callable[[], None]) -> None:
         try:

@@ -215,6 +215,22 @@ def test_an_implicit_intent_needs_the_default_category() -> None:
         assert run(system, "am", "start", "-a", ACTION).status == 0
 
 
+# Android 17's bytecode: ParsingPackageUtils.parseQueries gives the intent the path `/*`, a type alone gets
+# `content://*/*`; ComponentResolver.adjustPriority takes away the priority of an app's activities.
+def test_queries_match_by_wildcards_and_an_app_does_not_put_its_activities_first() -> None:
+    view = '<action android:name="android.intent.action.VIEW"/>'
+    place = '<data android:scheme="https" android:host="h" android:port="8" android:pathPrefix="/p"/>'
+    inside = f'<intent-filter android:priority="5">{view}{place}</intent-filter>'
+    for data, is_seen in ((place, True), ('<data android:scheme="https" android:host="i"/>', False)):
+        agent = make_agent(queries=f"<queries><intent>{view}{data}</intent></queries>")
+        with make_phone("36.1", agent, make_tool(component("activity", "Say", inside=inside))) as system:
+            package = system.packages.find(TOOL)
+            assert package is not None
+            assert system.resolver.can_see(uid_of(system, AGENT), package) == is_seen
+            found = run(system, "cmd", "package", "query-activities", "--brief", "-d", "https://h:8/p")
+            assert "priority=0 preferredOrder=0 match=0x508000" in found.stdout
+
+
 # expo/expo#22286, flutter/flutter#110157: Android 13 refuses the shell's RUN to an activity with MAIN alone,
 # and takes the class without an action. Data is compared without an action, too (`IntentFilter.match`).
 @pytest.mark.parametrize(

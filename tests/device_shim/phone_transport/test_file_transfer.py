@@ -205,7 +205,6 @@ def test_what_cannot_be_read_fails_with_the_reason(client: ServerClient, path: s
     (b"STAT\x01\x04\0\0", "path too long"),
     (b"SEND\x05\0\0\0/path", "missing , in ID_SEND_V1"),
     (b"SEND\x18\0\0\0/data/local/tmp/x,33188\0STAT\0\0\0\0", "invalid data message"),
-    (b"SEND\x18\0\0\0/data/local/tmp/x,33188\0DATA\x01\0\x01\0", "oversize data message"),
     (b"RCV2\x02\0\0\0/xRCV2\x01\0\0\0", "unknown flags: 1"),
     (b"SND2\x02\0\0\0/xSND2\0\0\0\0\x04\0\0\0", "unknown flags: 4"),
 ])  # fmt: skip

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from device_shim.phone_system.phone_system_apps import make_phone, run
+from device_shim.server_classes import phone_answers, random_intents
 from device_shim.server_classes.shell_commands import random_command
 from droidgate_phone.java.app_values import AppFunctionError
 from droidgate_phone.system import AndroidSystem
@@ -143,6 +144,47 @@ def test_the_shell_answers_thousands_of_commands_as_androids_does(
     seed = Random().randrange(1 << 32)
     count = int(os.environ.get("DROIDGATE_FUZZ_EXAMPLES", "100000"))
     assert differences(system, server, seed, count) == [], seed
+
+
+Question = phone_answers.Question
+INTENTS: dict[str, tuple[Callable[[Random], Question], Callable[[Question], object]]] = {
+    "arguments": (random_intents.random_arguments, phone_answers.parse_arguments),
+    "droidgate's commands": (random_intents.random_command, phone_answers.meant),
+    "droidgate's links": (random_intents.random_link, phone_answers.meant),
+    "URIs": (random_intents.random_uri, phone_answers.split_uri),
+    "matches": (random_intents.random_match, phone_answers.match),
+    "resolutions": (random_intents.random_resolution, phone_answers.resolve),
+}
+
+
+def intent_differences(kind: str, server: Server, seed: int, count: int) -> list[object]:
+    make, answer = INTENTS[kind]
+    random = Random(seed)
+    questions = [make(random) for _ in range(count)]
+    found: list[object] = []
+    for question, android in zip(questions, server(ANDROID_17, questions), strict=True):
+        # Android has a number for each reason that a filter does not match.
+        stated = None if isinstance(android, int) and android < 0 else android
+        phone = answer(question)
+        if isinstance(stated, dict) and isinstance(phone, dict):
+            stated = {name: stated.get(name) for name in phone}
+        if stated != phone:
+            found.append({"question": question, "android": stated, "phone": phone})
+    return found
+
+
+@pytest.mark.parametrize("kind", INTENTS)
+def test_intents_are_read_matched_and_resolved_as_on_android(kind: str, server: Server) -> None:
+    assert intent_differences(kind, server, seed=17, count=5_000) == []
+
+
+@pytest.mark.long
+@pytest.mark.timeout(0)
+@pytest.mark.parametrize("kind", INTENTS)
+def test_many_thousands_of_intents_are_read_as_on_android(kind: str, server: Server) -> None:
+    seed = Random().randrange(1 << 32)
+    count = int(os.environ.get("DROIDGATE_FUZZ_EXAMPLES", "100000"))
+    assert intent_differences(kind, server, seed, count) == [], seed
 
 
 @pytest.mark.requires("aapt2")

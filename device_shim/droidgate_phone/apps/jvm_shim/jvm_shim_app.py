@@ -18,7 +18,8 @@ from droidgate_phone.java.app_values import (
     Message,
     View,
 )
-from droidgate_phone.java.intents import Bundle, Intent, split_uri
+from droidgate_phone.java.intents import Bundle, Intent
+from droidgate_phone.java.uris import Uri
 from droidgate_phone.system.behaviour import (
     Activity,
     App,
@@ -169,7 +170,7 @@ class HostProvider(ContentProvider):
     def _open(self, uri: str, content: str | None, caller_uid: int) -> object:
         try:
             found: object = process_of(self.context).call_binder(
-                "provider_open", **self._named(caller_uid, split_uri(uri).host), uri=uri, content=content
+                "provider_open", **self._named(caller_uid, Uri(uri).provider), uri=uri, content=content
             )
         except AndroidError as error:
             if error.exception == _NOT_FOUND:

@@ -26,7 +26,8 @@ from droidgate_phone.apps.shim.shim_discovery import Tools
 from droidgate_phone.apps.shim.shim_process import ShimProcess, core_of
 from droidgate_phone.common.clocks import Signal
 from droidgate_phone.java.app_values import AndroidError
-from droidgate_phone.java.intents import Bundle, ComponentName, split_uri
+from droidgate_phone.java.intents import Bundle, ComponentName
+from droidgate_phone.java.uris import Uri
 from droidgate_phone.system.behaviour import ContentProvider, Platform
 from droidgate_shim.deadlines import LONGEST_DEADLINE_MS
 from droidgate_shim.engine.authority import ANY_APP
@@ -442,7 +443,7 @@ def _read_argument(argument: str | None) -> Mapping[str, Json]:
 
 
 def _call_of(uri: str) -> str | None:
-    found = _CALL_PATH.fullmatch(split_uri(uri).path)
+    found = _CALL_PATH.fullmatch(Uri(uri).path or "")
     return None if found is None else found[1]
 
 

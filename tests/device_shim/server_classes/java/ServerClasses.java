@@ -25,6 +25,14 @@ public final class ServerClasses {
                 answers.println(ShellCommands.run(given.getJSONArray("args"), folder));
             } else if (given.has("level")) {
                 answers.println(JSONObject.quote(PermissionInfo.protectionToString(given.getInt("level"))));
+            } else if (given.has("intent")) {
+                answers.println(Intents.parsed(given.getJSONArray("intent")));
+            } else if (given.has("filter")) {
+                answers.println(Intents.matched(given));
+            } else if (given.has("components")) {
+                answers.println(Intents.resolved(given));
+            } else if (given.has("uri")) {
+                answers.println(Intents.parts(given.getString("uri")));
             } else {
                 answers.println(Callers.verify(given));
             }

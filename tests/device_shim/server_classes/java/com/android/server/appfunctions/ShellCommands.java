@@ -111,7 +111,8 @@ public final class ShellCommands {
         return new ParcelableException(new IllegalArgumentException("Function fail does not exist"));
     }
 
-    static <T> T bare(Class<T> type) throws Exception {
+    /** Returns an object without having its constructor run. */
+    public static <T> T bare(Class<T> type) throws Exception {
         Field unsafe = sun.misc.Unsafe.class.getDeclaredField("theUnsafe");
         unsafe.setAccessible(true);
         return type.cast(((sun.misc.Unsafe) unsafe.get(null)).allocateInstance(type));
