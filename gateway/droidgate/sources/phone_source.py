@@ -31,7 +31,7 @@ from droidgate.devices.packages import (
     query_components,
 )
 from droidgate.devices.properties import build_of, current_user, get_properties
-from droidgate.devices.remote_apk import file_statuses, open_remote_apk
+from droidgate.devices.remote_apk import RemoteApk, file_statuses, open_remote_apk
 from droidgate.devices.service_shells import SystemList, run_listing, service_shell
 from droidgate.devices.sync import FileStatus
 from droidgate.sources.format_reading import FormatReader, ReadOptions
@@ -66,7 +66,8 @@ _SHELL_KINDS: Final[Mapping[str, ComponentKind]] = {
     "receiver": "receivers",
 }
 _DEVICE_SOURCE: Final = re.compile(r"adb:(?P<serial>[^/]*)(?:/(?P<package>[^!/]+))?/?")
-_QUERIES_AT_ONCE: Final = 4
+_AT_ONCE: Final = 4
+"""Queries, or apps that are read: a phone takes longer to answer than it takes to read an answer."""
 _MOST_NAMED: Final = 10
 _EVERY_APP_INSTEAD: Final = "every app's manifest is read instead"
 _OF_ONE_ANSWER: Final = (CommandFailedError, DeviceOutputError, OutputLimitError)
@@ -257,8 +258,7 @@ class _PhoneReader:
     listed: dict[str, SystemList] = field(default_factory=dict)
     not_listed_because: dict[str, str] = field(default_factory=dict)
     problems: list[InputError] = field(default_factory=list)
-    bytes_read: int = 0
-    requests: int = 0
+    opened: list[RemoteApk] = field(default_factory=list)
     chosen_by_the_shell: bool = False
     candidates: set[str] = field(default_factory=set)
     """Packages that are read for a mark alone: in the result are those of them that declare something."""
@@ -285,8 +285,8 @@ class _PhoneReader:
             ),
             problems=tuple(self.problems),
             installed=len(packages),
-            bytes_read=self.bytes_read,
-            requests=self.requests,
+            bytes_read=sum(apk.bytes_read for apk in self.opened),
+            requests=sum(apk.requests for apk in self.opened),
             not_asked=tuple(dict.fromkeys(unasked)) if self.chosen_by_the_shell else (),
             left_out=tuple(name for name in sorted(packages) if self.leaves_out(name)),
             listings=self.listed,
@@ -377,7 +377,7 @@ class _PhoneReader:
             except _OF_ONE_ANSWER as error:
                 return error
 
-        with ThreadPoolExecutor(_QUERIES_AT_ONCE) as pool:
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
             return list(pool.map(ask_one, queries))
 
     def read_apps(self, packages: Sequence[InstalledPackage]) -> list[InstalledApp]:
@@ -387,15 +387,21 @@ class _PhoneReader:
             path for record in kept.values() if record is not None for path in record[0].get("files", {})
         }
         statuses = file_statuses(self.device, sorted(paths)) if paths else {}
-        apps = []
-        for package in packages:
+
+        def read_one(package: InstalledPackage) -> InstalledApp:
             record = kept.pop(package.name)
             if record is not None and record[0] != self.key(
                 package, list(record[0].get("files", {})), statuses
             ):
                 record = None
-            apps.append(self.read_app(package, None if record is None else record[1]))
-        return apps
+            return self.read_app(package, None if record is None else record[1])
+
+        pool = ThreadPoolExecutor(_AT_ONCE)
+        try:
+            return list(pool.map(read_one, packages))
+        finally:
+            # After a failure of the phone, or at a deadline, no further app is begun.
+            pool.shutdown(cancel_futures=True)
 
     def load(self, package: InstalledPackage) -> tuple[dict[str, Json], KeptApplication] | None:
         return None if self.store is None else self.store.load(self.name_of(package))
@@ -448,9 +454,8 @@ class _PhoneReader:
                 read = self.read_formats(app, now)
                 now = replace(now, findings=apk.findings)
         finally:
+            self.opened.extend(sources)
             for source in sources:
-                self.bytes_read += source.bytes_read
-                self.requests += source.requests
                 source.close()
         if self.store is not None:
             self.store.keep(self.name_of(package), self.key(package, paths, statuses), now)
