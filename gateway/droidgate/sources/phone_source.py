@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from droidgate.devices.device import Device, connect_device
 from droidgate.devices.device_errors import (
@@ -39,9 +39,6 @@ from droidgate.sources.kept_answers import digest_of, kept_answers
 from droidgate.sources.kept_applications import ApplicationStore, KeptApplication, NotKeptError, record
 from droidgate.sources.source_results import Providers
 from droidgate.sources.source_schemes import DEVICE_SCHEME
-from droidgate_android.apk.apk_application import read_application, read_identity
-from droidgate_android.apk.reader import Apk, open_apk
-from droidgate_android.apk.xml_tree import XmlElement
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import Format, load_formats
 from droidgate_mappings.formats.installed import (
@@ -58,6 +55,10 @@ from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.text.nearest_names import suggest_name
 from droidgate_mappings.user_folders import cache_folder
+
+if TYPE_CHECKING:
+    from droidgate_android.apk.reader import Apk
+    from droidgate_android.apk.xml_tree import XmlElement
 
 _FOLDER: Final = "installed-applications"
 _SHELL_KINDS: Final[Mapping[str, ComponentKind]] = {
@@ -441,6 +442,8 @@ class _PhoneReader:
         self, app: InstalledApp, package: InstalledPackage, kept: KeptApplication | None
     ) -> InstalledApp:
         """Read one app from its APKs on the phone, and keep what was asked of them."""
+        from droidgate_android.apk.reader import open_apk  # noqa: PLC0415 - what is kept needs no reader of APKs
+
         paths = package_paths(self.device, package.name, self.facts.user) or [package.path]
         statuses, keep = file_statuses(self.device, paths), self.store is not None
         sources = [
@@ -466,6 +469,8 @@ class _PhoneReader:
 
         Of the only app that is asked for, everything is read.
         """
+        from droidgate_android.apk.apk_application import read_application, read_identity  # noqa: PLC0415
+
         if self.is_named(name) or any(
             item.may_match(text) for text in _texts_of(apk.manifest) for item in self.looks_for
         ):
