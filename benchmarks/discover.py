@@ -20,8 +20,6 @@ from _results import Results, median_seconds, parser, processes
 
 from droidgate.devices.adb_client import AdbClient, ServerAddress
 from droidgate.devices.device import Device
-from droidgate.devices.packages import list_packages
-from droidgate.devices.remote_apk import file_statuses
 from droidgate.sources.phone_source import PhoneReading, PhoneRequest, read_phone
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.user_folders import HOME_VARIABLE
@@ -56,12 +54,6 @@ def running_phone(packages: int) -> Iterator[Device]:
             process.stdin.close()
 
 
-def whole_bytes(device: Device) -> int:
-    """Return the length of all APKs together: what a full pull would carry."""
-    paths = [package.path for package in list_packages(device)]
-    return sum(file_status.size for file_status in file_statuses(device, paths).values())
-
-
 def discover(device: Device, *, every_app: bool) -> tuple[PhoneReading, float]:
     """Return what a discovery found, and the seconds that it took."""
     request = PhoneRequest(tuple(load_formats().values()), every_app=every_app)
@@ -71,7 +63,7 @@ def discover(device: Device, *, every_app: bool) -> tuple[PhoneReading, float]:
 
 
 def measure_discovery(results: Results, device: Device) -> None:
-    """Measure each discovery, and say how many bytes a full pull of all APKs would be."""
+    """Measure each discovery."""
     columns = {
         "discovery": "",
         "seconds": ".2f",
@@ -90,7 +82,6 @@ def measure_discovery(results: Results, device: Device) -> None:
                 providers = sum(len(app.providers) for app in found.apps)
                 counts = (len(found.apps) - found.kept, found.kept, providers)
                 table.add(f"{name}, {turn}", seconds, *counts, found.bytes_read, found.requests)
-    results.table("full pull", {"bytes of all APKs": ","}).add(whole_bytes(device))
 
 
 def measure_round_trips(results: Results, device: Device, rounds: int) -> None:

@@ -506,8 +506,8 @@ def _without_foreign_files(provider: Provider) -> tuple[Provider, tuple[Finding,
     findings: list[Finding] = []
     extensions = _without_facts(provider.extensions, provider, "", findings)
     capabilities = tuple(
-        capability.model_copy(
-            update={
+        capability.changed(
+            {
                 "extensions": _without_facts(
                     capability.extensions, capability, f"/capabilities/{position}", findings
                 ),
@@ -525,6 +525,8 @@ def _without_facts(
     extensions: Extensions, part: Provider | Capability, pointer: str, findings: list[Finding]
 ) -> Extensions:
     facts = facts_of(extensions)
+    if not facts:
+        return extensions
     foreign = [
         name
         for name, fact in facts.items()

@@ -46,6 +46,8 @@ _OWN_NAMESPACES: Final = frozenset({ANDROID.strip("{}"), TOOLS.strip("{}")})
 _DESCRIPTOR_ENDINGS: Final = (".xml", ".json")
 _MAX_CANDIDATE_BYTES: Final = 1 << 20
 _MAX_CANDIDATES: Final = 64
+_NAMED_BY: Final = {"action": "name", "category": "name", "data": "scheme"}
+"""Parts of an intent filter, in the order of `IntentFilter`, and the attribute that is read of each."""
 
 
 def read_application(apk: Apk, sdk: int = NEWEST_SDK) -> Application:
@@ -249,11 +251,13 @@ class _ManifestReader:
                     yield f"{{{attribute.namespace}}}{attribute.name}", text
 
     def _filter(self, element: XmlElement) -> IntentFilter:
-        def texts(tag: str, name: str) -> tuple[str, ...]:
-            children = (child for child in element.child_elements() if child.tag == tag)
-            return tuple(filter(None, (self._text(_framework_attributes(child), name) for child in children)))
-
-        return IntentFilter(texts("action", "name"), texts("category", "name"), texts("data", "scheme"))
+        texts: dict[str, list[str]] = {tag: [] for tag in _NAMED_BY}
+        for child in element.child_elements():
+            if child.tag in texts:
+                text = self._text(_framework_attributes(child), _NAMED_BY[child.tag])
+                if text:
+                    texts[child.tag].append(text)
+        return IntentFilter(*map(tuple, texts.values()))
 
     def _meta(self, element: XmlElement, path: str) -> Iterator[MetaData]:
         given = _framework_attributes(element)

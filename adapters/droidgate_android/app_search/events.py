@@ -7,12 +7,16 @@ does not see namespaces, prefixes that nobody declares.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final, Literal
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Final, Literal, NamedTuple
 
 from droidgate_android.projects.xml_roots import parse_roots
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.text.xml_text import Element
+
+_USUAL: Final = 64 << 10
+"""Characters of a file whose steps are kept for the next reader."""
 
 _PREFIXES: Final = ("xs", "appfn", "android", "tools", "xsd", "xsi")
 
@@ -37,15 +41,14 @@ class IndexerError(Exception):
         self.name = name
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """One step: `start` and `end` have a tag name, `text` has text; `end-document` comes last."""
 
     type: Literal["start", "end", "text", "end-document"]
     name: str = ""
     text: str = ""
     line: int | None = None
-    attributes: Mapping[str, str] = field(default_factory=dict)
+    attributes: Mapping[str, str] = MappingProxyType({})
 
 
 class PullParser:
@@ -107,6 +110,10 @@ def read_events(text: str, *, namespaces: bool = True) -> Sequence[Event]:
     Raises:
         IndexerError: `malformed-xml`, where not even Android's parser would come to the end.
     """
+    return (_read_usual if len(text) <= _USUAL else _read)(text, namespaces)
+
+
+def _read(text: str, namespaces: bool) -> Sequence[Event]:  # noqa: FBT001 - a cache knows its keys by position
     if namespaces and text.startswith("\ufeff"):
         # Android gives its parser documents as characters and an XSD as bytes, of which it skips the mark.
         raise IndexerError("malformed-xml", "the file begins with a byte order mark", line=1)
@@ -115,7 +122,11 @@ def read_events(text: str, *, namespaces: bool = True) -> Sequence[Event]:
     except InputError as error:
         raise _malformed(error) from None
     events = [event for root in roots for event in _events_of(root, namespaces=namespaces)]
-    return [*events, Event("end-document")]
+    return (*events, Event("end-document"))
+
+
+# A linter takes the steps that the indexer took, and most apps have the same schema.
+_read_usual = lru_cache(maxsize=4)(_read)
 
 
 def _malformed(error: InputError) -> IndexerError:
@@ -145,9 +156,11 @@ def _events_of(root: Element, *, namespaces: bool) -> Iterator[Event]:
             continue
         name = _name_of(current, namespaces=namespaces)
         yield Event("start", name, line=line, attributes=_attributes_of(current))
-        inside: list[Element | Event] = [Event("text", text=current.text or "")]
+        inside: list[Element | Event] = [Event("text", text=current.text)] if current.text else []
         for child in current:
-            inside += [child, Event("text", text=child.tail or "")]
+            inside.append(child)
+            if child.tail:
+                inside.append(Event("text", text=child.tail))
         pending += reversed([*inside, Event("end", name, line=line)])
 
 

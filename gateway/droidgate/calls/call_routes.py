@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from droidgate.calls.call_links import CallLink, RoutePlan
-from droidgate.calls.screen_route import ScreenRoute
 from droidgate.calls.shell_route import ShellRoute
 from droidgate.calls.subjects import CapabilityKey
 from droidgate.calls.targets import CallTarget, PhoneTargets, ScreenTarget
@@ -20,6 +19,7 @@ from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.values.failures import CallError, Failure, call_error
 
 if TYPE_CHECKING:
+    from droidgate.calls.screen_route import ScreenRoute
     from droidgate.calls.shim_route import ShimRoute
 
 CapabilityRoute: TypeAlias = "ShellRoute | ShimRoute | ScreenRoute"
@@ -48,12 +48,12 @@ class CallRoutes:
     Attributes:
         targets: The capabilities.
         shims: Returns the route through the phone's shims, which takes long to import.
-        screens: The route by its screen.
+        screens: Returns the route by its screen, which takes long to import too.
     """
 
     targets: PhoneTargets
     shims: Callable[[], ShimRoute]
-    screens: ScreenRoute
+    screens: Callable[[], ScreenRoute]
 
     def choose(self, target: CallTarget, arguments: Mapping[str, Json], link: CallLink) -> ChosenRoute:
         """Return the first route that can carry a call.
@@ -93,9 +93,11 @@ class CallRoutes:
         installed: dict[str, InstalledPackage] | None = None
         failures: dict[CapabilityKey, CallError] = {}
         for target in targets:
+            if isinstance(target, ScreenTarget):
+                continue
             try:
-                route = next(self._routes_to(target))
-                if not isinstance(route, ShellRoute | ScreenRoute):
+                route = next(self._routes_to_app(target))
+                if not isinstance(route, ShellRoute):
                     installed = place.packages() if installed is None else installed
                     route.find(target, place, installed)
             except CallError as error:
@@ -111,7 +113,7 @@ class CallRoutes:
         Raises:
             CallError: Android lets only the app itself call it.
         """
-        first = next(self._routes_to(target))
+        first = None if isinstance(target, ScreenTarget) else next(self._routes_to_app(target))
         return first if isinstance(first, ShellRoute) else None
 
     def _routes_to(self, target: CallTarget) -> Iterator[CapabilityRoute]:
@@ -120,9 +122,9 @@ class CallRoutes:
         Raises:
             CallError: Android lets only the app itself call it.
         """
-        if isinstance(target, ScreenTarget):
-            yield self.screens
-            return
+        return iter([self.screens()]) if isinstance(target, ScreenTarget) else self._routes_to_app(target)
+
+    def _routes_to_app(self, target: CallTarget) -> Iterator[ShellRoute | ShimRoute]:
         provider = target.provider
         callability = self.targets.callability(target)
         access = capability_verdict(target.capability.access, interface_of(provider))

@@ -30,8 +30,6 @@ from droidgate.calls.call_routes import CallRoutes, ChosenRoute
 from droidgate.calls.call_steps import MAY_BLOCK, CallSteps, Work, is_large, wait_for
 from droidgate.calls.pins import PinState, PinStore
 from droidgate.calls.policy import Decision, Policy
-from droidgate.calls.screen.screen_tools import MobileAgentTools
-from droidgate.calls.screen_route import ScreenRoute
 from droidgate.calls.shell_route import ShellRoute
 from droidgate.calls.subjects import CallEffect, CallSubject, CapabilityKey, NamePattern, Pin
 from droidgate.calls.targets import CallTarget, PhoneTargets, ScreenTarget
@@ -59,6 +57,7 @@ from droidgate_mappings.values.coercion import (
 from droidgate_mappings.values.failures import CallError, Failure, call_error, first_of
 
 if TYPE_CHECKING:
+    from droidgate.calls.screen_route import ScreenRoute
     from droidgate.calls.shim_route import ShimRoute
 
 _code = partial(finding_code, module=__name__)
@@ -207,7 +206,7 @@ class Caller:
         self._approver = approver
         shims = cache(partial(_shim_route, signed_by))
         self.targets = PhoneTargets(device, lambda *asked: shims().ask_for_tools(*asked), keep=keep)
-        self._routes = CallRoutes(self.targets, shims, ScreenRoute(MobileAgentTools(lambda: device)))
+        self._routes = CallRoutes(self.targets, shims, cache(partial(_screen_route, device)))
 
     def call(
         self,
@@ -598,6 +597,13 @@ def _shim_route(signed_by: str | None) -> ShimRoute:
     from droidgate.calls.shim_route import ShimRoute
 
     return ShimRoute(signed_by)
+
+
+def _screen_route(device: Device) -> ScreenRoute:
+    from droidgate.calls.screen.screen_tools import MobileAgentTools  # noqa: PLC0415 - most calls need no screen
+    from droidgate.calls.screen_route import ScreenRoute  # noqa: PLC0415
+
+    return ScreenRoute(MobileAgentTools(lambda: device))
 
 
 def _needs_nobody(state: PinState, decision: Decision) -> bool:

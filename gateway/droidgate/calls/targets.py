@@ -41,7 +41,6 @@ from droidgate_mappings.text_safety.hidden import is_hidden
 from droidgate_mappings.text_safety.look_alikes import folded_skeleton, skeleton
 from droidgate_mappings.values.failures import CallError, Failure
 from droidgate_mobile_agent.format import FORMAT_ID
-from droidgate_mobile_agent.read import built_in
 from droidgate_shim.builder.source_app import is_unasked
 
 _BLANKS: Final = "\t\n"
@@ -187,6 +186,8 @@ class ScreenTarget(CallTarget):
 
 def screen_targets(serial: str, user: int) -> tuple[ScreenTarget, ...]:
     """Return MobileAgent's commands on a phone."""
+    from droidgate_mobile_agent.read import built_in  # noqa: PLC0415 - most calls need no screen
+
     provider = built_in().model_copy(update={"package": SCREENS})
     app = InstalledApp(SCREENS, 0, (provider,), path=f"phone:{serial.lower()}")
     return tuple(ScreenTarget(provider, capability, app, user) for capability in provider.capabilities)

@@ -613,26 +613,30 @@ class WhyOnPhone:
 
 
 def reasons_for_models(
-    targets: PhoneTargets, failures: Mapping[CapabilityKey, CallError], agent: str = "mcp-client"
-) -> dict[CapabilityKey, dict[str, Json]]:
+    targets: Iterable[CallTarget],
+    sdk_full: str,
+    failures: Mapping[CapabilityKey, CallError],
+    agent: str = "mcp-client",
+) -> list[dict[str, Json]]:
     """Return why an agent can or cannot call each capability of a phone, by what is known of it already.
 
     How a gate is opened is left out: a model should not grant itself anything.
 
     Args:
         targets: What the phone's apps declare.
+        sdk_full: The phone's API level.
         failures: Why each call of a capability would fail, such as a rule of the user's policy.
         agent: The kind of agents.
     """
     (kind,) = _kinds(agent, on_phone=False)
-    chains, found = GateChains(), {}
-    for target in targets.all():
+    chains, found = GateChains(), []
+    for target in targets:
         subject = Subject(
             provider=target.provider,
             capability=target.capability,
             application=target.app.application,
             package=target.app.package,
-            sdk_full=targets.reading.facts.sdk_full,
+            sdk_full=sdk_full,
             state_is_read=True,
         )
         answer, failure = chains.answer(kind, subject), failures.get(target.key)
@@ -642,7 +646,7 @@ def reasons_for_models(
             row |= {"gate": gate.id, "found": gate.fact, "opened_by": gate.owner}
         if failure is not None and answer.verdict != "cannot":
             row |= {"verdict": "cannot", "gate": None, "found": failure.failure.text, "opened_by": "user"}
-        found[target.key] = row
+        found.append(row)
     return found
 
 

@@ -45,7 +45,6 @@ from droidgate.calls.subjects import (
 )
 from droidgate.calls.targets import SCREENS, CallTarget, ScreenTarget, last_part
 from droidgate.calls.traces import NO_TRACE, Trace
-from droidgate.calls.why import reasons_for_models
 from droidgate.devices.packages import InstalledPackage, list_packages
 from droidgate.devices.properties import current_user
 from droidgate.serving.elicitation import ClientApprover
@@ -176,7 +175,8 @@ class ServedPhone:
         packages: What was installed when its apps were read.
         targets: What its apps declare and can be called.
         failures: Why each call of a capability that is left out would fail.
-        reasons: Why each capability can or cannot be called, for models.
+        declared: What its apps declare, whether it can be called or not.
+        sdk_full: Its API level.
         screens: MobileAgent's commands are served too.
         digest: Of the phone's lists at the last check that found `targets` current; None before that.
     """
@@ -187,7 +187,8 @@ class ServedPhone:
     packages: frozenset[InstalledPackage] = frozenset()
     targets: tuple[CallTarget, ...] = ()
     failures: dict[CapabilityKey, CallError] = field(default_factory=dict)
-    reasons: dict[CapabilityKey, dict[str, Json]] = field(default_factory=dict)
+    declared: tuple[CallTarget, ...] = ()
+    sdk_full: str = ""
     screens: bool = False
     digest: str | None = None
 
@@ -215,7 +216,8 @@ class ServedPhone:
         every = (*of_apps, *(caller.targets.screens() if self.screens else ()))
         self.failures = caller.uncallable(every, client=EVERY_CLIENT)
         self.targets = tuple(target for target in every if target.key not in self.failures)
-        self.reasons = reasons_for_models(caller.targets, self.failures)
+        self.declared = tuple(caller.targets.all())
+        self.sdk_full = caller.targets.reading.facts.sdk_full
         self.caller, self.packages, self.digest = caller, packages, None
         return True
 
@@ -229,12 +231,29 @@ class _ToolTarget:
 
 
 @dataclass(frozen=True, slots=True)
+class _Reasons:
+    """Why capabilities of a phone can or cannot be called: gathered when a client asks, which few do."""
+
+    uri: str
+    targets: tuple[CallTarget, ...]
+    sdk_full: str
+    failures: Mapping[CapabilityKey, CallError]
+
+    def read(self) -> ResourceContent:
+        """Return them as a resource."""
+        from droidgate.calls.why import reasons_for_models  # noqa: PLC0415 - it takes a third of the start
+
+        rows: Json = reasons_for_models(self.targets, self.sdk_full, self.failures)
+        return ResourceContent(self.uri, "application/json", _shown_json(rows))
+
+
+@dataclass(frozen=True, slots=True)
 class _Served:
     """What is served at one moment."""
 
     snapshot: ToolSnapshot = field(default_factory=ToolSnapshot)
     targets: dict[str, _ToolTarget] = field(default_factory=dict)
-    resources: dict[str, ResourceContent] = field(default_factory=dict)
+    resources: dict[str, ResourceContent | _Reasons] = field(default_factory=dict)
     app_texts: dict[str, str] = field(default_factory=dict)
 
 
@@ -475,7 +494,7 @@ class PhoneTools:
         content = self._served.resources.get(uri)
         if content is None:
             raise UnknownResourceError(f"unknown resource {uri!r}", hint="list the resources again")
-        return content
+        return await anyio.to_thread.run_sync(content.read) if isinstance(content, _Reasons) else content
 
     def _warn_once(self, text: str) -> None:
         if text not in self._warned:
@@ -544,7 +563,7 @@ class PhoneTools:
         )
         tools: list[ServedTool] = []
         targets: dict[str, _ToolTarget] = {}
-        contents: list[tuple[ServedResource, ResourceContent]] = []
+        contents: list[tuple[ServedResource, ResourceContent | _Reasons]] = []
         app_texts: dict[str, str] = {}
         for items in _by_provider(found):
             phone, provider = items[0].phone, items[0].target.provider
@@ -577,17 +596,28 @@ class PhoneTools:
                 app_texts.setdefault(group, provider.instructions)
             contents += _resources(f"{_serial(phone)}/{package}", provider, findings)
         for phone in self._phones:
-            rows = [row for key, row in phone.reasons.items() if self._is_selected(key.package)]
-            if rows:
-                contents += _parts(
-                    _serial(phone), [("why", "application/json", _ABOUT_WHY, _shown_json(rows))]
-                )
+            contents += self._reasons_of(phone)
         return _Served(
             ToolSnapshot(tuple(tools), tuple(resource for resource, _ in contents)),
             targets,
             {content.uri: content for _, content in contents},
             app_texts,
         )
+
+    def _reasons_of(self, phone: ServedPhone) -> Iterator[tuple[ServedResource, _Reasons]]:
+        """Yield why the capabilities of a phone can or cannot be called; those of many are several texts."""
+        declared = tuple(target for target in phone.declared if self._is_selected(target.app.package))
+        count = -(-len(declared) // _REASONS_IN_PART)
+        for number in range(count):
+            end, part = ("", "") if count == 1 else (f"/{number + 1}", f", part {number + 1} of {count}")
+            uri = f"droidgate://{quote(_serial(phone), safe='/:$')}/why{end}"
+            targets = declared[number * _REASONS_IN_PART :][:_REASONS_IN_PART]
+            yield (
+                ServedResource(
+                    uri, f"{one_line(_serial(phone))} why{end}", "application/json", title=_ABOUT_WHY + part
+                ),
+                _Reasons(uri, targets, phone.sdk_full, phone.failures),
+            )
 
 
 def _why_left_out(tool: ServedTool) -> str | None:
@@ -634,6 +664,7 @@ def _resources(
     return _parts(path, texts, place)
 
 
+_REASONS_IN_PART: Final = 250
 _ABOUT_WHY: Final = "Which capabilities can be called, and what keeps the others from being called"
 
 

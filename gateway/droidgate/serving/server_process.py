@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -15,7 +16,6 @@ from droidgate.calls.caller import Caller
 from droidgate.calls.subjects import NamePattern
 from droidgate.calls.traces import NO_TRACE, Trace, open_trace
 from droidgate.devices.device import connect_device
-from droidgate.serving.http_transport import HttpAddress, http_application, http_server, listen, parse_address
 from droidgate.serving.phone_tools import PhoneTools, ServedPhone
 from droidgate.serving.served_files import SharedFolders
 from droidgate.serving.server_application import McpServer
@@ -23,6 +23,9 @@ from droidgate.serving.stdio_transport import run_stdio
 from droidgate.serving.tokens import TokenCheck, read_or_make_token, token_file
 from droidgate.serving.tool_search import SearchTools
 from droidgate.serving.tools import ToolProvider
+
+if TYPE_CHECKING:
+    from droidgate.serving.http_transport import HttpAddress
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +112,7 @@ def serve(  # noqa: PLR0913
         InputError: the token's file or the user's policy cannot be used.
         WriteError: the trace cannot be written, or there is a file of its name.
     """
-    address = None if http is None else parse_address(http)
+    address = http_address(http)
     with open_trace(trace) as steps:
         phones = phone_tools(
             serials,
@@ -123,6 +126,19 @@ def serve(  # noqa: PLR0913
         )
         tools = SearchTools(phones, always=search)
         serve_tools(tools, address=address, needs_token=needs_token, on_listening=on_listening)
+
+
+def http_address(text: str | None) -> HttpAddress | None:
+    """Return the address that a user wrote as `[HOST:]PORT`; None for standard input and output.
+
+    Raises:
+        UsageError: it is written otherwise, or is not one of loopback.
+    """
+    if text is None:
+        return None
+    from droidgate.serving.http_transport import parse_address  # noqa: PLC0415 - as in `serve_tools`
+
+    return parse_address(text)
 
 
 def serve_tools(
@@ -139,6 +155,12 @@ def serve_tools(
     if address is None:
         run_stdio(application)
         return
+    from droidgate.serving.http_transport import (  # noqa: PLC0415 - standard input needs none of it
+        http_application,
+        http_server,
+        listen,
+    )
+
     path = token_file() if needs_token else None
     check = None if path is None else TokenCheck(read_or_make_token(path))
     with listen(address) as (listener, taken):

@@ -9,16 +9,9 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from droidgate.sources.archives import is_archive, is_packed_folder
-from droidgate.sources.catalogs.catalog_files import catalog_folder
-from droidgate.sources.file_reader import STANDARD_INPUT, FileReader
-from droidgate.sources.folders import MAX_FILE_BYTES, read_bytes
 from droidgate.sources.format_reading import ReadOptions
-from droidgate.sources.source_code import Code
 from droidgate.sources.source_results import Providers
-from droidgate.sources.source_schemes import DEVICE_SCHEME, GIT_SCHEME
-from droidgate_android.projects.android_project import Module
-from droidgate_android.projects.resources import SourceSet
+from droidgate.sources.source_schemes import DEVICE_SCHEME, GIT_SCHEME, STANDARD_INPUT
 from droidgate_mappings.formats.format import (
     Format,
     chosen_formats,
@@ -30,7 +23,9 @@ from droidgate_mappings.model.errors import BudgetError, EmptyError, InputError,
 from droidgate_mappings.timed_steps import timed_step
 
 if TYPE_CHECKING:
+    from droidgate.sources.file_reader import FileReader
     from droidgate_android.apk.reader import Apk
+    from droidgate_android.projects.android_project import Module
 
 __all__ = [
     "DEVICE_SCHEME",
@@ -228,13 +223,17 @@ def read_source(
     for format_ in options.formats:
         if format_.built_in is not None and source == f"{format_.id}:":
             return Providers((format_.built_in(),))
+    from droidgate.sources.archives import is_archive, is_packed_folder  # noqa: PLC0415 - phones need no files
+    from droidgate.sources.catalogs.catalog_files import catalog_folder  # noqa: PLC0415
+    from droidgate.sources.folders import MAX_FILE_BYTES, read_bytes  # noqa: PLC0415
+
     catalog = None if source == STANDARD_INPUT else catalog_folder(source)
     if catalog is not None:
         # Most runs have no catalog either.
         from droidgate.sources.catalogs.catalog import read_catalog
 
         return read_catalog(catalog, options)
-    reader = FileReader(options)
+    reader = _file_reader(options)
     if source == STANDARD_INPUT:
         data = (sys.stdin.buffer if stdin is None else stdin).read(MAX_FILE_BYTES + 1)
         if len(data) > MAX_FILE_BYTES:
@@ -258,14 +257,14 @@ def read_source(
 
 def read_opened(apk: Apk, options: ReadOptions | None = None) -> Providers:
     """Return what an opened APK with its splits declares; what cannot be read is among the problems."""
-    reader = FileReader(options or ReadOptions())
+    reader = _file_reader(options)
     reader.read_apk(apk)
     return reader.result()
 
 
 def read_one_module(module: Module, options: ReadOptions | None = None) -> Providers:
     """Return what one module of a build declares; what cannot be read is among the problems."""
-    reader = FileReader(options or ReadOptions())
+    reader = _file_reader(options)
     reader.read_module(module)
     return reader.result()
 
@@ -277,7 +276,10 @@ def read_loose_code(files: Mapping[str, bytes], options: ReadOptions | None = No
         files: Content by path as a user would write it.
         options: How they are read.
     """
-    reader = FileReader(options or ReadOptions())
+    from droidgate.sources.source_code import Code  # noqa: PLC0415 - as in `_file_reader`
+    from droidgate_android.projects.resources import SourceSet  # noqa: PLC0415
+
+    reader = _file_reader(options)
     reader.read_code_alone(Code((SourceSet(files),)))
     return reader.result()
 
@@ -293,9 +295,15 @@ def read_content(path: str, data: bytes, options: ReadOptions | None = None) -> 
     Raises:
         InputError: it is broken, or no format claims it.
     """
-    reader = FileReader(options or ReadOptions())
+    reader = _file_reader(options)
     reader.read_named(path, data)
     return reader.result()
+
+
+def _file_reader(options: ReadOptions | None) -> FileReader:
+    from droidgate.sources.file_reader import FileReader  # noqa: PLC0415 - a phone's apps are read without it
+
+    return FileReader(options or ReadOptions())
 
 
 def _is_folder(source: str) -> bool:

@@ -24,6 +24,7 @@ from droidgate.sources.source_code import (
     with_output_of,
 )
 from droidgate.sources.source_results import Providers, only_in_variants
+from droidgate.sources.source_schemes import STANDARD_INPUT
 from droidgate_android.apk.file_kinds import is_binary_xml, is_zip
 from droidgate_android.projects.android_project import (
     MAIN,
@@ -50,9 +51,6 @@ if TYPE_CHECKING:
     from droidgate_android.apk.reader import Apk
 
 _code = partial(finding_code, module=__name__)
-
-
-STANDARD_INPUT: Final = "-"
 
 UNREFERENCED_DESCRIPTOR: Final = _code(
     "unreferenced-descriptor",

@@ -7,13 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from droidgate.sources.source_code import (
-    Code,
-    code_endings,
-    join_code,
-    read_code,
-    report_elsewhere,
-)
 from droidgate.sources.source_results import Providers
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import (
@@ -33,6 +26,7 @@ from droidgate_mappings.text.json_text import parse_json
 
 if TYPE_CHECKING:
     from droidgate.sources.packed_folders import UnpackedFolder
+    from droidgate.sources.source_code import Code
 
 UTF_16: Final = finding_code(
     "utf-16", "A descriptor is in UTF-16, as PowerShell writes files; other programs expect UTF-8", __name__
@@ -139,6 +133,8 @@ class FormatReader:
     @property
     def code_endings(self) -> tuple[str, ...]:
         """How the names of the files end that the formats read as source code."""
+        from droidgate.sources.source_code import code_endings  # noqa: PLC0415 - phones have no source code
+
         return code_endings(self.options.formats)
 
     def note(self, *problems: InputError) -> None:
@@ -251,6 +247,8 @@ class FormatReader:
             reading = Reading()
             code = None if self.options.strict else code
         if code is not None and format_.code is not None:
+            from droidgate.sources.source_code import join_code, report_elsewhere  # noqa: PLC0415 - nor here
+
             code_providers = self._read_code(format_, code, context)
             providers = join_code(reading.providers, code_providers, application, context.findings)
             context.findings += report_elsewhere(format_.title, providers, application)
@@ -260,6 +258,8 @@ class FormatReader:
     def _read_code(self, format_: Format, code: Code, context: ReadingContext) -> tuple[Provider, ...]:
         if format_.code is None:
             return ()
+        from droidgate.sources.source_code import read_code  # noqa: PLC0415
+
         code_reading = read_code(format_.code, code, context)
         self.files_read.update(dict.fromkeys(code_reading.files_read))
         self.note(*code_reading.problems)

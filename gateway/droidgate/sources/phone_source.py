@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from droidgate.devices.device import Device, connect_device
 from droidgate.devices.device_errors import (
@@ -31,7 +31,7 @@ from droidgate.devices.packages import (
     query_components,
 )
 from droidgate.devices.properties import build_of, current_user, get_properties
-from droidgate.devices.remote_apk import file_statuses, open_remote_apk
+from droidgate.devices.remote_apk import RemoteApk, file_statuses, open_remote_apk
 from droidgate.devices.service_shells import SystemList, run_listing, service_shell
 from droidgate.devices.sync import FileStatus
 from droidgate.sources.format_reading import FormatReader, ReadOptions
@@ -39,9 +39,6 @@ from droidgate.sources.kept_answers import digest_of, kept_answers
 from droidgate.sources.kept_applications import ApplicationStore, KeptApplication, NotKeptError, record
 from droidgate.sources.source_results import Providers
 from droidgate.sources.source_schemes import DEVICE_SCHEME
-from droidgate_android.apk.apk_application import read_application, read_identity
-from droidgate_android.apk.reader import Apk, open_apk
-from droidgate_android.apk.xml_tree import XmlElement
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import Format, load_formats
 from droidgate_mappings.formats.installed import (
@@ -60,6 +57,10 @@ from droidgate_mappings.text.nearest_names import suggest_name
 from droidgate_mappings.timed_steps import timed_step
 from droidgate_mappings.user_folders import cache_folder
 
+if TYPE_CHECKING:
+    from droidgate_android.apk.reader import Apk
+    from droidgate_android.apk.xml_tree import XmlElement
+
 _FOLDER: Final = "installed-applications"
 _SHELL_KINDS: Final[Mapping[str, ComponentKind]] = {
     "service": "services",
@@ -67,7 +68,8 @@ _SHELL_KINDS: Final[Mapping[str, ComponentKind]] = {
     "receiver": "receivers",
 }
 _DEVICE_SOURCE: Final = re.compile(r"adb:(?P<serial>[^/]*)(?:/(?P<package>[^!/]+))?/?")
-_QUERIES_AT_ONCE: Final = 4
+_AT_ONCE: Final = 4
+"""Queries, or apps that are read: a phone takes longer to answer than it takes to read an answer."""
 _MOST_NAMED: Final = 10
 _EVERY_APP_INSTEAD: Final = "every app's manifest is read instead"
 _OF_ONE_ANSWER: Final = (CommandFailedError, DeviceOutputError, OutputLimitError)
@@ -259,8 +261,7 @@ class _PhoneReader:
     listed: dict[str, SystemList] = field(default_factory=dict)
     not_listed_because: dict[str, str] = field(default_factory=dict)
     problems: list[InputError] = field(default_factory=list)
-    bytes_read: int = 0
-    requests: int = 0
+    opened: list[RemoteApk] = field(default_factory=list)
     chosen_by_the_shell: bool = False
     candidates: set[str] = field(default_factory=set)
     """Packages that are read for a mark alone: in the result are those of them that declare something."""
@@ -287,8 +288,8 @@ class _PhoneReader:
             ),
             problems=tuple(self.problems),
             installed=len(packages),
-            bytes_read=self.bytes_read,
-            requests=self.requests,
+            bytes_read=sum(apk.bytes_read for apk in self.opened),
+            requests=sum(apk.requests for apk in self.opened),
             not_asked=tuple(dict.fromkeys(unasked)) if self.chosen_by_the_shell else (),
             left_out=tuple(name for name in sorted(packages) if self.leaves_out(name)),
             listings=self.listed,
@@ -379,7 +380,7 @@ class _PhoneReader:
             except _OF_ONE_ANSWER as error:
                 return error
 
-        with ThreadPoolExecutor(_QUERIES_AT_ONCE) as pool:
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
             return list(pool.map(ask_one, queries))
 
     def read_apps(self, packages: Sequence[InstalledPackage]) -> list[InstalledApp]:
@@ -389,15 +390,21 @@ class _PhoneReader:
             path for record in kept.values() if record is not None for path in record[0].get("files", {})
         }
         statuses = file_statuses(self.device, sorted(paths)) if paths else {}
-        apps = []
-        for package in packages:
+
+        def read_one(package: InstalledPackage) -> InstalledApp:
             record = kept.pop(package.name)
             if record is not None and record[0] != self.key(
                 package, list(record[0].get("files", {})), statuses
             ):
                 record = None
-            apps.append(self.read_app(package, None if record is None else record[1]))
-        return apps
+            return self.read_app(package, None if record is None else record[1])
+
+        pool = ThreadPoolExecutor(_AT_ONCE)
+        try:
+            return list(pool.map(read_one, packages))
+        finally:
+            # After a failure of the phone, or at a deadline, no further app is begun.
+            pool.shutdown(cancel_futures=True)
 
     def load(self, package: InstalledPackage) -> tuple[dict[str, Json], KeptApplication] | None:
         return None if self.store is None else self.store.load(self.name_of(package))
@@ -437,6 +444,8 @@ class _PhoneReader:
         self, app: InstalledApp, package: InstalledPackage, kept: KeptApplication | None
     ) -> InstalledApp:
         """Read one app from its APKs on the phone, and keep what was asked of them."""
+        from droidgate_android.apk.reader import open_apk  # noqa: PLC0415 - what is kept needs no reader of APKs
+
         paths = package_paths(self.device, package.name, self.facts.user) or [package.path]
         statuses, keep = file_statuses(self.device, paths), self.store is not None
         sources = [
@@ -450,9 +459,8 @@ class _PhoneReader:
                 read = self.read_formats(app, now)
                 now = replace(now, findings=apk.findings)
         finally:
+            self.opened.extend(sources)
             for source in sources:
-                self.bytes_read += source.bytes_read
-                self.requests += source.requests
                 source.close()
         if self.store is not None:
             self.store.keep(self.name_of(package), self.key(package, paths, statuses), now)
@@ -463,6 +471,8 @@ class _PhoneReader:
 
         Of the only app that is asked for, everything is read.
         """
+        from droidgate_android.apk.apk_application import read_application, read_identity  # noqa: PLC0415
+
         if self.is_named(name) or any(
             item.may_match(text) for text in _texts_of(apk.manifest) for item in self.looks_for
         ):

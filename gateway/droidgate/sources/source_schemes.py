@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+STANDARD_INPUT: Final = "-"
+
 DEVICE_SCHEME: Final = "adb:"
 """A phone."""
 

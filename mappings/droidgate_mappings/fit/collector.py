@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from droidgate_mappings.fit import losses
 from droidgate_mappings.fit.losses import Loss
@@ -30,8 +30,7 @@ from droidgate_mappings.tables.loading import find_format_tables
 from droidgate_mappings.text.xml_text import NOT_XML
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(NamedTuple):
     """Where a type is in the model.
 
     Attributes:
@@ -94,7 +93,9 @@ class Collector:
             names: What the row's words name.
         """
         capacity = self.capacity
-        has_text = capacity.type_descriptions != "none" or "description" in capacity.capability_fields
+        has_text = not loss.in_text or (
+            capacity.type_descriptions != "none" or "description" in capacity.capability_fields
+        )
         self.findings.append(loss.finding(pointer, *lost, source=self.place, has_text=has_text, **names))
 
     def report_moved(self, loss: Loss, pointer: str, text: str, **names: Any) -> None:

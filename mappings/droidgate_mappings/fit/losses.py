@@ -291,6 +291,10 @@ ROWS: Final[list[Loss]] = []
 """Every row, those of formats too; filled as modules are imported."""
 
 
+_BLANK: Final = Finding(code="", level=Level.RENAMED, pointer="", message="")
+"""Findings of losses are copies of it: validating each would cost twice as much."""
+
+
 @dataclass(frozen=True, slots=True)
 class Loss:
     """One row of the table.
@@ -338,13 +342,17 @@ class Loss:
             has_text: The dialect has a description that can hold what is lost.
             names: What the words name.
         """
-        return Finding(
-            code=self.code,
-            level=self.level_of(*lost, has_text=has_text),
-            pointer=pointer,
-            message=self.words.format(**names),
-            hint=self.hint,
-            source=source,
+        level = self.level_of(*lost, has_text=has_text)
+        message = self.words.format(**names)
+        return _BLANK.changed(
+            {
+                "code": self.code,
+                "level": level,
+                "pointer": pointer,
+                "message": message,
+                "hint": self.hint,
+                "source": source,
+            }
         )
 
 

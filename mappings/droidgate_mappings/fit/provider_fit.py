@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -11,6 +12,7 @@ from droidgate_mappings.fit.access_fit import fit_capability_access, fit_compone
 from droidgate_mappings.fit.collector import Collector, Node
 from droidgate_mappings.fit.description_notes import put_first, schema_notes
 from droidgate_mappings.fit.type_fit import (
+    blank_type,
     fit_facts,
     fit_moved,
     fit_property,
@@ -129,6 +131,8 @@ def _fit_provider_fields(fit: Collector) -> dict[str, Any]:
 def _default_fields(
     fit: Collector, defaults: Mapping[Any, str], changes: dict[str, Any], pointer: str
 ) -> None:
+    if not defaults:
+        return
     filled = {"package": fit.provider.package or fit.format_id, "id": changes.get("id", "")}
     for name, template in defaults.items():
         value = changes.get(name)
@@ -220,8 +224,9 @@ def _capability_ids(fit: Collector) -> list[str]:
     if rule is None or fit.comes_from_target:
         return ids
     keys = [f"{fit.provider.package}/{fit.provider.component}/{id_}" for id_ in ids]
+    counts = Counter(ids)
     keyed = [
-        (item, key if ids.count(item) == 1 else f"{key}/{position}")
+        (item, key if counts[item] == 1 else f"{key}/{position}")
         for position, (item, key) in enumerate(zip(ids, keys, strict=True))
     ]
     written = map_names(keyed, rule.rule())
@@ -403,8 +408,12 @@ def _default_output(fit: Collector, pointer: str) -> Type:
     leaf = f"{pointer}/properties/{_WRAPPER}"
     for each in (f"{pointer}/kind", f"{leaf}/required", f"{leaf}/type/kind"):
         fit.report(losses.TEXT_OUTPUT_ADDED, each)
-    text = Property(type=ScalarType(kind="string"), required=True)
-    return ObjectType(properties={_WRAPPER: text})
+    return _TEXT_OUTPUT
+
+
+_TEXT_OUTPUT: Final = ObjectType(
+    properties={_WRAPPER: Property(type=ScalarType(kind="string"), required=True)}
+)
 
 
 def _fit_declared_output(
@@ -440,7 +449,7 @@ def _fit_typed_object(fit: Collector, type_: Type, node: Node) -> Type:
         return fitted
     if fitted.kind != "object":
         fit.report(losses.OBJECT_STATED, node.leaf("keywords/type"), fit.is_object(type_))
-        return fitted.model_copy(update={"keywords": {**fitted.keywords, "type": "object"}})
+        return fitted.changed({"keywords": {**fitted.keywords, "type": "object"}})
     if fitted.nullable:
         fit.report(losses.NULL_OF_OBJECT, node.leaf("nullable"))
     if fitted.implicit:
@@ -448,12 +457,12 @@ def _fit_typed_object(fit: Collector, type_: Type, node: Node) -> Type:
     if "type" in fitted.keywords:
         fit.report(losses.TYPE_KEYWORD, node.leaf("keywords/type"))
     keywords = {word: value for word, value in fitted.keywords.items() if word != "type"}
-    return fitted.model_copy(update={"nullable": False, "implicit": False, "keywords": keywords})
+    return fitted.changed({"nullable": False, "implicit": False, "keywords": keywords})
 
 
 def _fit_parameters(
     fit: Collector, type_: ObjectType, node: Node, notes: list[str], *, carries_required: bool
-) -> ObjectType:
+) -> Type:
     """Return an input or output object whose own facts are appended to the capability's description."""
     own_notes: list[str] = []
     facts = fit_facts(fit, type_, node, own_notes)
@@ -468,7 +477,7 @@ def _fit_parameters(
     for name, property_ in type_.properties.items():
         inner = Node(node.leaf(f"properties/{pointer_token(name)}"), top=written[name], outer_notes=notes)
         properties[written[name]] = fit_property(fit, property_, inner, carries_required=carries_required)
-    return ObjectType(properties=properties, **facts)
+    return blank_type("object").changed({"properties": properties, **facts})
 
 
 def _wrap_output(fit: Collector, type_: Type, pointer: str, notes: list[str]) -> Type:

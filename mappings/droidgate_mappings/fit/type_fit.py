@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 from typing import Any, Final
 
@@ -106,7 +105,7 @@ def replace_shape(fit: Collector, type_: Type, kind: str, pointer: str, notes: l
     written = blank_type(kind)
     if isinstance(written, ArrayType) and fit.capacity.items_required:
         written = ArrayType(items=ScalarType(kind="string"))
-    shape = type_.model_copy(update=NO_FACTS)
+    shape = type_.changed(NO_FACTS)
     before = dict(leaves_of_type(shape, pointer))
     definitions = fit.provider.definitions
     if kind == "string" and fit.is_object(shape):
@@ -530,7 +529,7 @@ def fit_property(
         required = True
     return property_.changed(
         {
-            "type": fit_type(fit, property_.type, replace(node, pointer=node.leaf("type"))),
+            "type": fit_type(fit, property_.type, Node(node.leaf("type"), *node[1:])),
             "required": required,
             "extensions": fit.fit_extensions(property_.extensions, node.pointer),
         }

@@ -431,6 +431,7 @@ class Format:
 class _Lazy:
     target: str
 
+    @cache  # noqa: B019 - they are few, and modules keep them anyway
     def load(self) -> Callable[..., Any]:
         module, _, name = self.target.partition(":")
         function: Callable[..., Any] = getattr(import_module(module), name)

@@ -133,11 +133,10 @@ def _print_plan(options: Serve) -> int:
 
 def _serve(options: Serve) -> int:
     from droidgate.calls.traces import open_trace
-    from droidgate.serving.http_transport import parse_address
-    from droidgate.serving.server_process import phone_tools, serve_tools
+    from droidgate.serving.server_process import http_address, phone_tools, serve_tools
     from droidgate.serving.tool_search import SearchTools
 
-    address = None if options.http is None else parse_address(options.http)
+    address = http_address(options.http)
     with open_trace(options.trace) as steps:
         tools = phone_tools(
             options.serials or (),
