@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self, datacla
 import typer
 from typer.core import TyperCommand
 
+from droidgate.cli.failure_texts import USAGE_ERROR
 from droidgate.cli.output.page_length import PageLength, choose_page_length
 from droidgate.cli.output.verbosity import Quiet, Verbose, add_verbosity
 from droidgate_mappings.model.errors import UsageError
@@ -149,6 +150,14 @@ def _word_of(annotation: Any) -> str | None:
 
 class _CommandLine(TyperCommand):
     """A command for typer: its help has one word for each value, and the options below their headings."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read what is typed; an error that it raises has the command."""
+        try:
+            return super().parse_args(ctx, args)
+        except USAGE_ERROR as error:
+            error.ctx = ctx
+            raise
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Return the words of the usage after the command's name."""

@@ -1,15 +1,16 @@
 """JSON Schemas in fewer bytes, as `tools/list` has them.
 
 A client gets the list before it calls anything, and most give it to their model. What only our own readers
-use is left out; so are the texts of outputs, which stay in the declaration that is a resource. droidgate checks
-arguments and results itself, so the bounds of 32-bit integers are left out. All else that a client checks stays.
+use is left out; so are the texts of outputs, which stay in the declaration that is a resource. Arguments and
+results are checked by droidgate, so the bounds of 32-bit integers are left out; all else that clients check
+stays.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set as AbstractSet
 from typing import Any, Final
 
 from droidgate_mappings.json_schema.schema_words import ANNOTATION
@@ -54,7 +55,7 @@ def short_output(schema: Schema) -> Schema:
     return _shortened(schema, _ANNOTATIONS | {ANNOTATION})
 
 
-def _shortened(schema: Schema, left_out: Set[str]) -> Schema:
+def _shortened(schema: Schema, left_out: AbstractSet[str]) -> Schema:
     def shorten(part: Schema) -> Schema:
         names = left_out | {"format", *_BOUNDS} if _is_int32(part) else left_out
         return {name: value for name, value in part.items() if name not in names}
