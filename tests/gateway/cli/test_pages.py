@@ -5,6 +5,7 @@ import io
 import json
 import re
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from markdown_it import MarkdownIt
 
 from device_shim.shim_builder.built_samples import PACKAGE, shim_of, source_app
 from droidgate.cli import run
+from droidgate.cli.output import pages
 from droidgate.cli.output.grouped_findings import (
     common_prefix,
     count_levels,
@@ -34,6 +36,7 @@ from droidgate.cli.output.pages import (
     drawn_height,
     file_line,
     file_lines,
+    noted_if_slow,
     plain_height,
     short_page,
 )
@@ -62,6 +65,21 @@ def texts(blocks: list[Block]) -> list[str]:
 
 
 LONG_PAGE = [block for number in range(9) for block in part(f"part {number}", 12)]
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_work_of_more_than_a_second_is_noted_on_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, is_terminal: bool
+) -> None:
+    errors = io.StringIO()
+    monkeypatch.setattr(errors, "isatty", lambda: is_terminal)
+    monkeypatch.setattr(sys, "stderr", errors)
+    with noted_if_slow("reading"):
+        pass
+    monkeypatch.setattr(pages, "_SLOW_SECONDS", 0.001)
+    with noted_if_slow("reading"):
+        threading.Event().wait(0.1)
+    assert errors.getvalue() == "reading\n" * is_terminal
 
 
 def test_a_page_of_one_screen_is_shown_as_it_is() -> None:

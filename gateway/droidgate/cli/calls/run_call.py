@@ -25,7 +25,7 @@ from droidgate.cli.calls.terminal_approval import ask_on_terminal
 from droidgate.cli.calls.typed_arguments import output_lines, read_arguments, read_files
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import Document, PublishedDocument
-from droidgate.cli.output.pages import Line, print_note, print_warning
+from droidgate.cli.output.pages import Line, noted_if_slow, print_note, print_warning
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.verbosity import shows_notes
@@ -305,7 +305,8 @@ def explain_and_report(request: CallRequest, options: Call) -> int:
     Raises:
         UsageError, CallError, InputError, DeviceError: as `call_and_report`.
     """
-    plan = _caller(options).explain(request)
+    with noted_if_slow():
+        plan = _caller(options).explain(request)
     report = Report(lambda: _plan_lines(plan), lambda: plan_document(plan), is_data=True)
     return report.print(options.form)
 

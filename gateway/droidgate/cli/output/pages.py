@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from io import StringIO
 from os import PathLike, fspath
@@ -30,6 +32,8 @@ _ROWS_OF_PART: Final = (10, 6, 4)
 
 _MOST_FILES: Final = 6
 """Files with a line each in a short report."""
+
+_SLOW_SECONDS: Final = 1.0
 
 SECURITY: Final = "Security"
 """What headings of parts about access rules begin with."""
@@ -301,6 +305,19 @@ def print_note(text: str) -> None:
     """Print a line on standard error that `--quiet` leaves out: progress, where things were written."""
     if shows_notes():
         print(visible(text), file=sys.stderr)
+
+
+@contextmanager
+def noted_if_slow(text: str = "reading what the apps of the phone declare") -> Iterator[None]:
+    """Print a note on a terminal if what is done while the context is open takes more than a second."""
+    timer = threading.Timer(_SLOW_SECONDS, print_note, [text])
+    timer.daemon = True
+    if sys.stderr.isatty():
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def print_warning(text: str) -> None:

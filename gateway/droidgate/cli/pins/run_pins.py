@@ -24,7 +24,7 @@ from droidgate.calls.targets import SCREENS
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import Document, PublishedDocument, print_json
 from droidgate.cli.output.marking import marks_page
-from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, print_note, show
+from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, noted_if_slow, print_note, show
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.summaries import input_summary, output_summary
@@ -178,11 +178,12 @@ def diff_pins(options: PinsDiff) -> Report:
         UsageError: there are approvals, and the patterns name none.
     """
     records = _required_if_any(PinStore().list(), options.patterns)
-    phone = open_device(options.serial)
-    targets = phone.caller.targets
     has_screens = any(record.package == SCREENS for record in records)
-    commands = screen_capabilities(targets) if has_screens else ()
-    declared = (*declared_capabilities(targets), *commands)
+    with noted_if_slow():
+        phone = open_device(options.serial)
+        targets = phone.caller.targets
+        commands = screen_capabilities(targets) if has_screens else ()
+        declared = (*declared_capabilities(targets), *commands)
     differences = [compare_pin(record, declared) for record in records]
     return Report(
         lambda: differences_page(differences),
@@ -300,9 +301,10 @@ def approve_pins(options: PinsApprove) -> int:
     patterns, client = options.patterns, options.client
     store = PinStore()
     store.list()
-    phone = open_device(options.serial)
-    targets = phone.caller.targets
-    declared = run_within(RunBudget(None, options.deadline), lambda: declared_capabilities(targets))
+    with noted_if_slow():
+        phone = open_device(options.serial)
+        targets = phone.caller.targets
+        declared = run_within(RunBudget(None, options.deadline), lambda: declared_capabilities(targets))
     # `*` is every app: what works on the phone's screen is approved by its own name only.
     of_screens = [pattern for pattern in patterns if pattern.startswith(f"{SCREENS}/")]
     commands = screen_capabilities(targets) if of_screens else ()

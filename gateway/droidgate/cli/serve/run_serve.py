@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import Document, PublishedDocument
-from droidgate.cli.output.pages import Line, Table, amount, print_note
+from droidgate.cli.output.pages import Line, Table, amount, noted_if_slow, print_note
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.unread_errors import errors_that_nobody_need_read
 from droidgate.cli.serve.serve_options import Serve
@@ -94,7 +94,8 @@ def _print_plan(options: Serve) -> int:
     from droidgate.serving.tool_search import SearchTools
 
     tools = phone_tools(options.serials or (), select=options.select or (), screens=options.screens)
-    tools.look(strict=True)
+    with noted_if_slow():
+        tools.look(strict=True)
     provider = SearchTools(tools, always=options.search)
     apps = plan_tokens(tools.snapshot().tools)
     served = plan_tokens(provider.snapshot().tools)
@@ -150,7 +151,8 @@ def _serve(options: Serve) -> int:
             deadline=options.deadline,
         )
         # A phone may come later: a client that starts with the computer would otherwise have to be restarted.
-        tools.look()
+        with noted_if_slow():
+            tools.look()
         provider = SearchTools(tools, always=options.search)
         print_note(f"serving {amount(len(tools.snapshot().tools), 'tool')}")
         _print_mode(provider, options)
