@@ -69,7 +69,7 @@ LONG_PAGE = [block for number in range(9) for block in part(f"part {number}", 12
 
 @pytest.mark.parametrize("is_terminal", [True, False])
 def test_work_of_more_than_a_second_is_noted_on_a_terminal(
-    monkeypatch: pytest.MonkeyPatch, is_terminal: bool
+    monkeypatch: pytest.MonkeyPatch, *, is_terminal: bool
 ) -> None:
     errors = io.StringIO()
     monkeypatch.setattr(errors, "isatty", lambda: is_terminal)
