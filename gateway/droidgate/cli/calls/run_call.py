@@ -16,7 +16,7 @@ from pydantic import Field
 from droidgate.calls.approvals import Approval, ApprovalRequest
 from droidgate.calls.call_files import fetch_files
 from droidgate.calls.call_requests import CallProgress, CallRequest, CallResult, Hop
-from droidgate.calls.caller import Caller, CallPlan
+from droidgate.calls.caller import CallControls, Caller, CallPlan
 from droidgate.calls.subjects import EVERY_CAPABILITY, CapabilityKey
 from droidgate.calls.trace_context import trace_context_of_process
 from droidgate.calls.traces import SCHEMA_ID, TracedEvent, open_trace
@@ -270,7 +270,8 @@ def call_and_report(request: CallRequest, options: Call) -> int:
 
         allowed = EVERY_CAPABILITY if options.approved else ()
         try:
-            result = caller.call(request, approver=ask, allowed=allowed, trace=steps, progress=line.show)
+            controls = CallControls(approver=ask, allowed=allowed, trace=steps, progress=line.show)
+            result = caller.call(request, controls)
         except CallError as error:
             _point_to_parameters(error, request.capability, options.serial)
             raise
