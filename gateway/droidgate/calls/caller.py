@@ -117,6 +117,30 @@ class CallPlan:
         return (*placing[:-1], *self.route.commands, *placing[-1:])
 
 
+@dataclass(frozen=True, slots=True)
+class CallControls:
+    """What its caller has to do with a call while it runs.
+
+    Attributes:
+        cancel: Ends the call when it is set. The command on the phone is ended, and a shim ends the call;
+            what the app has done is not undone.
+        approver: Asks instead of the caller's own.
+        allowed: Capabilities that the user has allowed for this call, so that nobody is asked; what the
+            policy denies is denied.
+        trace: Gets each step with its values.
+        progress: Gets what the call waits for, each second, on another thread.
+    """
+
+    cancel: threading.Event | None = None
+    approver: Approver | None = None
+    allowed: Sequence[NamePattern] = ()
+    trace: Trace = NO_TRACE
+    progress: ProgressSink | None = None
+
+
+NO_CONTROLS: Final = CallControls()
+
+
 @dataclass(slots=True)
 class _Approvals:
     """Gives missing approvals for one call: for what the user has allowed, otherwise from the approver.
@@ -208,43 +232,12 @@ class Caller:
         self.targets = PhoneTargets(device, lambda *asked: shims().ask_for_tools(*asked), keep=keep)
         self._routes = CallRoutes(self.targets, shims, cache(partial(_screen_route, device)))
 
-    def call(
-        self,
-        request: CallRequest,
-        *,
-        cancel: threading.Event | None = None,
-        approver: Approver | None = None,
-        allowed: Sequence[NamePattern] = (),
-        trace: Trace = NO_TRACE,
-        progress: ProgressSink | None = None,
-    ) -> CallResult:
+    def call(self, request: CallRequest, controls: CallControls = NO_CONTROLS) -> CallResult:
         """Call a capability, once; see `steps_of`."""
-        steps = self.steps_of(
-            request, cancel=cancel, approver=approver, allowed=allowed, trace=trace, progress=progress
-        )
-        return wait_for(steps)
+        return wait_for(self.steps_of(request, controls))
 
-    def steps_of(
-        self,
-        request: CallRequest,
-        *,
-        cancel: threading.Event | None = None,
-        approver: Approver | None = None,
-        allowed: Sequence[NamePattern] = (),
-        trace: Trace = NO_TRACE,
-        progress: ProgressSink | None = None,
-    ) -> CallSteps[CallResult]:
+    def steps_of(self, request: CallRequest, controls: CallControls = NO_CONTROLS) -> CallSteps[CallResult]:
         """Call a capability, once.
-
-        Args:
-            request: The call.
-            cancel: Ends the call when it is set. The command on the phone is ended, and a shim ends the call;
-                what the app has done is not undone.
-            approver: Asks instead of the caller's own.
-            allowed: Capabilities that the user has allowed for this call, so that nobody is asked; what the
-                policy denies is denied.
-            trace: Gets each step with its values.
-            progress: Gets what the call waits for, each second, on another thread.
 
         Raises:
             UsageError: no capability, or more than one, is named so.
@@ -253,16 +246,17 @@ class Caller:
             DeviceError: the phone fails; whether the call was made is not known.
             WriteError: the trace cannot be written.
         """
-        may_block = trace.is_on or progress is not None or request.files
+        trace = controls.trace
+        may_block = trace.is_on or controls.progress is not None or request.files
         if may_block or not (self.targets.is_read and self.pins.is_read and self._audit.is_ready):
             yield MAY_BLOCK
         trace.record_request(request, self.device.serial)
-        with trace.recording_failure(), ProgressReports(progress) as reports:
+        with trace.recording_failure(), ProgressReports(controls.progress) as reports:
             reports.step = _READING
-            link = self._link(request, cancel, trace)
+            link = self._link(request, controls.cancel, trace)
             link.progress = reports
             try:
-                approvals = _Approvals(approver or self._approver, allowed)
+                approvals = _Approvals(controls.approver or self._approver, controls.allowed)
                 result = yield from self._make(request, link, approvals)
             except CanceledError as error:
                 raise call_error(Failure("canceled", _CANCELED)) from error
@@ -600,8 +594,8 @@ def _shim_route(signed_by: str | None) -> ShimRoute:
 
 
 def _screen_route(device: Device) -> ScreenRoute:
-    from droidgate.calls.screen.screen_tools import MobileAgentTools  # noqa: PLC0415 - most calls need no screen
-    from droidgate.calls.screen_route import ScreenRoute  # noqa: PLC0415
+    from droidgate.calls.screen.screen_tools import MobileAgentTools
+    from droidgate.calls.screen_route import ScreenRoute
 
     return ScreenRoute(MobileAgentTools(lambda: device))
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from droidgate.calls.call_requests import DEFAULT_SECONDS, CallRequest, CallResult, ProgressSink
-from droidgate.calls.caller import Caller, CallPlan
+from droidgate.calls.caller import CallControls, Caller, CallPlan
 from droidgate.calls.shim_route import ShimRoute
 from droidgate.calls.subjects import EVERY_CAPABILITY
 from droidgate.calls.traces import open_trace
@@ -125,13 +125,9 @@ class Phone:
         given = {} if arguments is None else arguments
         request = CallRequest(capability, given, app, protocol, deadline, files=sent)
         with open_trace(trace) as steps:
-            return self.caller.call(
-                request,
-                cancel=cancel,
-                allowed=EVERY_CAPABILITY if approved else (),
-                trace=steps,
-                progress=progress,
-            )
+            allowed = EVERY_CAPABILITY if approved else ()
+            controls = CallControls(cancel=cancel, allowed=allowed, trace=steps, progress=progress)
+            return self.caller.call(request, controls)
 
     def explain(
         self,

@@ -186,7 +186,7 @@ class ScreenTarget(CallTarget):
 
 def screen_targets(serial: str, user: int) -> tuple[ScreenTarget, ...]:
     """Return MobileAgent's commands on a phone."""
-    from droidgate_mobile_agent.read import built_in  # noqa: PLC0415 - most calls need no screen
+    from droidgate_mobile_agent.read import built_in
 
     provider = built_in().model_copy(update={"package": SCREENS})
     app = InstalledApp(SCREENS, 0, (provider,), path=f"phone:{serial.lower()}")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextvars import copy_context
 from copy import copy
 from dataclasses import dataclass
 from enum import Enum
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self, datacla
 import typer
 from typer.core import TyperCommand
 
+from droidgate.cli.failure_texts import USAGE_ERROR
 from droidgate.cli.output.page_length import PageLength, choose_page_length
 from droidgate.cli.output.verbosity import Quiet, Verbose, add_verbosity
 from droidgate_mappings.model.errors import UsageError
@@ -151,6 +151,14 @@ def _word_of(annotation: Any) -> str | None:
 class _CommandLine(TyperCommand):
     """A command for typer: its help has one word for each value, and the options below their headings."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read what is typed; an error that it raises has the command."""
+        try:
+            return super().parse_args(ctx, args)
+        except USAGE_ERROR as error:
+            error.ctx = ctx
+            raise
+
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Return the words of the usage after the command's name."""
         arguments = (item for item in self.get_params(ctx) if item.param_type_name == "argument")
@@ -212,11 +220,9 @@ class Command(Options):
         return (lambda: result) if isinstance(result, int) else result.prepare(form)
 
     def _with_steps_shown(self, work: Callable[[Command], Report | int]) -> Report | int:
-        from droidgate.cli.output.waiting_line import open_steps_shown
+        from droidgate.cli.output.waiting_line import run_with_steps_shown
 
-        context = copy_context()
-        with open_steps_shown(context):
-            return context.run(work, self)
+        return run_with_steps_shown(lambda: work(self))
 
     @property
     def form(self) -> Form:

@@ -39,8 +39,8 @@ _HINTS_OF_FILES: Final = {
 
 TRACEBACK_VARIABLE: Final = "DROIDGATE_TRACEBACK"
 
-_USAGE_ERROR: Final = typer.BadParameter.__bases__[0]
-_SHOWN_ERROR: Final = _USAGE_ERROR.__bases__[0]
+USAGE_ERROR: Final[Any] = typer.BadParameter.__bases__[0]
+_SHOWN_ERROR: Final = USAGE_ERROR.__bases__[0]
 """typer keeps these two classes in a private module; their places above `BadParameter` are public."""
 
 
@@ -197,7 +197,7 @@ def _print_usage(error: Exception, called: str) -> int:
         print(error.format_message(), file=sys.stderr)  # type: ignore[attr-defined]
     else:
         message, suggestion = _split_suggestion(_in_plain_words(error).replace("Value error, ", ""))
-        hint = f"{suggestion}see `{path} --help`"
+        hint = f"{suggestion or _form_of(error, context)}see `{path} --help`"
         if file := _REPORT_FILE.search(message):
             hint = f"to write the report into a file, end the command with: > {file[1]}"
         _print_error(message[:1].lower() + message[1:].rstrip("."), hint=hint)
@@ -220,6 +220,15 @@ def _in_plain_words(error: Any) -> str:
     ends = f" from {least:g} to {most:.10g}" if most is not None else f" of at least {least:g}"
     allowed = f"{kind}{ends if least is not None else ''}"
     return message.replace(error.message, f"{found['input']!r} is not {allowed}")
+
+
+def _form_of(error: Any, context: Any) -> str:
+    """Return how an option is written that has no value or is missing, for the hint; "" for other errors."""
+    named = getattr(error, "option_name", None)
+    options = [] if context is None else [item for item in context.command.params if named in item.opts]
+    if type(error).__name__ == "MissingParameter" and error.param.param_type_name == "option":
+        options = [error.param]
+    return next((f"write {item.opts[0]} {item.metavar}; " for item in options if not item.is_flag), "")
 
 
 def _split_suggestion(message: str) -> tuple[str, str]:

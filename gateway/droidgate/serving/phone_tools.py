@@ -34,7 +34,7 @@ import anyio.to_thread
 from droidgate.calls.call_files import paths_in, read_files
 from droidgate.calls.call_requests import DEFAULT_SECONDS, CallProgress, CallRequest, ProgressSink
 from droidgate.calls.call_steps import END_SECONDS, MAY_BLOCK, CallSteps, Rest, is_large, wait_on_loop
-from droidgate.calls.caller import END_NOT_RECORDED, Caller
+from droidgate.calls.caller import END_NOT_RECORDED, CallControls, Caller
 from droidgate.calls.subjects import (
     EVERY_CLIENT,
     CallEffect,
@@ -241,7 +241,7 @@ class _Reasons:
 
     def read(self) -> ResourceContent:
         """Return them as a resource."""
-        from droidgate.calls.why import reasons_for_models  # noqa: PLC0415 - it takes a third of the start
+        from droidgate.calls.why import reasons_for_models
 
         rows: Json = reasons_for_models(self.targets, self.sdk_full, self.failures)
         return ResourceContent(self.uri, "application/json", _shown_json(rows))
@@ -460,14 +460,15 @@ class PhoneTools:
             if names_files(call.arguments):
                 yield MAY_BLOCK
             with self._shared.copies(call.arguments) as (arguments, files):
-                result = yield from caller.steps_of(
-                    replace(request, arguments=arguments, files=files),
+                controls = CallControls(
                     cancel=cancel,
                     approver=approver,
                     allowed=self._allow,
-                    progress=progress,
                     trace=self._trace.of_next_call(),
+                    progress=progress,
                 )
+                request = replace(request, arguments=arguments, files=files)
+                result = yield from caller.steps_of(request, controls)
         except DroidgateError as error:
             if not approver.is_pending:
                 _log_hint(target, error)

@@ -136,7 +136,7 @@ def http_address(text: str | None) -> HttpAddress | None:
     """
     if text is None:
         return None
-    from droidgate.serving.http_transport import parse_address  # noqa: PLC0415 - as in `serve_tools`
+    from droidgate.serving.http_transport import parse_address
 
     return parse_address(text)
 
@@ -155,7 +155,7 @@ def serve_tools(
     if address is None:
         run_stdio(application)
         return
-    from droidgate.serving.http_transport import (  # noqa: PLC0415 - standard input needs none of it
+    from droidgate.serving.http_transport import (
         http_application,
         http_server,
         listen,

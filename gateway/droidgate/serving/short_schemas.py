@@ -1,15 +1,16 @@
-"""JSON Schemas in fewer bytes, as `tools/list` has them: the same outputs are valid as before.
+"""JSON Schemas in fewer bytes, as `tools/list` has them.
 
 A client gets the list before it calls anything, and most give it to their model. What only our own readers
-use is left out; so are the texts of outputs, which stay in the declaration that is a resource. Arguments are
-checked by droidgate, so that the bounds of 32-bit integers are left out of inputs.
+use is left out; so are the texts of outputs, which stay in the declaration that is a resource. Arguments and
+results are checked by droidgate, so the bounds of 32-bit integers are left out; all else that clients check
+stays.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set as AbstractSet
 from typing import Any, Final
 
 from droidgate_mappings.json_schema.schema_words import ANNOTATION
@@ -32,9 +33,6 @@ _OWN_PLACES: Final = frozenset(
 )
 """With one of them a reference may mean something else once a definition has another place."""
 _BOUNDS: Final = {"minimum": -(1 << 31), "maximum": (1 << 31) - 1}
-_INT32: Final = {"type": "integer", **_BOUNDS}
-_INT32_NAME: Final = "int32"
-_FEWEST: Final = 2
 _PLACED_WITH: Final = _ANNOTATIONS | {"type", "$defs"}
 """What may be next to a reference that its definition takes the place of."""
 _OBJECT_WORDS: Final = {"type", "properties", "required"} | _TEXTS
@@ -49,22 +47,20 @@ Schema = dict[str, Any]
 
 def short_input(schema: Schema) -> Schema:
     """Return the schema of a tool's arguments with all texts, and without the bounds of 32-bit integers."""
-
-    def shorten(part: Schema) -> Schema:
-        left_out = {ANNOTATION, "format", *_BOUNDS} if _is_int32(part) else {ANNOTATION}
-        return {name: value for name, value in part.items() if name not in left_out}
-
-    return _with_short_definitions(_changed(schema, shorten))
+    return _shortened(schema, frozenset({ANNOTATION}))
 
 
 def short_output(schema: Schema) -> Schema:
-    """Return the schema of a tool's result without annotations; it accepts the same values."""
+    """Return the schema of a tool's result without annotations and the bounds of 32-bit integers."""
+    return _shortened(schema, _ANNOTATIONS | {ANNOTATION})
 
+
+def _shortened(schema: Schema, left_out: AbstractSet[str]) -> Schema:
     def shorten(part: Schema) -> Schema:
-        left_out = {ANNOTATION, *_ANNOTATIONS, *({"format"} if _is_int32(part) else ())}
-        return {name: value for name, value in part.items() if name not in left_out}
+        names = left_out | {"format", *_BOUNDS} if _is_int32(part) else left_out
+        return {name: value for name, value in part.items() if name not in names}
 
-    return _with_one_int32(_with_short_definitions(_changed(schema, shorten)))
+    return _with_short_definitions(_changed(schema, shorten))
 
 
 def _is_int32(part: Schema) -> bool:
@@ -197,18 +193,3 @@ def _is_plain_object(member: Any) -> bool:
         and isinstance(member.get("properties", {}), dict)
         and isinstance(member.get("required", []), list)
     )
-
-
-def _with_one_int32(schema: Schema) -> Schema:
-    """Return a schema that has the bounds of 32-bit integers once, if it has several such integers."""
-    definitions = schema.get("$defs", {})
-    number = sum(part == _INT32 for part in _parts(schema))
-    if (
-        number < _FEWEST
-        or _INT32_NAME in definitions
-        or any(part.keys() & _OWN_PLACES for part in _parts(schema))
-    ):
-        return schema
-    reference = {"$ref": f"{_DEFINITIONS}{_INT32_NAME}"}
-    changed = _changed(schema, lambda part: dict(reference) if part == _INT32 else part)
-    return {**changed, "$defs": {**changed.get("$defs", {}), _INT32_NAME: dict(_INT32)}}

@@ -223,9 +223,9 @@ def read_source(
     for format_ in options.formats:
         if format_.built_in is not None and source == f"{format_.id}:":
             return Providers((format_.built_in(),))
-    from droidgate.sources.archives import is_archive, is_packed_folder  # noqa: PLC0415 - phones need no files
-    from droidgate.sources.catalogs.catalog_files import catalog_folder  # noqa: PLC0415
-    from droidgate.sources.folders import MAX_FILE_BYTES, read_bytes  # noqa: PLC0415
+    from droidgate.sources.archives import is_archive, is_packed_folder
+    from droidgate.sources.catalogs.catalog_files import catalog_folder
+    from droidgate.sources.folders import MAX_FILE_BYTES, read_bytes
 
     catalog = None if source == STANDARD_INPUT else catalog_folder(source)
     if catalog is not None:
@@ -276,8 +276,8 @@ def read_loose_code(files: Mapping[str, bytes], options: ReadOptions | None = No
         files: Content by path as a user would write it.
         options: How they are read.
     """
-    from droidgate.sources.source_code import Code  # noqa: PLC0415 - as in `_file_reader`
-    from droidgate_android.projects.resources import SourceSet  # noqa: PLC0415
+    from droidgate.sources.source_code import Code
+    from droidgate_android.projects.resources import SourceSet
 
     reader = _file_reader(options)
     reader.read_code_alone(Code((SourceSet(files),)))
@@ -301,7 +301,7 @@ def read_content(path: str, data: bytes, options: ReadOptions | None = None) -> 
 
 
 def _file_reader(options: ReadOptions | None) -> FileReader:
-    from droidgate.sources.file_reader import FileReader  # noqa: PLC0415 - a phone's apps are read without it
+    from droidgate.sources.file_reader import FileReader
 
     return FileReader(options or ReadOptions())
 

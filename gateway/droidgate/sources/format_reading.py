@@ -133,7 +133,7 @@ class FormatReader:
     @property
     def code_endings(self) -> tuple[str, ...]:
         """How the names of the files end that the formats read as source code."""
-        from droidgate.sources.source_code import code_endings  # noqa: PLC0415 - phones have no source code
+        from droidgate.sources.source_code import code_endings
 
         return code_endings(self.options.formats)
 
@@ -247,7 +247,7 @@ class FormatReader:
             reading = Reading()
             code = None if self.options.strict else code
         if code is not None and format_.code is not None:
-            from droidgate.sources.source_code import join_code, report_elsewhere  # noqa: PLC0415 - nor here
+            from droidgate.sources.source_code import join_code, report_elsewhere
 
             code_providers = self._read_code(format_, code, context)
             providers = join_code(reading.providers, code_providers, application, context.findings)
@@ -258,7 +258,7 @@ class FormatReader:
     def _read_code(self, format_: Format, code: Code, context: ReadingContext) -> tuple[Provider, ...]:
         if format_.code is None:
             return ()
-        from droidgate.sources.source_code import read_code  # noqa: PLC0415
+        from droidgate.sources.source_code import read_code
 
         code_reading = read_code(format_.code, code, context)
         self.files_read.update(dict.fromkeys(code_reading.files_read))

@@ -444,7 +444,7 @@ class _PhoneReader:
         self, app: InstalledApp, package: InstalledPackage, kept: KeptApplication | None
     ) -> InstalledApp:
         """Read one app from its APKs on the phone, and keep what was asked of them."""
-        from droidgate_android.apk.reader import open_apk  # noqa: PLC0415 - what is kept needs no reader of APKs
+        from droidgate_android.apk.reader import open_apk
 
         paths = package_paths(self.device, package.name, self.facts.user) or [package.path]
         statuses, keep = file_statuses(self.device, paths), self.store is not None
@@ -471,7 +471,7 @@ class _PhoneReader:
 
         Of the only app that is asked for, everything is read.
         """
-        from droidgate_android.apk.apk_application import read_application, read_identity  # noqa: PLC0415
+        from droidgate_android.apk.apk_application import read_application, read_identity
 
         if self.is_named(name) or any(
             item.may_match(text) for text in _texts_of(apk.manifest) for item in self.looks_for

@@ -15,6 +15,7 @@ from device_shim.shim_engine.conformance.evaluation import evaluate
 from device_shim.shim_engine.jvm_core import CoreJvm
 from droidgate.calls.call_requests import CallRequest
 from droidgate.calls.call_routes import CallRoutes
+from droidgate.calls.caller import CallControls
 from droidgate.calls.phones import Phone
 from droidgate.calls.traces import open_trace
 from droidgate.shims.phone_shims import PhoneShims
@@ -52,7 +53,7 @@ def traced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list[
 
 def _vectors(reached: ReachedPhone, capability: str, path: Path) -> list[dict[str, Any]]:
     with open_trace(path) as trace, suppress(CallError):
-        reached.caller().call(CallRequest(capability, CALLS[capability]), trace=trace)
+        reached.caller().call(CallRequest(capability, CALLS[capability]), CallControls(trace=trace))
     return list(SCRIPT["vectors_of"](path.read_text(encoding="utf-8").splitlines(), path.stem))
 
 

@@ -15,7 +15,7 @@ import pytest
 from droidgate.calls.approvals import Approval, ApprovalRequest, Approver
 from droidgate.calls.audit_log import AuditLog
 from droidgate.calls.call_requests import CallRequest, CallResult
-from droidgate.calls.caller import Caller
+from droidgate.calls.caller import CallControls, Caller
 from droidgate.calls.pins import PinStore
 from droidgate.calls.policy import Policy
 from droidgate.devices.adb_client import AdbClient, ServerAddress
@@ -129,7 +129,7 @@ class ReachedPhone:
         of_request = {name: given.pop(name) for name in ("app", "deadline", "files") if name in given}
         of_call = {name: given.pop(name) for name in ("cancel", "trace") if name in given}
         caller: Caller = given.pop("caller", None) or self.caller()
-        return caller.call(CallRequest(capability, given, **of_request), **of_call)
+        return caller.call(CallRequest(capability, given, **of_request), CallControls(**of_call))
 
     def failure(self, capability: str, /, **options: Any) -> CallError:
         """Return how a call fails, which it has to."""

@@ -301,7 +301,7 @@ def test_a_shim_that_takes_nothing_in_time_is_busy(
     callers = _Callers(options)
     calls: list[CallRequest] = []
 
-    def refuse(_caller: Caller, request: CallRequest, **_options: object) -> None:
+    def refuse(_caller: Caller, request: CallRequest, _controls: object) -> None:
         calls.append(request)
         raise call_error(Failure("busy", "this app sent too many requests"))
 

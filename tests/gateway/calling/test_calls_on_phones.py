@@ -33,6 +33,7 @@ from droidgate.calls.audit_reading import read_calls
 from droidgate.calls.call_links import RawResult
 from droidgate.calls.call_requests import CallRequest, CallResult
 from droidgate.calls.call_steps import CallSteps, Work
+from droidgate.calls.caller import CallControls
 from droidgate.calls.phones import Phone
 from droidgate.calls.policy import Policy
 from droidgate.calls.shell_route import ShellRoute
@@ -370,10 +371,10 @@ def test_a_call_that_the_user_has_allowed_asks_nobody_and_is_one_command(reached
     with reached.counted() as before:
         for pattern in ("*/other", "com.example.*/*"):
             with pytest.raises(CallError, match="needs_approval"):
-                caller.call(request, allowed=[NamePattern.parse(pattern)])
+                caller.call(request, CallControls(allowed=[NamePattern.parse(pattern)]))
     assert all(command.startswith("pm path ") for command in before)
     with reached.counted() as commands:
-        caller.call(request, allowed=[NamePattern.parse(f"{NOTES}/*summarizeNotes")])
+        caller.call(request, CallControls(allowed=[NamePattern.parse(f"{NOTES}/*summarizeNotes")]))
     assert len(commands) == 1
 
 
@@ -381,7 +382,7 @@ def _commands_of_a_new_run(reached: ReachedPhone) -> list[str]:
     device = connect_device(reached.device.serial, server=reached.device.server)
     with reached.counted() as commands:
         replace(reached, device=device).caller().call(
-            CallRequest("summarizeNotes", {}, app=NOTES), allowed=EVERY_CAPABILITY
+            CallRequest("summarizeNotes", {}, app=NOTES), CallControls(allowed=EVERY_CAPABILITY)
         )
     return commands
 
@@ -414,7 +415,7 @@ def test_a_rule_that_denies_wins_over_every_approval(reached: ReachedPhone, tmp_
     (tmp_path / "policy.toml").write_text(f'[[rule]]\ndecision = "deny"\npackage = "{CLOCK_IN}"\n')
     caller = reached.caller(policy=Policy.load(tmp_path))
     with pytest.raises(CallError, match="denied"):
-        caller.call(CallRequest("clock_in_today"), allowed=EVERY_CAPABILITY)
+        caller.call(CallRequest("clock_in_today"), CallControls(allowed=EVERY_CAPABILITY))
 
 
 def test_a_disabled_function_is_not_called(tmp_path: Path) -> None:

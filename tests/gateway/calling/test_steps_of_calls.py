@@ -23,6 +23,7 @@ from device_shim.phone_apps.pdf_files import pdf_with
 from droidgate.calls.approvals import refuse
 from droidgate.calls.call_files import fetch_files
 from droidgate.calls.call_requests import CallProgress, CallRequest, CallResult, ProgressReports
+from droidgate.calls.caller import CallControls
 from droidgate.calls.traces import Trace, open_trace
 from droidgate.cli.calls.call_options import Call
 from droidgate.cli.calls.run_call import call_and_report
@@ -110,7 +111,7 @@ def test_a_call_that_fails_ends_its_trace_with_the_failure(
     reached: ReachedPhone, tmp_path: Path, capability: str, arguments: dict[str, str], token: str | None
 ) -> None:
     with open_trace(tmp_path / "t.jsonl") as trace, pytest.raises(DroidgateError) as raised:
-        reached.caller().call(CallRequest(capability, arguments), trace=trace)
+        reached.caller().call(CallRequest(capability, arguments), CallControls(trace=trace))
     last = events_of(tmp_path / "t.jsonl")[-1]
     assert (last["kind"], last["token"], last["message"]) == ("failure", token, raised.value.message)
 
@@ -341,7 +342,7 @@ def reported(
 
     request = CallRequest(capability, arguments, deadline=deadline)
     with pytest.raises(CallError, match="canceled"):
-        silent.caller().call(request, cancel=cancel, progress=keep)
+        silent.caller().call(request, CallControls(cancel=cancel, progress=keep))
     return reports
 
 
@@ -369,12 +370,12 @@ def test_a_call_that_waits_for_its_window_says_what_the_user_can_do(silent: Reac
     present = threading.Event()
 
     def occupy() -> None:
+        request = CallRequest("page_count", {"path": "/sdcard/a.pdf"}, deadline=100)
+        controls = CallControls(
+            cancel=cancel, progress=lambda report: present.set() if "answer" in report.text else None
+        )
         with pytest.raises(CallError):
-            caller.call(
-                CallRequest("page_count", {"path": "/sdcard/a.pdf"}, deadline=100),
-                cancel=cancel,
-                progress=lambda report: present.set() if "answer" in report.text else None,
-            )
+            caller.call(request, controls)
 
     thread = threading.Thread(target=occupy)
     thread.start()

@@ -275,7 +275,9 @@ def test_typing_that_ends_early_resets_the_keyboard(with_keyboard: MadePhone, en
     assert with_keyboard.heard == []
 
 
-@pytest.mark.parametrize("signal", [None, Signals.SIGHUP, Signals.SIGTERM, Signals.SIGINT], ids=repr)
+@pytest.mark.parametrize(
+    "signal", [None, Signals.SIGHUP, Signals.SIGTERM, Signals.SIGINT, Signals.SIGKILL], ids=repr
+)
 def test_androids_shell_resets_the_keyboard_when_its_client_goes(
     tmp_path: Path, signal: Signals | None
 ) -> None:
@@ -284,7 +286,9 @@ def test_androids_shell_resets_the_keyboard_when_its_client_goes(
     with patch.object(phone_commands, "_KEYBOARD_PAUSE", 3 if signal is Signals.SIGHUP else 0.3):
         phone_commands.type_by_keyboard(device, (1, 2), (), "ü", OTHER_KEYBOARD_ID, 9)
     for name in ("am", "ime", "input", "uiautomator"):
-        (tmp_path / name).write_text(f'#!/bin/sh\necho "{name} $*" >>{tmp_path}/ran\n')
+        # The shell that would set it back is killed while it sends the text.
+        end = "kill -KILL $PPID\n" if (name, signal) == ("am", Signals.SIGKILL) else ""
+        (tmp_path / name).write_text(f'#!/bin/sh\necho "{name} $*" >>{tmp_path}/ran\n{end}')
         (tmp_path / name).chmod(0o700)
     environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
     shell_program = str(require("mksh"))
@@ -302,7 +306,7 @@ def test_androids_shell_resets_the_keyboard_when_its_client_goes(
         assert shell.stdout.readline() == b"tapped\n"
         # As adbd does: the shell that it started gets a signal, and nobody reads any more.
         shell.stdout.close()
-        if signal is not None:
+        if signal not in (None, Signals.SIGKILL):
             shell.send_signal(signal)
         shell.wait()
     restored = f"ime set {OTHER_KEYBOARD_ID}"

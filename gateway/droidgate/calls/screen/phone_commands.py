@@ -270,10 +270,13 @@ def type_by_keyboard(
     pause = f"sleep {_KEYBOARD_PAUSE}"
     switch = [] if before == KEYBOARD else [f"ime set {KEYBOARD} >&2"]
     steps = [*switch, _tap(point), *_clear(clear), pause, f"{broadcast} >&2", f"echo {_TYPED}", pause]
-    restore = [] if before == KEYBOARD else [f"trap {quote_argument(_setting_back(before))} EXIT", _TRAPS]
+    back = _setting_back(before)
+    restore = [] if before == KEYBOARD else [f"trap {quote_argument(back)} EXIT", _TRAPS]
     script = "; ".join([*restore, " && ".join(steps)])
+    # A shell that is killed (SIGKILL) runs no trap, so the one that started it does the same.
+    again = f" || {back}" if restore else ""
     result = device.run(
-        ["sh", "-c", f"sh -c {quote_argument(script)}; {_dump_script()}"],
+        ["sh", "-c", f"sh -c {quote_argument(script)}{again}; {_dump_script()}"],
         deadline=seconds,
         limit=_LARGEST_DUMP,
     )

@@ -12,7 +12,7 @@ from typing import Final
 from droidgate.calls.agent_command_lists import read_command_file, run_commands
 from droidgate.calls.batches import BatchOutcome, BatchRequest, Status, open_journal, read_batch, run_batch
 from droidgate.calls.call_requests import CallRequest
-from droidgate.calls.caller import Caller
+from droidgate.calls.caller import CallControls, Caller
 from droidgate.calls.subjects import EVERY_CAPABILITY
 from droidgate.calls.trace_context import trace_context_of_process
 from droidgate.cli.calls.call_options import Call
@@ -107,7 +107,7 @@ class _Callers:
         try:
             caller, call = self._prepared(request)
             allowed = EVERY_CAPABILITY if self._options.approved else ()
-            result = caller.call(call, cancel=self.cancel, allowed=allowed)
+            result = caller.call(call, CallControls(cancel=self.cancel, allowed=allowed))
         except CallError as error:
             token = error.failure.token
             status: Status = "interrupted" if token in _UNKNOWN_ENDS else "failed"
@@ -168,7 +168,7 @@ def call_commands(path: Path, options: Call) -> int:
             deadline=options.deadline,
             trace_context=trace_context_of_process(),
         )
-        return caller.call(request, allowed=allowed).value
+        return caller.call(request, CallControls(allowed=allowed)).value
 
     counts = Counter[str]()
     for result in run_commands(commands, call, stops_early=not options.keep_going):

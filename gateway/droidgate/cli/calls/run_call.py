@@ -11,7 +11,7 @@ from pydantic import Field
 
 from droidgate.calls.call_files import fetch_files
 from droidgate.calls.call_requests import CallProgress, CallRequest, CallResult, Hop
-from droidgate.calls.caller import Caller, CallPlan
+from droidgate.calls.caller import CallControls, Caller, CallPlan
 from droidgate.calls.subjects import EVERY_CAPABILITY, CapabilityKey
 from droidgate.calls.trace_context import trace_context_of_process
 from droidgate.calls.traces import SCHEMA_ID, TracedEvent, open_trace
@@ -22,7 +22,7 @@ from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import Document, PublishedDocument
 from droidgate.cli.output.pages import Line, print_note, print_warning
 from droidgate.cli.output.reports import Report
-from droidgate.cli.output.waiting_line import clear_waiting_line, show_waiting_line
+from droidgate.cli.output.waiting_line import clear_waiting_line, run_with_steps_shown, show_waiting_line
 from droidgate.devices.device import connect_device
 from droidgate.devices.quoting import join_command, quote_argument
 from droidgate_mappings.model.errors import DeviceError, InputError, UsageError
@@ -221,9 +221,10 @@ def call_and_report(request: CallRequest, options: Call) -> int:
     with open_trace(options.trace, force=options.force) as steps:
         allowed = EVERY_CAPABILITY if options.approved else ()
         try:
-            result = caller.call(
-                request, approver=ask_on_terminal, allowed=allowed, trace=steps, progress=_show_progress
+            controls = CallControls(
+                approver=ask_on_terminal, allowed=allowed, trace=steps, progress=_show_progress
             )
+            result = caller.call(request, controls)
         except CallError as error:
             _point_to_parameters(error, request.capability, options.serial)
             raise
@@ -264,7 +265,7 @@ def explain_and_report(request: CallRequest, options: Call) -> int:
     Raises:
         UsageError, CallError, InputError, DeviceError: as `call_and_report`.
     """
-    plan = _caller(options).explain(request)
+    plan = run_with_steps_shown(lambda: _caller(options).explain(request))
     report = Report(lambda: _plan_lines(plan), lambda: plan_document(plan), is_data=True)
     return report.print(options.form)
 

@@ -7,10 +7,9 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import Context
-from typing import Final
+from collections.abc import Callable
+from contextvars import Context, copy_context
+from typing import Final, TypeVar
 
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.verbosity import prints_steps, shows_notes
@@ -20,6 +19,8 @@ _CLEAR: Final = "\r\x1b[K"
 _SILENCE: Final = 1.0
 """Seconds of a run without a line, so that a quick one has none."""
 _INTERVAL: Final = 0.5
+
+_Result = TypeVar("_Result")
 
 _lock: Final = threading.Lock()
 _is_there: Final = threading.Event()
@@ -49,20 +50,18 @@ def clear_waiting_line() -> None:
             print(_CLEAR, end="", file=sys.stderr, flush=True)
 
 
-@contextmanager
-def open_steps_shown(context: Context) -> Iterator[None]:
-    """Show the innermost open step of a context as the line, once the run lasts longer than a second.
+def run_with_steps_shown(work: Callable[[], _Result]) -> _Result:
+    """Return what some work returns; show its innermost open step as the line once it lasts over a second.
 
     A moment without an open step has no line: somebody may be asked a question.
     """
     if not _is_possible() or prints_steps():
-        yield
-        return
-    is_over = threading.Event()
+        return work()
+    context, is_over = copy_context(), threading.Event()
     thread = threading.Thread(target=_show_steps, args=(context, is_over), daemon=True)
     thread.start()
     try:
-        yield
+        return context.run(work)
     finally:
         is_over.set()
         thread.join()

@@ -179,9 +179,9 @@ def diff_pins(options: PinsDiff) -> Report:
         UsageError: there are approvals, and the patterns name none.
     """
     records = _required_if_any(PinStore().list(), options.patterns)
+    has_screens = any(record.package == SCREENS for record in records)
     phone = open_device(options.serial)
     targets = phone.caller.targets
-    has_screens = any(record.package == SCREENS for record in records)
     commands = screen_capabilities(targets) if has_screens else ()
     declared = (*declared_capabilities(targets), *commands)
     differences = [compare_pin(record, declared) for record in records]

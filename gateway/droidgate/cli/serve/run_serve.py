@@ -13,6 +13,7 @@ from droidgate.cli.output.json_output import Document, PublishedDocument
 from droidgate.cli.output.pages import Line, Table, amount, print_note
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.unread_errors import errors_that_nobody_need_read
+from droidgate.cli.output.waiting_line import run_with_steps_shown
 from droidgate.cli.serve.serve_options import Serve
 from droidgate.computer.optional_packages import need
 from droidgate_mappings.model.errors import UsageError
@@ -94,7 +95,7 @@ def _print_plan(options: Serve) -> int:
     from droidgate.serving.tool_search import SearchTools
 
     tools = phone_tools(options.serials or (), select=options.select or (), screens=options.screens)
-    tools.look(strict=True)
+    run_with_steps_shown(lambda: tools.look(strict=True))
     provider = SearchTools(tools, always=options.search)
     apps = plan_tokens(tools.snapshot().tools)
     served = plan_tokens(provider.snapshot().tools)
@@ -149,7 +150,7 @@ def _serve(options: Serve) -> int:
             deadline=options.deadline,
         )
         # A phone may come later: a client that starts with the computer would otherwise have to be restarted.
-        tools.look()
+        run_with_steps_shown(tools.look)
         provider = SearchTools(tools, always=options.search)
         print_note(f"serving {amount(len(tools.snapshot().tools), 'tool')}")
         _print_mode(provider, options)
