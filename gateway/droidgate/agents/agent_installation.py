@@ -1,4 +1,6 @@
-"""Installing the agent app, twice: under two application ids it is two callers to Android."""
+"""Installing the agent app, twice: under two application ids it is two callers to Android. And,
+for a while, the app that is checked.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,9 @@ from droidgate.agents.agent_client import AGENTS, AgentClient
 from droidgate.devices.app_installation import install_apks, uninstall
 from droidgate.shims.building import chosen_key
 from droidgate.shims.place import DeviceUser
+from droidgate_android.apk.apk_application import read_application
+from droidgate_android.apk.reader import open_apk
+from droidgate_mappings.model.errors import DeviceError, InputError
 from droidgate_shim.builder.sample_apps import agent_apk
 
 
@@ -73,3 +78,32 @@ def installed_agents(
         for application_id in missing:
             if application_id in place.packages():
                 uninstall(place.device, application_id, user=place.user)
+
+
+@contextmanager
+def installed_app(place: DeviceUser, path: Path, report: Callable[[str], None]) -> Iterator[str]:
+    """Install an APK with all permissions that it requests, and yield its package; it is removed at the end.
+
+    An app that was installed before is replaced, with the permissions that it has, and stays.
+
+    Raises:
+        InputError: the file is not an APK.
+        DeviceError: the phone fails, or refuses.
+    """
+    with open_apk(path) as apk:
+        package = read_application(apk).package
+    if package is None:
+        raise InputError("the manifest names no package", place=str(path))
+    was_installed = package in place.packages()
+    try:
+        apks = {"base.apk": path.read_bytes()}
+        install_apks(place.device, apks, user=place.user, grant=not was_installed)
+        report(f"{package} is {'replaced, and stays' if was_installed else 'installed for the check'}")
+        yield package
+    finally:
+        try:
+            if not was_installed and package in place.packages():
+                uninstall(place.device, package, user=place.user)
+        except DeviceError:
+            report(f"left on the phone; remove it with `adb uninstall {package}`")
+            raise

@@ -22,6 +22,10 @@ from droidgate_mappings.text.json_text import parse_json
 Dialect = Literal["S0", "S1", "MM-5", "MM-6"]
 """Wire forms of Mobile-MCP: both editions of the specification, and the prototype started and bound."""
 
+MOBILE_MCP: Final = "mobile-mcp"
+MMCP: Final = "mmcp"
+APP_FUNCTIONS: Final = "appfunctions"
+
 REQUEST: Final = "mobile-mcp-request"
 RESPONSE: Final = "mobile-mcp-response"
 MMCP_CALL: Final = "com.example.mMCP.ACTION_TOOL_CALL"

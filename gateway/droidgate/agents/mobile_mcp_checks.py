@@ -316,6 +316,9 @@ class _Run:
     def _not_checked(self, rule: LintRule, reason: str) -> Check:
         return Check(rule, self._component, self._transport, "not-checked", reason)
 
+    def _not_applicable(self, rule: LintRule, reason: str) -> Check:
+        return Check(rule, self._component, self._transport, "not-applicable", reason)
+
     def _running(self) -> Check:
         return self._failed(RUNNING, *self._ends[0]) if self._ends else self._passed(RUNNING)
 
@@ -330,7 +333,7 @@ class _Run:
     def _missing(self) -> Check:
         found = next((name for name, item in self._declared.items() if item.required), None)
         if found is None:
-            return self._not_checked(MISSING, "no capability has a required parameter")
+            return self._not_applicable(MISSING, "no capability has a required parameter")
         return self._refusal(MISSING, self._exchange(self._request(found, {})))
 
     def _typed(self) -> Check:
@@ -343,7 +346,7 @@ class _Run:
                 rest = {each: _SAMPLES.get(item.parameters[each], "droidgate") for each in item.required}
                 asked += self._exchange(self._request(name, {**rest, typed: wrong}))
         if not asked:
-            return self._not_checked(TYPED, "no parameter has a type that Mobile-MCP's agents know")
+            return self._not_applicable(TYPED, "no parameter has a type that Mobile-MCP's agents know")
         return self._refusal(TYPED, asked)
 
     def _allowed(self) -> Iterator[Check]:

@@ -9,7 +9,10 @@ from typing import Final, Literal
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.findings import Finding, LintRule
 
-Verdict = Literal["passed", "failed", "not-checked"]
+Verdict = Literal["passed", "failed", "not-applicable", "not-checked"]
+
+DECLARED: Final = "declared"
+"""The transport of rules that files were held to."""
 
 UNKNOWN_NAME: Final = "droidgate.verify.unknown"
 """What no tool app declares; a call of it is refused."""
@@ -23,10 +26,10 @@ class Check:
 
     Attributes:
         rule: The rule.
-        component: Whose, `PACKAGE/CLASS`.
-        transport: How it was called.
-        verdict: `not-checked` says nothing about the app.
-        reason: Why it failed, or why it was not checked; empty for `passed`.
+        component: Whose, `PACKAGE/CLASS`; a package, or the source that declares it, where no class is named.
+        transport: How it was called; `declared` where its files were read.
+        verdict: `not-checked` says nothing about the app, `not-applicable` that it has nothing of the kind.
+        reason: Why it is another than `passed`.
         sent: The request, or several.
         received: The answers, as texts.
     """
@@ -40,8 +43,8 @@ class Check:
     received: Sequence[str] = ()
 
     def finding(self, source: Place) -> Finding | None:
-        """Return the finding of a rule that is broken."""
-        if self.verdict != "failed":
+        """Return the finding of a rule that is broken by what was seen; the linter has those of files."""
+        if self.verdict != "failed" or self.transport == DECLARED:
             return None
-        message = f"{self.component.partition('/')[2]}, {self.transport}: {self.reason}"
+        message = f"{self.component.partition('/')[2] or self.component}, {self.transport}: {self.reason}"
         return self.rule.broken(message, source=source, pointer=f"/{self.transport}")

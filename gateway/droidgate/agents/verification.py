@@ -1,28 +1,39 @@
-"""The check of a live tool app: each rule that can be seen from outside, with what was sent and received."""
+"""The check of a tool app: each rule that can be seen from outside, with what was sent and received."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from droidgate.agents import function_checks, mmcp_checks, mobile_mcp_checks
 from droidgate.agents.agent_client import AgentClient, ToolComponent
-from droidgate.agents.live_calls import chosen_transport
+from droidgate.agents.function_checks import check_functions
+from droidgate.agents.live_calls import APP_FUNCTIONS, MMCP, MOBILE_MCP, chosen_transport
 from droidgate.agents.mmcp_checks import check_activity, check_receiver
 from droidgate.agents.mobile_mcp_checks import check_service
-from droidgate.agents.rule_checks import Check
-from droidgate.devices.device import Device
-from droidgate.sources.linting import lint
+from droidgate.agents.rule_checks import DECLARED, Check, Verdict
+from droidgate.shims.place import DeviceUser
+from droidgate.sources.linting import LintReport, lint
+from droidgate.sources.phone_source import PhoneRequest, read_phone
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import UsageError
-from droidgate_mappings.model.findings import Finding, Level
+from droidgate_mappings.model.findings import FINDING_CODES, RULE_BOOKS, Finding, Level, LintRule
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.tables.android_names import android_name
 
 Edition = Literal["S0", "S1"]
 """Editions of Mobile-MCP's specification: arguments as `args`, or as `input`."""
 
 SECONDS: Final = 5.0
+_FUNCTIONS_SDK: Final = 36
+_LIVE_RULES: Final[Mapping[str, Sequence[LintRule]]] = {
+    MOBILE_MCP: tuple(mobile_mcp_checks.RULES.values()),
+    MMCP: (mmcp_checks.ENDS, mmcp_checks.RESULT),
+    APP_FUNCTIONS: tuple(function_checks.RULES.values()),
+}
+"""Rules of apps that run, by the formats whose files declare capabilities."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +58,19 @@ class Verification:
     """What was found.
 
     Attributes:
-        package: The tool app.
-        static: What its APK breaks, as `lint` finds it.
-        checks: What was seen of it while it ran.
+        source: The tool app: its package, or its files.
+        static: What its files break, as `lint` finds it.
+        checks: Each rule, those of its files first.
     """
 
-    package: str
+    source: str
     static: tuple[Finding, ...]
     checks: tuple[Check, ...]
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What it breaks, static findings first."""
-        place = Place(path=self.package)
+        place = Place(path=self.source)
         live = (check.finding(place) for check in self.checks)
         return (*self.static, *(item for item in live if item is not None))
 
@@ -69,13 +80,40 @@ class Verification:
         return any(item.level is Level.ERROR for item in self.findings)
 
 
-def verify(device: Device, agents: tuple[AgentClient, AgentClient], request: VerifyRequest) -> Verification:
+def verify_files(source: str, reason: str) -> Verification:
+    """Hold the files of a project, or an APK, to the rules of its protocols.
+
+    Args:
+        source: As `lint` takes it.
+        reason: Why the app is not called.
+
+    Raises:
+        InputError: the source cannot be read.
+        UsageError: it declares nothing of a protocol whose apps can be verified.
+    """
+    report = lint(source, formats=_LIVE_RULES)
+    found = _formats_of(report)
+    if not found:
+        message = f"{source} declares no tools of Mobile-MCP, mMCP or AppFunctions"
+        hint = "tools that an app reports only while it runs are checked on a phone"
+        raise UsageError(message, hint=hint)
+    unchecked = (
+        Check(rule, source, "not called", "not-checked", reason)
+        for name in found
+        for rule in _LIVE_RULES[name]
+    )
+    return Verification(source, _errors_of(report), (*_declared(source, report, found), *unchecked))
+
+
+def verify(
+    place: DeviceUser, agents: tuple[AgentClient, AgentClient], request: VerifyRequest
+) -> Verification:
     """Drive a tool app through the rules of its protocols.
 
     Calls that a right app refuses are made without asking; others only as the request allows.
 
     Args:
-        device: The phone.
+        place: The phone.
         agents: Both agents, installed.
         request: What is to be checked.
 
@@ -83,36 +121,88 @@ def verify(device: Device, agents: tuple[AgentClient, AgentClient], request: Ver
         UsageError: the app is not installed, offers no tools to an agent, or has no capability of a call.
         DeviceError: the phone or an agent fails.
     """
-    components = [item for item in agents[0].list_components() if item.package == request.package]
-    if not components:
-        message = f"the agent sees no tools of {request.package}"
-        hint = "be sure that it is installed and exports a component of Mobile-MCP or mMCP"
+    device, package = place.device, request.package
+    if package not in place.packages():
+        raise UsageError(f"{package} is not installed", hint="install it, or name its APK with --install")
+    components = [item for item in agents[0].list_components() if item.package == package]
+    source = f"adb:{device.serial}/{package}"
+    report = lint(source, formats=_LIVE_RULES)
+    found = _formats_of(report)
+    if not components and APP_FUNCTIONS not in found:
+        message = f"the agent sees no tools of {package}"
+        hint = "be sure that it is installed and exports a component of Mobile-MCP, mMCP or AppFunctions"
         raise UsageError(message, hint=hint)
-    _open(device, request.package)
-    known = {item.protocol for item in components}
-    formats = [name for name in load_formats() if name in known or f"{name}-broadcast" in known]
-    report = lint(f"adb:{device.serial}/{request.package}", formats=formats)
-    static = tuple(item for item in report.findings if item.level is Level.ERROR)
+    _open(place, package)
+    functions = _declared_functions(place, package) if APP_FUNCTIONS in found else {}
+    # A name that nothing has is an error of the first component, or of the functions where they are alone.
+    of_functions = {name: item for name, item in request.calls.items() if name in functions or not components}
+    of_components = {name: item for name, item in request.calls.items() if name not in of_functions}
+    checks = list(_declared(package, report, found))
     try:
-        checks = [check for component in components for check in _check(agents, component, request)]
+        for component in components:
+            asked = replace(request, calls=of_components)
+            checks += _check(agents, component, asked, lambda: _open(place, package))
     finally:
         for client in agents:
             for component in components:
                 client.unbind(component.component)
-    return Verification(request.package, static, tuple(checks))
+    if APP_FUNCTIONS in found:
+        checks += _functions(place, replace(request, calls=of_functions), functions)
+    return Verification(package, _errors_of(report), tuple(checks))
 
 
-def _open(device: Device, package: str) -> None:
+def _formats_of(report: LintReport) -> list[str]:
+    """Return the formats that files declare something of, also where it cannot be read."""
+    broken = {item.code for item in _errors_of(report)}
+    formats = load_formats()
+    return [
+        name
+        for name in _LIVE_RULES
+        if name in report.checked or not broken.isdisjoint(rule.id for rule in formats[name].rules)
+    ]
+
+
+def _errors_of(report: LintReport) -> tuple[Finding, ...]:
+    return tuple(item for item in report.findings if item.level is Level.ERROR)
+
+
+def _declared(source: str, report: LintReport, formats: Iterable[str]) -> Iterator[Check]:
+    """Yield each rule of the files that is broken, and what the others are."""
+    errors = _errors_of(report)
+    for item in errors:
+        rule = _rule_of(item)
+        place = str(item.source) if item.source is not None else source
+        yield Check(rule, source, DECLARED, "failed", item.text, received=(place,))
+    broken = {item.code for item in errors}
+    for name in formats:
+        for rule in load_formats()[name].rules:
+            if rule.level is Level.ERROR and rule.id not in broken:
+                is_read = name in report.checked
+                reason = "" if is_read else "nothing of it can be read"
+                yield Check(rule, source, DECLARED, "passed" if is_read else "not-checked", reason)
+
+
+def _rule_of(finding: Finding) -> LintRule:
+    """Return the rule that a finding breaks; one of its code alone where no book of rules has it."""
+    books = (book.by_id.get(finding.code) for book in RULE_BOOKS.values())
+    own = LintRule(finding.code, finding.level, "droidgate", "", FINDING_CODES[finding.code].meaning)
+    return next((rule for rule in books if rule is not None), own)
+
+
+def _open(place: DeviceUser, package: str) -> None:
     """Open an app as its user does, if it has a screen.
 
     Android starts no service of an app that nobody has opened for a while (API 26), and sends no broadcast to
     one that was never opened.
     """
-    device.run(["monkey", "-p", package, "-c", "android.intent.category.LAUNCHER", "1"])
+    place.device.run(["monkey", "-p", package, "-c", "android.intent.category.LAUNCHER", "1"])
 
 
 def _check(
-    agents: tuple[AgentClient, AgentClient], component: ToolComponent, request: VerifyRequest
+    agents: tuple[AgentClient, AgentClient],
+    component: ToolComponent,
+    request: VerifyRequest,
+    open_app: Callable[[], None],
 ) -> Iterator[Check]:
     transport = chosen_transport(component, None)
     if transport == "bind":
@@ -122,7 +212,7 @@ def _check(
             request.calls,
             edition=request.edition,
             seconds=request.seconds,
-            open_app=lambda: _open(agents[0].device, request.package),
+            open_app=open_app,
         )
     elif transport == "activity":
         yield from check_activity(agents[0], component, request.calls, seconds=request.seconds)
@@ -130,9 +220,39 @@ def _check(
         yield from check_receiver(agents[0], component, request.calls, seconds=request.seconds)
 
 
-def verdicts_of(checks: Sequence[Check]) -> dict[str, int]:
+def _declared_functions(place: DeviceUser, package: str) -> dict[str, str]:
+    """Return why Android's release leaves a function out, empty where it lists it, by declared id."""
+    format_ = load_formats()[APP_FUNCTIONS]
+    reading = read_phone(place.device, PhoneRequest((format_,), package=package))
+    reasons: dict[str, str] = {}
+    for app in reading.apps:
+        for capability in (item for provider in app.providers for item in provider.capabilities):
+            reasons[capability.id] = ""
+            if format_.why_not_indexed is not None and app.application is not None:
+                reason = format_.why_not_indexed(app.application, capability.id, place.sdk_full)
+                reasons[capability.id] = reason or ""
+    return reasons
+
+
+def _functions(place: DeviceUser, request: VerifyRequest, declared: Mapping[str, str]) -> Iterator[Check]:
+    if place.sdk < _FUNCTIONS_SDK:
+        reason = f"{android_name(str(_FUNCTIONS_SDK))} is the first with AppFunctions"
+        for rule in _LIVE_RULES[APP_FUNCTIONS]:
+            yield Check(rule, request.package, "shell", "not-applicable", reason)
+        return
+    yield from check_functions(
+        place.device,
+        request.package,
+        declared,
+        request.calls,
+        user=place.user,
+        seconds=request.seconds,
+    )
+
+
+def verdicts_of(checks: Sequence[Check]) -> dict[Verdict, int]:
     """Return how many checks ended with each verdict."""
-    counts = {"passed": 0, "failed": 0, "not-checked": 0}
+    counts: dict[Verdict, int] = {"passed": 0, "failed": 0, "not-applicable": 0, "not-checked": 0}
     for check in checks:
         counts[check.verdict] += 1
     return counts

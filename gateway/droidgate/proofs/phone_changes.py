@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Literal
 
 from pydantic import ValidationError
 
-from droidgate.computer.private_files import read_private, replace_private
+from droidgate.computer.private_files import lock_file, private_file, read_private, replace_private
 from droidgate.devices.app_installation import uninstall
-from droidgate.devices.device import Device
 from droidgate.devices.packages import disabled_packages
 from droidgate.shims.place import DeviceUser
-from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.types import Frozen
 from droidgate_mappings.user_folders import state_folder
 
@@ -73,6 +73,7 @@ class PhoneChanges:
 
     def __init__(self, place: DeviceUser, kept: _ChangesFile) -> None:
         self._place = place
+        self._path = _path_of(place)
         self._kept = kept
 
     @classmethod
@@ -95,7 +96,7 @@ class PhoneChanges:
             DeviceError: the device fails.
             InputError: the file cannot be read.
         """
-        path = _path_of(place.device)
+        path = _path_of(place)
         data = read_private(path, largest=_LARGEST)
         if data is None:
             return None
@@ -151,11 +152,11 @@ class PhoneChanges:
             for title, before in self._kept.before.items()
             for line, words in _differences(before, after.get(title, before))
         )
-        _path_of(device).unlink(missing_ok=True)
+        self._path.unlink(missing_ok=True)
         return different
 
     def _keep(self) -> None:
-        replace_private(_path_of(self._place.device), self._kept.model_dump_json().encode())
+        replace_private(self._path, self._kept.model_dump_json().encode())
 
 
 def _differences(before: tuple[str, ...], after: tuple[str, ...]) -> list[tuple[str, str]]:
@@ -163,7 +164,24 @@ def _differences(before: tuple[str, ...], after: tuple[str, ...]) -> list[tuple[
     return gone + [(line, "was not there") for line in after if line not in before]
 
 
-def _path_of(device: Device) -> Path:
-    # Not of the serial: over Wi-Fi a phone comes back by another one.
-    identity = f"{device.identity.serial_number}\n{device.identity.fingerprint}"
+@contextmanager
+def only_proof(place: DeviceUser) -> Iterator[None]:
+    """Keep other proofs off a phone, which would put back what this one needs.
+
+    Raises:
+        UsageError: another one is running.
+        DeviceError: the device fails.
+    """
+    with private_file(_path_of(place).with_suffix(".lock")) as descriptor:
+        if not lock_file(descriptor, wait=False):
+            raise UsageError("another proof of this phone is running", hint="wait until it ends")
+        yield
+
+
+def _path_of(place: DeviceUser) -> Path:
+    # Not of adb's serial: over Wi-Fi a phone comes back by another one. All emulators of one image have one
+    # serial number and fingerprint, and each its own android_id.
+    device = place.device
+    own = device.run(["settings", "get", "--user", str(place.user), "secure", "android_id"]).text.strip()
+    identity = f"{device.identity.serial_number}\n{device.identity.fingerprint}\n{own}"
     return state_folder() / "proofs" / f"{hashlib.sha256(identity.encode()).hexdigest()[:32]}.json"

@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
+from pydantic import Field
+
 from droidgate.devices.properties import build_of, get_properties
-from droidgate.proofs.phone_changes import PhoneChanges
+from droidgate.proofs.phone_changes import PhoneChanges, only_proof
 from droidgate.proofs.proof_bench import OWN_PACKAGES, Asker, Bench, Found, Verdict, passed_if
 from droidgate.proofs.proof_steps import STATE_STEP, STEPS, Step
 from droidgate.shims.place import DeviceUser
@@ -55,7 +57,7 @@ class ProvedPhone(Frozen):
         steps: The steps that were done.
     """
 
-    api_level: str
+    api_level: str = Field(pattern=r"^[0-9]{1,3}(\.[0-9]{1,2})?$")
     release: str
     manufacturer: str
     model: str
@@ -99,9 +101,20 @@ def prove(
         report: Is called with a line before each step.
 
     Raises:
-        UsageError: the phone has a shim or an agent, which the proof would replace.
+        UsageError: the phone has a shim or an agent, which the proof would replace, or another proof runs.
         DeviceError: the phone cannot be reached.
     """
+    with only_proof(place):
+        return _prove(place, steps, apks, ask, report)
+
+
+def _prove(
+    place: DeviceUser,
+    steps: Sequence[Step],
+    apks: Mapping[str, bytes],
+    ask: Asker,
+    report: Callable[[str], None],
+) -> ProvedPhone:
     put_back_earlier(place, report)
     own = sorted(name for name in place.packages() if name in _OWN or is_shim(name))
     if own:

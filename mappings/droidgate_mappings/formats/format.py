@@ -24,7 +24,7 @@ from droidgate_mappings.formats.shell_calls import ShellCalls
 from droidgate_mappings.formats.shim_backend import ShimBackend
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import InputError, UsageError
-from droidgate_mappings.model.findings import FINDING_CODES, Finding
+from droidgate_mappings.model.findings import FINDING_CODES, RULE_BOOKS, Finding, LintRule
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.names import NameEntry
 from droidgate_mappings.model.types import Type
@@ -410,6 +410,14 @@ class Format:
     def has_rules(self) -> bool:
         """Whether descriptors can be checked against rules of the format."""
         return self.lint_file is not None or self.lint_application is not None
+
+    @property
+    def rules(self) -> tuple[LintRule, ...]:
+        """The rules that the modules of its linters declare, in the order of the specification."""
+        linters = (self.lint_file, self.lint_application)
+        loaded = [item.load() if isinstance(item, _Lazy) else item for item in linters if item is not None]
+        books = dict.fromkeys(item.__module__ for item in loaded)
+        return tuple(rule for name in books if name in RULE_BOOKS for rule in RULE_BOOKS[name].by_id.values())
 
     def dialect(self, dialect_id: str | None = None) -> DialectTable:
         """Return a dialect, the default one without an id.

@@ -231,6 +231,9 @@ class LintRules:
     prefix: str = ""
     by_id: dict[str, LintRule] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        RULE_BOOKS[self.module] = self
+
     def declare(
         self, level: Level, rule_id: str, section: str, asks: str, hint: str | None = None
     ) -> LintRule:
@@ -243,3 +246,7 @@ class LintRules:
         rule = LintRule(code, level, self.specification, section, asks, hint)
         self.by_id[code] = rule
         return rule
+
+
+RULE_BOOKS: dict[str, LintRules] = {}
+"""The rules of each module that declares some; filled as modules are imported."""

@@ -1,15 +1,24 @@
-"""A tool app of Mobile-MCP and of both forms of mMCP that is right, or has one fault."""
+"""A tool app of Mobile-MCP, of both forms of mMCP and of AppFunctions that is right, or has one fault."""
 
 import json
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from device_shim.phone_system.phone_system_apps import make_apk
-from droidgate_phone.java.app_values import AndroidError, AppCrashError, BroadcastResult, Message
+from droidgate_phone.java.app_values import (
+    AndroidError,
+    AppCrashError,
+    AppFunctionError,
+    BroadcastResult,
+    CallingPackage,
+    Message,
+)
 from droidgate_phone.java.intents import Bundle, Extra, Intent
-from droidgate_phone.system.behaviour import Activity, App, Receiver, Service
+from droidgate_phone.system.behaviour import Activity, App, AppFunctionService, Context, Receiver, Service
+from droidgate_shim.builder.sample_apps import sample_apps_directory
 
 TOOL = "com.example.faulty"
+_SCHEMA = sample_apps_directory() / "notes/app/src/main/assets/app_functions_schema.xsd"
 CALL = {"echo": {"text": "hello", "count": 2}}
 DESCRIPTOR = """<mobile-mcp-capabilities version="1.0">
   <capability id="echo" description="Returns what it is given." version="1.0">
@@ -55,6 +64,39 @@ _RADIO = (
     '<action android:name="com.example.ACTION_MMCP_DISCOVERY" />'
     '<action android:name="com.example.ACTION_MMCP_INVOKE" /></intent-filter></receiver>'
 )
+_FUNCTIONS = (
+    '<service android:name=".Functions" android:exported="true"'
+    ' android:permission="android.permission.BIND_APP_FUNCTION_SERVICE">'
+    '<property android:name="android.app.appfunctions.schema" android:value="app_functions_schema.xsd" />'
+    '<property android:name="android.app.appfunctions.v2" android:value="functions.xml" />'
+    '<intent-filter><action android:name="android.app.appfunctions.AppFunctionService" /></intent-filter>'
+    "</service>"
+)
+FUNCTION = f"{TOOL}.Functions#echo"
+
+
+def _typed(element: str, number: int, more: str = "") -> str:
+    return f"<{element}><id>unused</id><isNullable>false</isNullable><type>{number}</type>{more}</{element}>"
+
+
+def _named(element: str, name: str, number: int, more: str = "") -> str:
+    kind = _typed("dataTypeMetadata", number)
+    return f"<{element}>{kind}<id>unused</id>{more}<name>{name}</name></{element}>"
+
+
+FUNCTIONS = (
+    f"<appfunctions><appfunction><id>{FUNCTION}</id><enabledByDefault>true</enabledByDefault>"
+    "<description>Returns what it is given.</description>"
+    + _named("parameters", "text", 8, "<isRequired>true</isRequired>")
+    + _named("parameters", "count", 7, "<isRequired>false</isRequired>")
+    + "<response><id>unused</id>"
+    + _typed(
+        "valueType",
+        3,
+        _named("properties", "text", 8) + _named("properties", "count", 7) + "<required>text</required>",
+    )
+    + f"</response><functionId>{FUNCTION}</functionId></appfunction></appfunctions>"
+)
 _MAIN = (
     '<activity android:name=".Main" android:exported="true">'
     + _FILTER.format("android.intent.action.MAIN", "LAUNCHER")
@@ -64,12 +106,16 @@ COMPONENTS = {
     "mobile-mcp": _SERVICE,
     "mmcp": _SCREEN,
     "mmcp-broadcast": _RADIO,
+    "appfunctions": _FUNCTIONS,
 }
 
 
-def faulty_apk(protocol: str, *, descriptor: str = DESCRIPTOR) -> bytes:
+def faulty_apk(protocol: str, *, descriptor: str = DESCRIPTOR, functions: str = FUNCTIONS) -> bytes:
     """Return the app with one of `COMPONENTS`."""
     files = {"res/xml/capabilities.xml": descriptor}
+    if protocol == "appfunctions":
+        schema = _SCHEMA.read_text(encoding="utf-8")
+        files = {"assets/functions.xml": functions, "assets/app_functions_schema.xsd": schema}
     return make_apk(TOOL, COMPONENTS[protocol] + _MAIN, files=files)
 
 
@@ -123,22 +169,24 @@ class Tool(Service):
         if seconds.get(self.fault):
             self.context.platform.after(seconds[self.fault], lambda: _quietly(reply, text))
         elif self.fault == "one at a time":
-            self._delay(text, reply)
+            self.answer_alone(self.context, lambda: _quietly(reply, text))
         else:
             reply(text)
             if self.fault == "twice":
                 reply(text)
 
-    def _delay(self, text: str, reply: Callable[[str], None]) -> None:
-        if self._open:
+    @classmethod
+    def answer_alone(cls, context: Context, answer: Callable[[], None]) -> None:
+        """Answer later, and nothing else until then."""
+        if cls._open:
             return
-        self._open.append(text)
+        cls._open.append("")
 
-        def answer() -> None:
-            self._open.clear()
-            _quietly(reply, text)
+        def answer_now() -> None:
+            cls._open.clear()
+            answer()
 
-        self.context.platform.after(0.25, answer)
+        context.platform.after(0.25, answer_now)
 
     def _problem(self, version: str, capability: str, given: Mapping[str, Any]) -> str | None:
         if version != "1.0" and self.fault != "any version":
@@ -223,6 +271,45 @@ class Radio(Receiver):
         return None if fault == "no data" else BroadcastResult(-1, "Error: unknown tool")
 
 
+class Functions(AppFunctionService):
+    """The function, and its faults."""
+
+    def on_execute_later(
+        self,
+        function_id: str,
+        parameters: Mapping[str, Any],
+        calling_package: CallingPackage,
+        on_outcome: Callable[[Mapping[str, Any] | AppFunctionError], None],
+    ) -> None:
+        del function_id, calling_package
+        fault, text, count = Tool.fault, parameters.get("text"), parameters.get("count", [1])
+        known = {"text", "count"}
+        if fault == "silent" or (fault == "silent on more" and not parameters.keys() <= known):
+            return
+        if fault == "crash" and not parameters:
+            raise AppCrashError
+        if text is None:
+            takes = fault == "nothing required"
+        else:
+            takes = fault == "any type" or (isinstance(text[0], str) and isinstance(count[0], int))
+        value: dict[str, list[Any]] = {
+            "text": [str(text)],
+            "count": ["2" if fault == "output as text" else 2],
+        }
+        if fault == "undeclared output":
+            value["more"] = [""]
+        if fault == "no output":
+            value = {}
+        if fault == "two outputs":
+            value["text"] *= 2
+        refusal = AppFunctionError(1001, "the arguments are not those that are declared")
+        outcome = {"androidAppfunctionsReturnValue": [value]} if takes else refusal
+        if fault == "one at a time":
+            Tool.answer_alone(self.context, lambda: on_outcome(outcome))
+        else:
+            on_outcome(outcome)
+
+
 class FaultyApp(App):
     """The app; a test sets `Tool.fault`."""
 
@@ -230,3 +317,4 @@ class FaultyApp(App):
     SERVICES = {f"{TOOL}.Tool": Tool}
     ACTIVITIES = {f"{TOOL}.Screen": Screen, f"{TOOL}.Main": Activity}
     RECEIVERS = {f"{TOOL}.Radio": Radio}
+    APP_FUNCTION_SERVICES = {f"{TOOL}.Functions": Functions}

@@ -9,8 +9,13 @@ import pytest
 
 from droidgate.agents.agent_client import AGENTS
 from droidgate.cli import run
+from droidgate_phone.apps.sample_packages import sample_package
 from droidgate_phone.phone import VirtualPhone, start_phone
+from droidgate_shim.builder.sample_apps import sample_apps_directory
+from gateway.agents.faulty_tool import DESCRIPTOR, faulty_apk
 from gateway.cli.program_runs import Run, Runner
+from gateway.mobile_agent.made_phone import device_on
+from titled_rows import titled
 
 SAMPLE = "dev.droidgate.sample"
 
@@ -93,13 +98,79 @@ def test_verify_reports_in_each_form_and_leaves_no_agent(droidgate: Runner, phon
     assert droidgate("agent", "uninstall").out.split() == ["removed:", AGENTS[0], "removed:", AGENTS[1]]
     words = ("verify", f"{SAMPLE}.weather", "--call", 'currentWeather={"location": "Paris"}')
     document = droidgate(*words, "--json").document("verify")
-    assert document["counts"] == {"passed": 3, "failed": 0, "not-checked": 0}
-    (suite,) = ET.fromstring(droidgate(*words, "--junit").out).findall("testsuite[@tests='3']")
-    assert (suite.get("failures"), suite.get("skipped")) == ("0", "0")
+    assert document["counts"] == {"passed": 17, "failed": 0, "not-applicable": 0, "not-checked": 0}
+    suites = ET.fromstring(droidgate(*words, "--junit").out).findall("testsuite")
+    found = [tuple(map(suite.get, ("tests", "failures", "skipped"))) for suite in suites]
+    assert found == [("14", "0", "0"), ("3", "0", "0")]
     assert json.loads(droidgate(*words, "--sarif").out)["runs"][0]["results"] == []
     assert not any(phone.system.packages.find(item) for item in AGENTS)
     assert droidgate("agent", "list").code == 2
     run(["agent", "install"])
+
+
+def test_an_apk_is_installed_called_and_removed(
+    droidgate: Runner, phone: VirtualPhone, tmp_path: Path
+) -> None:
+    package, apk = f"{SAMPLE}.weather", tmp_path / "weather.apk"
+    apk.write_bytes(sample_package("weather").apk)
+    words = ("verify", apk, "--install", "--json")
+    replaced = droidgate(*words)
+    assert "replaced, and stays" in replaced.err
+    assert phone.system.packages.find(package)
+    device_on(phone).check(["pm", "uninstall", package])
+    fresh = droidgate(*words)
+    assert (fresh.code, fresh.document("verify")["counts"]["failed"]) == (0, 0)
+    assert phone.system.packages.find(package) is None
+    phone.install(sample_package("weather").apk)
+
+
+FILES = sample_apps_directory()
+
+
+@titled(
+    ("source", "counts"),
+    {
+        "a project of Mobile-MCP": ("clock-in", (23, 0, 15)),
+        "a project of mMCP": ("pdf-tool", (14, 0, 2)),
+        "a project of AppFunctions": ("notes", (4, 0, 8)),
+    },
+)
+def test_files_are_held_to_what_can_be_seen_in_them(
+    droidgate: Runner, source: str, counts: tuple[int, ...]
+) -> None:
+    document = droidgate("verify", FILES / source, "--json").document("verify")
+    assert tuple(document["counts"][name] for name in ("passed", "failed", "not-checked")) == counts
+    reasons = {check["reason"] for check in document["checks"] if check["verdict"] == "not-checked"}
+    assert [reason.partition(":")[0] for reason in reasons] == ["source code is not run"]
+
+
+def test_a_broken_file_fails_its_rule_with_the_place(droidgate: Runner, tmp_path: Path) -> None:
+    apk = tmp_path / "tool.apk"
+    apk.write_bytes(faulty_apk("mobile-mcp", descriptor=DESCRIPTOR.replace('id="echo" ', "")))
+    ran = droidgate("verify", apk)
+    assert ran.code == 1
+    assert "mobile-mcp-capability-id, declared: A capability has an id" in ran.out
+    assert f"declared: {apk}!/res/xml/capabilities.xml:2" in ran.out
+
+
+@titled(
+    ("words", "text"),
+    {
+        "neither a file nor a package": (("some/where",), "is neither a file or folder nor a package"),
+        "an APK that is not there": (("absent.apk",), "is neither a file or folder nor a package"),
+        "a project to install": ((FILES / "notes", "--install"), "--install takes an APK"),
+        "a call of files": (
+            (FILES / "notes", "--call", "x"),
+            "--call and --serial are for an app on a phone",
+        ),
+        "a project without tools": ((FILES / "weather",), "declares no tools"),
+    },
+)
+def test_what_cannot_be_verified_is_one_error(
+    droidgate: Runner, words: tuple[str | Path, ...], text: str
+) -> None:
+    ran = droidgate("verify", *words)
+    assert (ran.code, text in ran.err) == (2, True), ran.err
 
 
 @pytest.mark.parametrize("call", ["=1", "query_clock_in=1", "query_clock_in={"])

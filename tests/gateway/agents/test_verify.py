@@ -14,7 +14,7 @@ import pytest
 
 from device_shim.phone_system.phone_system_apps import run, uid_of
 from device_shim.shim_phone.conftest import JVM
-from droidgate.agents import agent_client, mmcp_checks, mobile_mcp_checks
+from droidgate.agents import agent_client, function_checks, mmcp_checks, mobile_mcp_checks
 from droidgate.agents.agent_client import FIRST_AGENT, AgentClient
 from droidgate.agents.agent_installation import install_agents
 from droidgate.agents.verification import Verification, VerifyRequest, verify
@@ -23,7 +23,16 @@ from droidgate_mappings.model.errors import UsageError
 from droidgate_phone.apps.app_registry import BEHAVIOURS
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.phone import VirtualPhone, start_phone
-from gateway.agents.faulty_tool import CALL, DESCRIPTOR, TOOL, FaultyApp, Tool, faulty_apk
+from gateway.agents.faulty_tool import (
+    CALL,
+    DESCRIPTOR,
+    FUNCTION,
+    FUNCTIONS,
+    TOOL,
+    FaultyApp,
+    Tool,
+    faulty_apk,
+)
 from gateway.mobile_agent.made_phone import device_on
 from titled_rows import titled
 
@@ -43,13 +52,14 @@ class Bench:
         Tool.fault = fault
         Tool.forget()
         self.phone.install(faulty_apk(protocol, **more))
-        return self.check(TOOL, CALL, seconds=seconds)
+        calls = {FUNCTION: CALL["echo"]} if protocol == "appfunctions" else CALL
+        return self.check(TOOL, calls, seconds=seconds)
 
     def check(
         self, package: str, calls: Mapping[str, Mapping[str, Any]], *, seconds: float = 5.0
     ) -> Verification:
         request = VerifyRequest(package, calls, seconds=seconds)
-        return verify(self.agents[0].device, self.agents, request)
+        return verify(place_of(self.agents[0].device), self.agents, request)
 
 
 @pytest.fixture(scope="module", params=["python"])
@@ -60,6 +70,7 @@ def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
         patch.dict(BEHAVIOURS, {TOOL: FaultyApp}),
         patch.object(mobile_mcp_checks, "_SETTLE_SECONDS", 0.05),
         patch.object(agent_client, "_PAUSE_SECONDS", 0.01),
+        patch.object(function_checks, "_INDEXING_SECONDS", 0),
         start_phone(server_port=0, shim_runtime=runtime, adb_keys=()) as phone,
         patch.dict(os.environ, {"ANDROID_ADB_SERVER_PORT": str(phone.server_port)}),
     ):
@@ -162,8 +173,49 @@ def test_a_planted_fault_of_mmcp_is_found(
     assert {f"mmcp-live-{rule}" for rule in expected} <= mmcp_checks.RULES.keys()
 
 
+# fmt: off
+FUNCTION_FAULTS = {
+    "a file that Android's indexer drops": ("", ["indexed"]),
+    "a function that never answers": ("silent", ["undeclared-argument", "open-calls", "answers"]),
+    "a function that dies of a call": ("crash", ["keeps-running"]),
+    "a function that requires nothing": ("nothing required", ["missing-argument"]),
+    "a function that takes any type": ("any type", ["argument-type"]),
+    "a function that is silent on what it does not know":
+        ("silent on more", ["undeclared-argument", "answers"]),
+    "a number written as a text": ("output as text", ["result"]),
+    "an output that is not declared": ("undeclared output", ["result"]),
+    "a result without what is required": ("no output", ["result"]),
+    "two values where one is declared": ("two outputs", ["result"]),
+    "a function that forgets a second call": ("one at a time", ["open-calls", "answers"]),
+}
+# fmt: on
+
+
+@pytest.mark.slow
+@titled(("fault", "expected"), FUNCTION_FAULTS)
+def test_a_planted_fault_of_a_function_is_found(bench: Bench, fault: str, expected: list[str]) -> None:
+    functions = FUNCTIONS if fault else FUNCTIONS.replace("<id>unused</id>", "", 1)
+    found = bench.run("appfunctions", fault, seconds=1.0, functions=functions)
+    rules = [check.rule.id for check in found.checks if check.verdict == "failed"]
+    assert [rule for rule in rules if rule.startswith("appfunctions-live-")] == [
+        f"appfunctions-live-{rule}" for rule in expected
+    ]
+    assert found.fails
+
+
+def test_every_live_rule_of_a_function_has_a_planted_fault() -> None:
+    planted = {f"appfunctions-live-{rule}" for _, rules in FUNCTION_FAULTS.values() for rule in rules}
+    assert planted == function_checks.RULES.keys()
+
+
 RIGHT = {
     "the tool app of these tests": (TOOL, CALL),
+    "its function": (TOOL, {FUNCTION: CALL["echo"]}),
+    "notes": (f"{SAMPLE}.notes", {f"{SAMPLE}.notes.NotesService#findNotes": {}}),
+    "notes in the platform's own form": (
+        f"{SAMPLE}.notes.legacy",
+        {"createNote": {"title": "Milk", "content": ""}},
+    ),
     "clock-in": (f"{SAMPLE}.clockin", {"query_clock_in": {}}),
     "tally": (f"{SAMPLE}.tally", {"read_total": {"player": "Ada"}}),
     "weather": (f"{SAMPLE}.weather", {"currentWeather": {"location": "Paris"}}),
@@ -176,7 +228,7 @@ RIGHT = {
 @titled(("package", "calls"), RIGHT)
 def test_a_right_app_has_no_fault(bench: Bench, package: str, calls: dict[str, dict[str, Any]]) -> None:
     if package == TOOL:
-        bench.run("mobile-mcp", "")
+        bench.run("appfunctions" if FUNCTION in calls else "mobile-mcp", "")
     found = bench.check(package, calls)
     assert (found.findings, found.fails) == ((), False)
     left_out = {check.transport for check in found.checks if check.verdict == "not-checked"}
@@ -218,7 +270,7 @@ def test_a_call_that_the_app_refuses_is_not_a_fault_of_the_app(
 
 
 def test_what_cannot_be_checked_is_one_error(bench: Bench) -> None:
-    with pytest.raises(UsageError, match=r"the agent sees no tools of com\.example\.absent"):
+    with pytest.raises(UsageError, match=r"com\.example\.absent is not installed"):
         bench.check("com.example.absent", {})
     with pytest.raises(UsageError, match='unknown capability "query"'):
         bench.check(f"{SAMPLE}.clockin", {"query": {}})

@@ -16,10 +16,12 @@ import pytest
 import droidgate_phone.phone
 from droidgate.agents.agent_client import AGENTS
 from droidgate.proofs import proof_bench, proof_steps
+from droidgate.proofs.phone_changes import only_proof
 from droidgate.proofs.proof_bench import CALLS, Asker
 from droidgate.proofs.proof_runs import ProvedPhone, chosen_steps, prove
 from droidgate.proofs.proof_steps import STATE_STEP, STEPS
 from droidgate.shims.place import place_of
+from droidgate_mappings.model.errors import UsageError
 from droidgate_phone.apps.sample_packages import sample_package
 from droidgate_phone.apps.shim import openers
 from droidgate_phone.commands import dumpsys_commands
@@ -343,7 +345,7 @@ def test_proofs_are_merged_by_level_and_the_worst_of_a_level_counts(
         "a pattern without a step": (("--steps", "nothing/*"), 2, "no step 'nothing/*'"),
         "proofs without --merge": (("a.json",), 2, "proofs are named without --merge"),
         "nothing to merge": (("--merge",), 2, "--merge has nothing to merge"),
-        "a proof that is not there": (("--merge", "absent.json"), 3, "the file cannot be read"),
+        "a proof that is not there": (("--merge", "absent.json"), 3, "absent.json"),
         "a file that is not a proof": (("--merge", DOCUMENT), 3, "not a proof"),
         "a folder without sample apps": (("--apps", DOCUMENT.parent), 3, "holds no APK of a sample app"),
     },
@@ -353,6 +355,43 @@ def test_bad_input_is_one_error(
 ) -> None:
     ran = droidgate("prove", *words, "-o", tmp_path / "out")
     assert (ran.code, text in ran.err) == (code, True), ran.err
+
+
+@titled(
+    ("document", "text"),
+    {
+        "another schema": ({"schema": "droidgate.lint/1"}, "schema"),
+        "no schema": ({"schema": None}, "it names no schema"),
+        "no phone": ({"phones": []}, "phones"),
+        "a level that is a table": ({"phones": [proved("36 | x\n| y |")]}, "phones/0/api_level"),
+        "a level of 5,000 digits": ({"phones": [proved("9" * 5000)]}, "phones/0/api_level"),
+    },
+)
+def test_what_no_proof_holds_is_one_error(
+    document: dict[str, Any], text: str, tmp_path: Path, droidgate: Runner
+) -> None:
+    right = {"schema": "droidgate.proof/1", "phones": [proved("36")]}
+    changed = {name: value for name, value in {**right, **document}.items() if value is not None}
+    (tmp_path / "proof.json").write_text(json.dumps(changed))
+    ran = droidgate("prove", "--merge", tmp_path / "proof.json", "-o", tmp_path / "out")
+    assert (ran.code, f"not a proof: {text}" in ran.err) == (3, True), ran.err
+
+
+def test_texts_of_a_phone_stay_in_their_cells(tmp_path: Path, droidgate: Runner) -> None:
+    hostile = "x |\n| y | **z** \x1b[31m \u202e <b>"
+    document = {"schema": "droidgate.proof/1", "phones": [proved("36", (hostile, "passed"))]}
+    (tmp_path / "proof.json").write_text(json.dumps(document))
+    droidgate("prove", "--merge", tmp_path / "proof.json", "-o", tmp_path / "out")
+    row = (tmp_path / "out" / "proof.md").read_text().splitlines()[2]
+    assert row.count("|") == 5
+    assert not set(row) & set("\x1b\u202e<*[")
+
+
+def test_a_phone_has_one_proof_at_a_time() -> None:
+    with phone_of("30", apps=False, packages=1) as phone:
+        place = place_of(device_on(phone))
+        with only_proof(place), pytest.raises(UsageError, match="another proof of this phone is running"):
+            proof_of(phone, "shell/facts")
 
 
 def test_a_phone_that_has_an_agent_is_left_as_it_is(droidgate: Runner, tmp_path: Path) -> None:

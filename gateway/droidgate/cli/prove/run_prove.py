@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import PublishedDocument, json_text, json_value
@@ -23,13 +23,13 @@ from droidgate.devices.device import connect_device
 from droidgate.proofs.proof_bench import SAMPLES, Answer, Verdict
 from droidgate.proofs.proof_runs import ProvedPhone, chosen_steps, prove
 from droidgate.shims.place import place_of
+from droidgate.sources.folder_files import read_bytes
 from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.reader import open_apk
 from droidgate_mappings.model.errors import InputError, UsageError, WriteError
 from droidgate_mappings.tables.android_names import android_name
 from droidgate_mappings.text_safety import visible
 
-_LARGEST: Final = 16 * 1024 * 1024
 _WORDS: Final[Mapping[Verdict, str]] = {
     "passed": "passed",
     "failed": "**failed**",
@@ -46,7 +46,7 @@ class ProofDocument(PublishedDocument, schema="droidgate.proof/1"):
         phones: The phone; several where proofs were merged.
     """
 
-    phones: tuple[ProvedPhone, ...]
+    phones: tuple[ProvedPhone, ...] = Field(min_length=1)
 
 
 def prove_and_report(options: Prove) -> Report:
@@ -130,23 +130,20 @@ def _merged(paths: Sequence[Path]) -> ProofDocument:
 
 
 def _read(path: Path) -> ProofDocument:
+    hint = "name a proof.json that this version of droidgate wrote"
     try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"the file cannot be read: {error.strerror}", place=str(path)) from None
-    if len(data) > _LARGEST:
-        raise InputError(f"the file has more than {_LARGEST:,} bytes", place=str(path))
-    try:
-        return ProofDocument.model_validate_json(data)
+        document = ProofDocument.model_validate_json(read_bytes(str(path)))
     except ValidationError as error:
         first = error.errors()[0]
         where = "/".join(map(str, first["loc"])) or "the file"
-        hint = "name a proof.json that this version of droidgate wrote"
         raise InputError(f"not a proof: {where}: {first['msg']}", place=str(path), hint=hint) from None
+    if "schema_id" not in document.model_fields_set:
+        raise InputError("not a proof: it names no schema", place=str(path), hint=hint)
+    return document
 
 
 def _level(text: str) -> tuple[int, ...]:
-    return tuple(int(part) if part.isdecimal() else 0 for part in text.split("."))
+    return tuple(map(int, text.split(".")))
 
 
 def markdown_table(phones: Sequence[ProvedPhone]) -> str:
@@ -161,7 +158,10 @@ def markdown_table(phones: Sequence[ProvedPhone]) -> str:
     head = ["step", "frontend", "backend", *map(android_name, levels)]
     lines = [head, ["---"] * len(head)]
     lines += [
-        [*map(plain_markdown, key), *(_WORDS[row[level]] if level in row else "" for level in levels)]
+        [
+            *(plain_markdown(visible(one_line(part))) for part in key),
+            *(_WORDS[row[level]] if level in row else "" for level in levels),
+        ]
         for key, row in rows.items()
     ]
     reasons = [

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final
 
-from droidgate.agents.agent_installation import installed_agents
-from droidgate.agents.rule_checks import Check, Verdict
-from droidgate.agents.verification import Verification, VerifyRequest, verdicts_of, verify
+from droidgate.agents.agent_installation import installed_agents, installed_app
+from droidgate.agents.rule_checks import DECLARED, Check, Verdict
+from droidgate.agents.verification import Verification, VerifyRequest, verdicts_of, verify, verify_files
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import Document, PublishedDocument
 from droidgate.cli.output.page_length import shows_details
-from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, print_note
+from droidgate.cli.output.pages import Block, Line, Table, amount, print_note
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.verify.verify_options import Verify
 from droidgate.devices.device import connect_device
+from droidgate.devices.quoting import is_package
 from droidgate.shims.place import place_of
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.findings import Finding
@@ -25,7 +29,7 @@ from droidgate_mappings.text_safety import visible
 
 
 class VerifyCheck(Document):
-    """A rule that the app was held to while it ran.
+    """A rule that the app was held to.
 
     Attributes:
         rule: Its id.
@@ -33,11 +37,11 @@ class VerifyCheck(Document):
         section: Its section.
         asks: What it requires.
         component: Whose check it is.
-        transport: How the component was called.
-        verdict: `passed`, `failed` or `not-checked`.
-        reason: Why it failed, or was not checked.
+        transport: How the component was called; `declared` where its files were read.
+        verdict: `passed`, `failed`, `not-applicable` or `not-checked`.
+        reason: Why it is another than `passed`.
         sent: The requests.
-        received: The answers.
+        received: The answers, or the place in the files.
     """
 
     rule: str
@@ -56,38 +60,64 @@ class VerifyDocument(PublishedDocument, schema="droidgate.verify/1"):
     """What `verify --json` prints.
 
     Attributes:
-        serial: The phone.
-        package: The tool app.
+        serial: The phone; null where only files were read.
+        source: The tool app: its package, or its files.
         counts: How many checks ended with each verdict.
-        static: What its APK breaks, as `lint` finds it.
-        checks: What was seen of it while it ran.
+        static: What its files break, as `lint` finds it.
+        checks: Each rule.
     """
 
-    serial: str
-    package: str
-    counts: dict[str, int]
+    serial: str | None
+    source: str
+    counts: dict[Verdict, int]
     static: tuple[Finding, ...]
     checks: tuple[VerifyCheck, ...]
+
+
+_PROJECT: Final = "source code is not run: build the app, then verify its APK with --install"
+_APK: Final = "no phone is used: --install installs the APK and calls it"
 
 
 def verify_and_report(options: Verify) -> Report:
     """Check a tool app and report each rule.
 
     Raises:
-        UsageError: the app offers no tools to an agent, or a call is not one of it.
+        InputError: the files cannot be read.
+        UsageError: the app offers no tools to an agent, or a call is not one of it, or options do not fit.
         DeviceError: the phone or an agent fails.
     """
     calls = dict(map(_read_call, options.calls or ()))
+    path = Path(options.source)
+    if not path.exists() and (not is_package(options.source) or path.suffix == ".apk"):
+        message = f"{options.source!r} is neither a file or folder nor a package"
+        raise UsageError(
+            message, hint="name an installed package such as com.example.tool, a project or an APK"
+        )
+    is_apk = path.is_file() and path.suffix.lower() == ".apk"
+    if options.install and not is_apk:
+        raise UsageError("--install takes an APK", hint="build the app, and name its APK")
+    if path.exists() and not options.install:
+        if calls or options.serial is not None:
+            message = "--call and --serial are for an app on a phone, and files are named"
+            raise UsageError(message, hint="name the APK with --install, or an installed package")
+        return _report(verify_files(options.source, _APK if is_apk else _PROJECT), None)
     place = place_of(connect_device(options.serial))
-    request = VerifyRequest(options.package, calls, options.edition.value, options.seconds)
-    with installed_agents(place, print_note) as agents:
-        print_note(f"calling {request.package} as agents do ...")
-        found = verify(place.device, agents, request)
+    with ExitStack() as stack:
+        agents = stack.enter_context(installed_agents(place, print_note))
+        package = options.source
+        if options.install:
+            package = stack.enter_context(installed_app(place, path, print_note))
+        print_note(f"calling {package} as agents do ...")
+        request = VerifyRequest(package, calls, options.edition.value, options.seconds)
+        return _report(verify(place, agents, request), place.device.serial)
+
+
+def _report(found: Verification, serial: str | None) -> Report:
     return Report(
         lambda: _page(found),
         lambda: VerifyDocument(
-            serial=place.device.serial,
-            package=found.package,
+            serial=serial,
+            source=found.source,
             counts=verdicts_of(found.checks),
             static=found.static,
             checks=tuple(map(_document_of, found.checks)),
@@ -126,44 +156,37 @@ def _document_of(check: Check) -> VerifyCheck:
 
 
 def _page(found: Verification) -> Iterator[Block]:
-    if found.static:
-        yield Heading("Declared")
-        rows = [(item.code, item.rule or "", one_line(item.message)) for item in found.static]
-        yield Table(("rule", "section", "problem"), rows)
     broken = [check for check in found.checks if check.verdict == "failed"]
     shown = found.checks if shows_details() else broken
     if shown:
-        yield Heading("Called")
         yield Table(("verdict", "transport", "section", "rule", "reason"), [_row(check) for check in shown])
     for check in broken:
         yield Line(f"{check.rule.id}, {check.transport}: {check.rule.asks}")
         yield from (Line(one_line(f"sent: {text}"), 1, 400) for text in check.sent)
-        yield from (Line(one_line(f"received: {text}"), 1, 400) for text in check.received)
+        word = "declared" if check.transport == DECLARED else "received"
+        yield from (Line(one_line(f"{word}: {text}"), 1, 400) for text in check.received)
     counts = verdicts_of(found.checks)
-    passed = amount(counts["passed"], "rule")
-    static = f"{len(found.static)} problems in the manifest and descriptor, " if found.static else ""
     yield Line(
-        f"{found.package}: {static}{passed} passed, {counts['failed']} failed, "
-        f"{counts['not-checked']} not checked"
+        f"{one_line(found.source)}: {amount(counts['passed'], 'rule')} passed, {counts['failed']} failed, "
+        f"{counts['not-applicable']} not applicable, {counts['not-checked']} not checked"
     )
-    reasons = dict.fromkeys(check.reason for check in found.checks if check.verdict == "not-checked")
-    yield from (Line(one_line(f"not checked: {reason}"), 1) for reason in reasons)
+    for verdict in ("not-applicable", "not-checked"):
+        reasons = dict.fromkeys(check.reason for check in found.checks if check.verdict == verdict)
+        yield from (Line(one_line(f"{verdict.replace('-', ' ')}: {reason}"), 1) for reason in reasons)
 
 
 def _row(check: Check) -> tuple[str, ...]:
-    specification = f"{check.rule.specification} {check.rule.section}"
+    specification = f"{check.rule.specification} {check.rule.section}".strip()
     return check.verdict, check.transport, specification, check.rule.id, one_line(check.reason)
 
 
 def junit_report(found: Verification) -> str:
     """Return a run as JUnit XML: a suite for what is declared, and one for each way of calling."""
     root = ET.Element("testsuites", name="droidgate verify")
-    declared = [(item.code, "declared", item.message, "") for item in found.static]
-    _add_suite(root, f"{found.package} declared", declared or [("lint", "declared", "", "")])
     groups: dict[str, list[tuple[str, str, str, str]]] = {}
     for check in found.checks:
         failure = check.reason if check.verdict == "failed" else ""
-        skipped = check.reason if check.verdict == "not-checked" else ""
+        skipped = check.reason if check.verdict in ("not-checked", "not-applicable") else ""
         case = (check.rule.id, check.transport, failure, skipped)
         groups.setdefault(f"{check.component} {check.transport}", []).append(case)
     for name, cases in groups.items():

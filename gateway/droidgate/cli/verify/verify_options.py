@@ -16,15 +16,25 @@ class SpecificationEdition(StrEnum):
 
 
 class Verify(ReportingCommand, work="droidgate.cli.verify.run_verify:verify_and_report"):
-    """Check a live tool app against every rule of its protocol that can be seen from outside.
+    """Check a tool app against every rule of its protocol that can be seen from outside.
 
-    An agent on the phone, under two application ids, finds the app as agents do and calls it: with unknown
-    names, missing and wrong arguments, two requests at once, one id from two agents. A right app refuses or
-    answers these, and does nothing. Rules that take a call which is carried out are checked with the calls
-    that you allow (--call). Agents that are not installed are installed, and removed at the end.
+    Of a project or an APK the files are checked, which needs no phone. An app that is installed, or that
+    --install installs, is called too. Agents under two application ids find it as agents do, and Android's
+    shell calls app functions: with unknown names, missing and wrong arguments, two requests at once, one id
+    from two agents. A right app refuses or answers these, and does nothing. Rules that take a call which is
+    carried out are checked with the calls that you allow (--call). Agents that are not installed are
+    installed, and removed at the end.
     """
 
-    package: str = argument("PACKAGE", "The tool app, installed: of Mobile-MCP or mMCP", ...)
+    _headings = {
+        "How it is called": ("install", "calls", "edition", "seconds", "serial"),
+    }
+
+    source: str = argument("PACKAGE|PROJECT|APK", "The tool app: of Mobile-MCP, mMCP or AppFunctions", ...)
+    install: bool = flag(
+        "--install",
+        "Install the APK on the phone, and remove it at the end if it was not installed before",
+    )
     calls: list[str] | None = option(
         "--call CAPABILITY[=JSON]",
         "A call that may be carried out, with its arguments as a JSON object; may be repeated",
