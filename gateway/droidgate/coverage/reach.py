@@ -42,7 +42,6 @@ _DECLARES_NOTHING: Final = "the app declares nothing"
 _SCREENS_LEFT: Final = "; the app's screens are left"
 _AND_NO_SCREEN: Final = f", and {_NO_SCREEN}"
 _AGENT_CALLS: Final = "the agent calls "
-_NOT_BY_SHIM: Final = "a shim does not make such calls; only Android's shell does, for MCP clients"
 _GATEWAY_CALLS: Final = "the gateway calls "
 OF_LIBRARY: Final = "signature"
 """The gate of the library by which agents call app functions; the gateway calls them without it."""
@@ -167,7 +166,7 @@ class Reaching:
         ways = [(frontend, self._limits(frontend, interface)) for frontend in agent.frontends]
         open_ways = tuple((item, limits) for item, limits in ways if limits is not None)
         if not open_ways:
-            words = _NOT_BY_SHIM if backend is None else "the gateway does not carry such calls"
+            words = "the gateway does not carry such calls"
             return Way("gateway", verdict & _protocol(GateState.SHUT, words))
         titles = " or ".join(self._shim.frontend(item).title for item, _ in open_ways)
         words = f"{_GATEWAY_CALLS}{interface.title}, and the agent the gateway ({titles})"
