@@ -357,6 +357,17 @@ def _is_open_to_ordinary_apps(standing: Standing, interface: str) -> bool:
     return component.is_exported and can_hold
 
 
+def test_below_android_16_nobody_calls_app_functions_and_their_agents_call_nothing() -> None:
+    functions = _cells(replace(_standing("app-function", **SERVICE_OF_ANDROID), sdk_full="34"))
+    assert {cell.gate for agent, cell in functions.items() if agent != "ui"} == {"release"}
+    tools = _cells(replace(_standing("mobile-mcp", kind="service"), sdk_full="34"))
+    assert [agent for agent, cell in tools.items() if cell.gate == "release"] == ["app-functions"]
+    assert all(
+        cell.gate != "release"
+        for cell in _cells(replace(_standing("app-function", **SERVICE_OF_ANDROID), sdk_full="36")).values()
+    )
+
+
 def test_app_actions_need_no_shim_for_mcp_clients_and_a_visible_screen_for_other_agents() -> None:
     cells = _cells(_standing("app-action", kind="activity"))
     assert cells["mcp-client"].needs == ()
