@@ -32,6 +32,8 @@ _FILE_SIZE: Final = 32
 _MAP_OFFSET: Final = 52
 _DATA_SIZE: Final = 104
 _DEBUG_INFO: Final = 0x2003
+# The classes that R8 makes of lambdas have names of 70 characters otherwise.
+SHORT_NAMES: Final = "-Dcom.android.tools.r8.desugar.minimizeSyntheticNames=1"
 UNKNOWN_API: Final = "com.android.tools.r8.reportUnknownApiReferences"
 
 
@@ -150,7 +152,7 @@ def make_dex(classes: Path, jdk: Path, out: Path, rules: Path = SHIM.rules) -> b
     Raises:
         BuildError: R8 says so, or a class refers to what is not public API of Android's.
     """
-    command: list[str | Path] = [jdk / "bin/java", *JVM, f"-D{UNKNOWN_API}=1", "-cp", R8.path()]
+    command: list[str | Path] = [jdk / "bin/java", *JVM, f"-D{UNKNOWN_API}=1", SHORT_NAMES, "-cp", R8.path()]
     command += ["com.android.tools.r8.R8", "--release", "--min-api", str(LEAST_API)]
     command += ["--lib", ANDROID.path(), "--lib", jdk, "--pg-conf", rules, "--output", out]
     output = _run(*command, *sorted(classes.rglob("*.class")))

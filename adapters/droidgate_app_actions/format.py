@@ -56,6 +56,7 @@ FORMAT: Final = Format(
     write_functions=lazily("droidgate_app_actions.screen_code:write_functions"),
     looks_for=LOOKS_FOR,
     call_routes=call_routes,
+    shim_backend=lazily("droidgate_app_actions.shim_backend:AppActionBackend"),
     shell_calls=lazily("droidgate_app_actions.shell_calls:AppActionShellCalls"),
     endings=(".xml",),
 )

@@ -13,6 +13,7 @@ from droidgate_mappings.formats.component_reading import read_access
 from droidgate_mappings.formats.reachability import SHIM, component_facts, component_verdict
 from droidgate_mappings.model.capability import Capability, ComponentAccess
 from droidgate_mappings.model.names import qualified_class
+from droidgate_mappings.model.types import ObjectType
 from droidgate_mappings.tables.reach import load_reach
 
 _STARTING: Final = ("template", "data", "class", "action")
@@ -49,6 +50,17 @@ def starting_facts(capability: Capability) -> list[Mapping[str, Any]]:
     return [
         each for each in listed if each["kind"] in {"intent", "shortcut"} and any(map(each.get, _STARTING))
     ]
+
+
+def listed_values(capability: Capability) -> dict[str, Mapping[str, Any]]:
+    """Return the listed values of each parameter that has some, by what the app receives for it."""
+    declared = capability.input
+    properties = declared.properties if isinstance(declared, ObjectType) else {}
+    return {
+        name: listed
+        for name, property_ in properties.items()
+        if (listed := property_.extensions.get(FORMAT_ID, {}).get("inventory"))
+    }
 
 
 def action_of(fulfilment: Fulfilment) -> str:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from droidgate_app_actions.format import ENTITY_LINK, FORMAT_ID, NAMES, ROUTE
-from droidgate_app_actions.fulfilment_targets import COMPARING_SDK, starting_facts
+from droidgate_app_actions.format import ENTITY_LINK, NAMES, ROUTE
+from droidgate_app_actions.fulfilment_targets import COMPARING_SDK, listed_values, starting_facts
 from droidgate_app_actions.url_templates import LinkError, fill_template, fixed_link
 from droidgate_mappings.formats.shell_calls import (
     NotCarriedError,
@@ -22,7 +22,6 @@ from droidgate_mappings.formats.shell_calls import (
 )
 from droidgate_mappings.model.json_values import Json, one_line_json, pointer_token
 from droidgate_mappings.model.names import qualified_class
-from droidgate_mappings.model.types import ObjectType
 
 _DELIVERED: Final = "has been delivered"
 """What Android's warning has where the activity was there and got the intent."""
@@ -42,7 +41,7 @@ class AppActionShellCalls(ShellCalls):
         Raises:
             NotCarriedError: none takes the arguments, it cannot be started, or its link cannot be filled.
         """
-        inventory = _inventory(call)
+        inventory = listed_values(call.capability)
         values = _values(call, inventory)
         fulfilment = _chosen(call, values, inventory)
         starts = _of_shortcut(fulfilment, values, inventory)
@@ -69,7 +68,7 @@ class AppActionShellCalls(ShellCalls):
         """Return that the screen was opened, which is all that Android reports."""
         if not isinstance(output, ScreenOutput):
             raise TypeError(output)
-        inventory = _inventory(call)
+        inventory = listed_values(call.capability)
         fulfilment = _chosen(call, _values(call, inventory), inventory)
         screen = output.activity or call.provider.package
         value = f"The screen {screen} was opened. The app does not report what it does with the call."
@@ -91,17 +90,6 @@ def _is_refused(starts: _Facts, call: ShellCall) -> bool:
 
 def _keys(fulfilment: _Facts) -> tuple[str, ...]:
     return tuple(fulfilment.get("parameters", ()))
-
-
-def _inventory(call: ShellCall) -> _Inventory:
-    """Return the listed values of each parameter that has some, by what the app receives for it."""
-    declared = call.capability.input
-    properties = declared.properties if isinstance(declared, ObjectType) else {}
-    return {
-        name: listed
-        for name, property_ in properties.items()
-        if (listed := property_.extensions.get(FORMAT_ID, {}).get("inventory"))
-    }
 
 
 def _values(call: ShellCall, inventory: _Inventory) -> Mapping[str, str]:

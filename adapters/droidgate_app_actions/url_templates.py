@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote
 
-_OPERATORS: Final = {"": ("", ",", False), "?": ("?", "&", True), "&": ("&", "&", True)}
+OPERATORS: Final = {"": ("", ",", False), "?": ("?", "&", True), "&": ("&", "&", True)}
 """Operator -> what precedes the first value, what separates two, and whether each has its name in front."""
 _EXPRESSION: Final = re.compile(r"\{([?&]?)(\w[\w.]*(?:,\w[\w.]*)*)\}", re.ASCII)
 _LITERAL: Final = re.compile(r"(?:[^{}%]|%[0-9A-Fa-f]{2})*")
@@ -99,7 +99,7 @@ def _literal(text: str) -> str:
 
 
 def _expand(operator: str, names: tuple[str, ...], values: Mapping[str, str]) -> str:
-    first, separator, is_named = _OPERATORS[operator]
+    first, separator, is_named = OPERATORS[operator]
     given = [
         f"{name}={_encoded(values[name])}" if is_named else _encoded(values[name])
         for name in names

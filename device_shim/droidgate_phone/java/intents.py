@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
+from urllib.parse import unquote
 
 ExtraKind = Literal[
     "string", "int", "long", "float", "double", "boolean", "string[]", "int[]", "long[]", "bytes", "bundle",
@@ -90,6 +91,30 @@ class Intent:
     flags: int = 0
     extras: Bundle = field(default_factory=Bundle)
     identifier: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Intent:
+        """Return the intent that a text describes (`Intent.parseUri` without flags), of what a shim writes.
+
+        Raises:
+            ValueError: it has no `#Intent;...;end`, or another attribute.
+        """
+        data, _, rest = text.rpartition("#Intent;")
+        *attributes, end = rest.split(";")
+        if end != "end":
+            raise ValueError(text)
+        values = {
+            unquote(key): unquote(value) for key, _, value in (each.partition("=") for each in attributes)
+        }
+        extras = {key[2:]: values.pop(key) for key in list(values) if key.startswith("S.")}
+        return cls(
+            action=values.pop("action", "android.intent.action.VIEW"),
+            component=ComponentName.parse(values.pop("component", "")),
+            package=values.pop("package", None),
+            data=data or None,
+            flags=int(values.pop("launchFlags", "0"), 0),
+            extras=Bundle.of_strings(extras),
+        )
 
     def filter_comparison(self) -> tuple[object, ...]:
         """Return what two intents have in common that are one to `Intent.filterEquals`."""

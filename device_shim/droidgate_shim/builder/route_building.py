@@ -19,7 +19,7 @@ from droidgate_mappings.model.capability import (
     Provider,
     reachable_definitions,
 )
-from droidgate_mappings.model.errors import UsageError
+from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mappings.model.names import NameRule, map_names, name_suffix
@@ -311,8 +311,11 @@ class _Planner:
         for (candidate, _), item, declared in zip(
             members, prepared, fitted.provider.capabilities, strict=True
         ):
-            route = self.route(candidate, item, declared)
-            reason = _refusal(route) or scope.refusal(route.offered)
+            try:
+                route = self.route(candidate, item, declared)
+                reason = _refusal(route) or scope.refusal(route.offered)
+            except InputError as error:
+                reason = error.message
             if reason is None:
                 routes.append(route)
                 self.offered.append(candidate.key)

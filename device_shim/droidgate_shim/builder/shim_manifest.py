@@ -111,11 +111,12 @@ PERMISSIONS: Final = {
 }
 """What every shim asks for, and why."""
 
+SCREEN_BACKENDS: Final = frozenset({"app-action", "mmcp-activity"})
 PERMISSIONS_OF_BACKENDS: Final = {
-    OVERLAYS: ("mmcp-activity", "open the tool's window while no agent is in front"),
-    EXECUTE_FUNCTIONS: ("app-function", "call app functions"),
+    OVERLAYS: (SCREEN_BACKENDS, "open the tool's window while no agent is in front"),
+    EXECUTE_FUNCTIONS: (frozenset({"app-function"}), "call app functions"),
 }
-"""What a shim asks for where a route has a backend of this kind, and why."""
+"""What a shim asks for where a route has a backend of one of these kinds, and why."""
 
 _FOR_OTHERS: Final = "call app functions for the other shims"
 CONFIG_CHANGES: Final = (
@@ -128,6 +129,7 @@ ACTIONS_OF_BACKENDS: Final[dict[str, tuple[str, ...]]] = {
     "mmcp-broadcast": (MMCP_NAMES["discovery_action"], MMCP_NAMES["invoke_action"]),
     "mobile-mcp": (MOBILE_NAMES["service_action"],),
     "app-function": (FUNCTION_NAMES["action"],),
+    "app-action": (),
 }
 """Kind of a route's backend -> the actions of what it calls, which have to be visible."""
 
@@ -227,8 +229,8 @@ def permission_uses(facts: ShimManifestFacts) -> tuple[PermissionUse, ...]:
     """Return the permissions that a shim asks for, each with its capabilities."""
     every = tuple(facts.backends)
     uses = [PermissionUse(name, why, every) for name, why in PERMISSIONS.items()]
-    for name, (kind, why) in PERMISSIONS_OF_BACKENDS.items():
-        ids = tuple(item for item, backend in facts.backends.items() if backend == kind)
+    for name, (kinds, why) in PERMISSIONS_OF_BACKENDS.items():
+        ids = tuple(item for item, backend in facts.backends.items() if backend in kinds)
         lends = name == EXECUTE_FUNCTIONS and facts.has_shell_identity
         if ids or lends:
             reasons = ([why] if ids else []) + ([_FOR_OTHERS] if lends else [])

@@ -24,16 +24,24 @@ from droidgate_mmcp.wire import (
 )
 from droidgate_mobile_mcp.wire import WIRE_DIALECTS, MalformedResponseError, read_response, write_request
 from droidgate_shim.engine.carried import MAX_CARRIED_UNITS, carried_units
-from droidgate_shim.engine.routes import CapabilityBackend, FunctionBackend, PreparedRoute, ToolBackend
+from droidgate_shim.engine.routes import (
+    AppActionBackend,
+    CapabilityBackend,
+    FunctionBackend,
+    PreparedRoute,
+    ToolBackend,
+)
+from droidgate_shim.engine.screen_starts import write_start
 from droidgate_shim.engine.strict_json import parse_strict, write_strict
 
 _FALLBACK: Final = "backend_failure"
+_OPENED: Final = "The screen was opened. The app does not report what it does with the call."
 _NO_MESSAGE: Final = "gave no message"
 
 
 @dataclass(frozen=True, slots=True)
 class ExtrasCall:
-    """A call that travels as string extras: an mMCP intent or broadcast, or a Mobile-MCP request.
+    """A call that travels as texts: an mMCP intent or broadcast, a Mobile-MCP request, or a whole intent.
 
     Attributes:
         extras: The extras.
@@ -134,6 +142,8 @@ def write_call(
             given = _renamed(arguments, names)
             request_id = new_id()
             extras = write_request(WIRE_DIALECTS[dialect], request_id, capability, given)
+        case AppActionBackend() as backend:
+            extras = {"intent": write_start(backend, _renamed(arguments, names))}
     _check_size(carried_units(extras))
     return ExtrasCall(extras, request_id)
 
@@ -191,6 +201,8 @@ def read_answer(
                 return _of_tool(read_activity_result(code, extras, context))
             case ToolBackend(kind="mmcp-broadcast"), BroadcastAnswer(code=code, data=data):
                 return _of_tool(read_broadcast_result(code, data, context, hints_count=True))
+            case AppActionBackend(), ActivityAnswer():
+                return Result(_OPENED, _OPENED)
             case FunctionBackend(), FunctionAnswer():
                 return _of_function(prepared, answer, definitions)
             case CapabilityBackend(), ResponseAnswer(extras=extras):

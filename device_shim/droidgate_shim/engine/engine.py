@@ -27,13 +27,7 @@ from droidgate_shim.engine.strict_json import parse_strict, write_strict
 
 UNANSWERED: Final = Failure(
     "needs_user",
-    "nobody answered the question about this call on the phone within 2 minutes; "
-    "retry when somebody is there",
-)
-_NOT_WAITED_FOR: Final = Failure(
-    "needs_user",
-    "nobody answered the question about this call on the phone while its caller waited; "
-    "retry when somebody is there",
+    "nobody answered the question about this call on the phone in time; retry when somebody is there",
 )
 ASKING_MS: Final = 120_000
 """How long the user may take to answer a question, whatever the deadline of its call."""
@@ -304,7 +298,7 @@ class Engine:
 
     def give_up(self, now: int, reply_to: ReplyTo) -> list[Effect]:
         """End the call whose answer goes there, because its caller waits no longer."""
-        return self._end(now, reply_to, _NOT_WAITED_FOR, _TIMEOUT)
+        return self._end(now, reply_to, UNANSWERED, _TIMEOUT)
 
     def expire(self, now: int) -> list[Effect]:
         """End the calls whose deadline has passed."""

@@ -69,7 +69,38 @@ class CapabilityBackend(Frozen):
     dialect: _Text = "S0"
 
 
-Backend: TypeAlias = Annotated[ToolBackend | FunctionBackend | CapabilityBackend, Field(discriminator="kind")]
+class ScreenStart(Frozen):
+    """An intent that opens a screen.
+
+    Attributes:
+        needs: Parameter of the app -> the values with which it starts, None for any.
+        intent: What `Intent.parseUri` reads. A variable is a parameter of the app, what precedes its
+            percent-encoded value, and what does behind another variable; without a value it vanishes.
+    """
+
+    needs: dict[str, tuple[StrictStr, ...] | None]
+    intent: tuple[StrictStr | tuple[StrictStr, StrictStr, StrictStr], ...]
+
+
+class AppActionBackend(Frozen):
+    """Screens of an app, of which the first that takes the arguments opens.
+
+    Attributes:
+        action: The capability that declares them.
+        values: Parameter of the app -> another name of a value, in small letters -> the value.
+        starts: The screens, in order.
+    """
+
+    kind: Literal["app-action"]
+    package: _Text
+    action: _Text
+    values: dict[str, dict[str, StrictStr]] = Field(default_factory=dict)
+    starts: Annotated[tuple[ScreenStart, ...], Field(min_length=1)]
+
+
+Backend: TypeAlias = Annotated[
+    ToolBackend | FunctionBackend | CapabilityBackend | AppActionBackend, Field(discriminator="kind")
+]
 
 
 class FieldOutputs(Frozen):
@@ -229,7 +260,7 @@ def _check_names(route: Route, definitions: Mapping[str, Type], place: str) -> N
         seen.add(backend_name)
 
 
-def _check_dialect(backend: ToolBackend | FunctionBackend | CapabilityBackend, place: str) -> None:
+def _check_dialect(backend: Backend, place: str) -> None:
     if not isinstance(backend, CapabilityBackend):
         return
     dialect = WIRE_DIALECTS.get(backend.dialect)

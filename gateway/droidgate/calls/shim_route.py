@@ -35,6 +35,7 @@ from droidgate_shim.builder.source_app import is_unasked, with_discovered_tools
 from droidgate_shim.deadlines import LONGEST_DEADLINE_MS
 from droidgate_shim.engine.routes import (
     FORMAT as TABLE_FORMAT,
+    AppActionBackend,
     Backend,
     FunctionBackend,
     NamedOutput,
@@ -292,6 +293,8 @@ def _called_by(backend: Backend) -> tuple[str | None, str]:
         return None, backend.function
     if isinstance(backend, ToolBackend):
         return backend.component, backend.tool
+    if isinstance(backend, AppActionBackend):
+        return None, backend.action
     return backend.component, backend.capability
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike, fspath
 from typing import Final
@@ -35,7 +35,7 @@ from droidgate.devices.packages import (
     query_components,
 )
 from droidgate.devices.quoting import check_package, check_user, is_package
-from droidgate.shims.doctor import APP_FUNCTIONS, SCREEN_LOCK, START_ROUTE, Check, examine
+from droidgate.shims.doctor import APP_FUNCTIONS, NOTIFICATIONS, SCREEN_LOCK, START_ROUTE, Check, examine
 from droidgate.shims.host_client import ANY_APP, EVERY_CAPABILITY
 from droidgate.shims.place import DeviceUser, InstalledShim, installed_shims, target_problem
 from droidgate.sources import check_declared, read_sources
@@ -348,9 +348,15 @@ class WhyOnPhone:
                 target = self.targets.find(capability, app=app, protocol=protocol)
             except UsageError:
                 is_end = any(f".{name}".endswith(f".{prefix}") for name in installed if not is_shim(name))
-                if is_end or not (slash and is_package(prefix)):
-                    raise
-                return [self._absent(prefix)]
+                if not is_end and slash and is_package(prefix):
+                    return [self._absent(prefix)]
+                # Android's queries leave disabled apps out, which may be why it is asked about.
+                for package in sorted(self.disabled):
+                    with suppress(UsageError, InputError):
+                        found = self._hidden(capability, package, protocol)
+                        if found[0].capability is not None:
+                            return found
+                raise
             return list(self._of_targets([target]))
         targets = [
             target
@@ -585,7 +591,23 @@ class WhyOnPhone:
         if interface.caller_permission is not None:
             yield from self._checked("shim-permission", APP_FUNCTIONS.id, application_id)
         if re.search(r"\bS\b", limits):
-            yield from self._checked("background", START_ROUTE.id, application_id)
+            for gate in self._checked("background", START_ROUTE.id, application_id):
+                yield self._other_start(gate, application_id, way)
+
+    def _other_start(self, gate: Gate, application_id: str, way: Way) -> Gate:
+        """Return whether a screen opens where the shim may not appear on top (condition S of shim.md 9)."""
+        notifies = any(
+            check.kind.id == NOTIFICATIONS.id
+            and check.application_id == application_id
+            and check.state == "ok"
+            for check in self.checks
+        )
+        others = [limits.partition("; else")[0] for _, limits in way.frontends if not limits.startswith("S")]
+        needed = ["somebody taps the shim's notification"] if notifies else others
+        if gate.state is not SHUT or not needed:
+            return gate
+        words = f"it opens only if {needed[0]}: the shim is {gate.fact}"
+        return replace(gate, state=UNKNOWN, fact=words)
 
     def _current(self, shim: InstalledShim, target: CallTarget) -> Gate:
         state = next(

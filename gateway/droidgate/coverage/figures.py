@@ -185,8 +185,8 @@ class Figures:
 
     def _standing(self, key: str) -> Standing:
         parts: list[str | None] = [None if part == _UNKNOWN else part for part in key.split(_BETWEEN)]
-        interface, launcher, *facts = parts[:10]
-        access, is_enabled, shut, *levels = parts[10:]
+        interface, launcher, *facts, sdk = parts[:11]
+        access, is_enabled, shut, *levels = parts[11:]
         return Standing(
             interface=interface,
             has_launcher=launcher == "true",
@@ -198,6 +198,7 @@ class Figures:
                 for target, level in zip(self._targets, levels, strict=False)
                 if level is not None
             },
+            sdk_full=sdk,
             read=() if shut is None else (Gate(shut, GateState.SHUT, _SHUT_GATES[shut]),),
         )
 
@@ -364,11 +365,11 @@ CREATE TABLE entry AS
     FROM (
         SELECT 'app' AS kind, unit, app, package, label, description, version_name, version_code,
             minimum_sdk, target_sdk, signers, signers_verified, coalesce(enabled, TRUE) AS enabled,
-            has_launcher AND coalesce(enabled, TRUE) AS has_launcher
+            has_launcher AND coalesce(enabled, TRUE) AS has_launcher, sdk
         FROM apps
         UNION ALL
         SELECT 'descriptor', unit, NULL, min(package), min(name), min(description), NULL, NULL,
-            NULL, NULL, [], NULL, TRUE, FALSE
+            NULL, NULL, [], NULL, TRUE, FALSE, NULL
         FROM providers WHERE app IS NULL AND unit NOT IN (SELECT unit FROM apps) GROUP BY unit
     ) LEFT JOIN found USING (unit);
 CREATE TABLE first_entry AS SELECT unit, min(app) AS app, min(entry) AS entry, count(*) AS entries
@@ -386,6 +387,7 @@ _KEY: Final = """
     || chr(31) || CASE WHEN p.permission IS NULL THEN chr(30)
         WHEN p.permission = f.own OR named.permission IS NOT NULL THEN p.permission ELSE '' END
     || chr(31) || coalesce(p.protection, chr(30))
+    || chr(31) || coalesce(e.sdk::VARCHAR, chr(30))
 """
 
 # Each name makes standings of its own, so only the most frequent permissions keep theirs.

@@ -14,7 +14,7 @@ from typing import Final, Literal
 
 from droidgate.coverage.conversions import LEVELS, estimate_conversions, targets
 from droidgate.coverage.coverage_document import Reach
-from droidgate.coverage.reach import OF_LIBRARY, Reaching, Standing, Way
+from droidgate.coverage.reach import OF_LIBRARY, Reaching, Standing, Way, guarded_interface
 from droidgate.coverage.unit_rows import is_launched
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import found_by, load_formats
@@ -28,6 +28,7 @@ from droidgate_mappings.formats.reachability import (
     component_facts,
     find_component,
     interface_of,
+    release_gate,
 )
 from droidgate_mappings.model.capability import Capability, CapabilityAccess, Provider, State
 from droidgate_mappings.model.findings import Finding, Level
@@ -162,6 +163,7 @@ class Subject:
             access=CapabilityAccess() if capability is None else capability.access,
             is_enabled=state.enabled,
             levels=self.levels,
+            sdk_full=self.sdk_full,
             read=tuple(gate for gate in _declared(self, is_usable=True) if gate.id == OF_LIBRARY),
         )
 
@@ -317,7 +319,7 @@ class GateChains:
             yield from _permitted(agent, subject, subject.interface)
         elif way.frontends:
             yield from _visible(agent, subject, of_shim=True)
-            yield from _permitted(agent, subject, _guarded_interface(agent.kind))
+            yield from _permitted(agent, subject, guarded_interface(agent.kind))
         yield from self.more(agent, subject, way)
 
 
@@ -425,18 +427,10 @@ def _of_release(subject: Subject) -> Iterator[Gate]:
             words = f"{interface.title} need {android_name(interface.since)} or later"
             yield Gate("release", UNKNOWN, words, fix="name a release with --sdk, or a phone with --serial")
         return
-    name = android_name(subject.sdk_full or sdk)
     place = "getprop" if subject.state_is_read else "--sdk"
-    if sdk < interface.since:
-        words = f"it is {name}, and {interface.title} need {android_name(interface.since)} or later"
-        yield Gate("release", SHUT, words, place)
-        return
-    if minimum is not None and sdk < minimum:
-        words = f"it is {name}, and the app needs {android_name(minimum)} or later"
-        yield Gate("release", SHUT, words, place)
-        return
-    yield Gate("release", OPEN, f"it is {name}", place)
-    if interface.bound_by == "system":
+    gate = release_gate(interface, subject.sdk_full or str(sdk), minimum, place)
+    yield gate
+    if gate.state is OPEN and interface.bound_by == "system":
         yield _indexed(subject, capability)
         yield Gate("signature", OPEN, "nothing in its signature keeps Jetpack's reader from it")
 
@@ -499,22 +493,12 @@ def _visible(agent: AskingAgent, subject: Subject, *, of_shim: bool = False) -> 
         yield Gate("visible", SHUT, words, place)
 
 
-def _guarded_interface(kind: Agent) -> Interface | None:
-    """Return how an agent calls a shim, where Android guards each way in which the agent calls."""
-    spoken = [load_reach().interface(name) for name in kind.speaks]
-    return next((item for item in spoken if all(way and way.caller_permission for way in spoken)), None)
-
-
 def _permitted(agent: AskingAgent, subject: Subject, interface: Interface | None) -> Iterator[Gate]:
     """Yield whether Android lets an agent call at all by an interface (reference appfunctions 7.1 to 7.3)."""
     title, sdk = agent.kind.title, subject.sdk
     permission = None if interface is None else interface.caller_permission
     if interface is None or permission is None:
         return
-    if sdk is not None and sdk < interface.since:
-        needed = android_name(interface.since)
-        words = f"it is {android_name(sdk)}, and {interface.title} need {needed} or later"
-        yield Gate("release", SHUT, words)
     allow_list = interface.allow_list
     if allow_list is not None and sdk is not None and sdk < allow_list.since:
         allow_list = None

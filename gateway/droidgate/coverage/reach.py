@@ -24,6 +24,7 @@ from droidgate_mappings.formats.reachability import (
     Verdict,
     capability_verdict,
     component_verdict,
+    release_gate,
 )
 from droidgate_mappings.model.capability import CapabilityAccess
 from droidgate_mappings.model.findings import Level
@@ -42,7 +43,6 @@ _DECLARES_NOTHING: Final = "the app declares nothing"
 _SCREENS_LEFT: Final = "; the app's screens are left"
 _AND_NO_SCREEN: Final = f", and {_NO_SCREEN}"
 _AGENT_CALLS: Final = "the agent calls "
-_NOT_BY_SHIM: Final = "a shim does not make such calls; only Android's shell does, for MCP clients"
 _GATEWAY_CALLS: Final = "the gateway calls "
 OF_LIBRARY: Final = "signature"
 """The gate of the library by which agents call app functions; the gateway calls them without it."""
@@ -59,6 +59,7 @@ class Standing:
         access: Its own access rules.
         is_enabled: What a phone reports, None without a phone.
         levels: What its conversion costs, by `FORMAT+DIALECT`.
+        sdk_full: The release of Android that is asked about; None for none.
         read: Gates that findings of linters and readers shut: to every caller, but for `OF_LIBRARY`.
     """
 
@@ -68,13 +69,21 @@ class Standing:
     access: CapabilityAccess = field(default_factory=CapabilityAccess)
     is_enabled: bool | None = None
     levels: Mapping[str, str] = field(default_factory=dict)
+    sdk_full: str | None = None
     read: tuple[Gate, ...] = ()
 
     def verdict(self, interface: Interface, caller: CallingApp = ORDINARY_APP) -> Verdict:
         """Return whether a caller may call the capability."""
         own = capability_verdict(self.access, interface, is_enabled=self.is_enabled)
         of_all = Verdict(tuple(gate for gate in self.read if gate.id != OF_LIBRARY))
-        return of_all & component_verdict(self.component, interface, caller) & own
+        return self.release(interface) & of_all & component_verdict(self.component, interface, caller) & own
+
+    def release(self, interface: Interface | None) -> Verdict:
+        """Return whether the release has what an interface needs."""
+        if interface is None or self.sdk_full is None:
+            return Verdict(())
+        gate = release_gate(interface, self.sdk_full)
+        return Verdict((gate,) if gate.state is GateState.SHUT else ())
 
     def native(self, interface: Interface) -> Verdict:
         """Return what an agent that speaks the protocol meets, and the gateway does not."""
@@ -161,13 +170,14 @@ class Reaching:
 
     def _through_gateway(self, agent: Agent, standing: Standing, interface: Interface) -> Way:
         verdict, backend = standing.verdict(interface, SHIM), interface.backend
+        verdict &= standing.release(guarded_interface(agent))
         if backend is None and not interface.by_shell:
             words = f"the gateway does not call {interface.title}"
             return Way("gateway", verdict & _protocol(GateState.SHUT, words))
         ways = [(frontend, self._limits(frontend, interface)) for frontend in agent.frontends]
         open_ways = tuple((item, limits) for item, limits in ways if limits is not None)
         if not open_ways:
-            words = _NOT_BY_SHIM if backend is None else "the gateway does not carry such calls"
+            words = "the gateway does not carry such calls"
             return Way("gateway", verdict & _protocol(GateState.SHUT, words))
         titles = " or ".join(self._shim.frontend(item).title for item, _ in open_ways)
         words = f"{_GATEWAY_CALLS}{interface.title}, and the agent the gateway ({titles})"
@@ -203,6 +213,12 @@ class Reaching:
         if frontend in interface.by_shell:
             return ""
         return None if interface.backend is None else self._shim.limits(frontend, interface.backend)
+
+
+def guarded_interface(agent: Agent) -> Interface | None:
+    """Return how an agent calls a shim, where Android guards each way in which the agent calls."""
+    spoken = [load_reach().interface(name) for name in agent.speaks]
+    return next((item for item in spoken if all(way and way.caller_permission for way in spoken)), None)
 
 
 def _protocol(state: GateState, words: str) -> Verdict:

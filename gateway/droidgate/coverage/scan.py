@@ -194,9 +194,8 @@ def _unit_of(app: InstalledApp, enabled: bool | None, sdk: int) -> str:  # noqa:
         "states": states,
         "enabled": enabled,
         "problems": [problem.message for problem in app.problems],
+        "sdk": sdk,
     }
-    if any(not isinstance(provider.access.enabled, bool) for provider in app.providers):
-        identity["sdk"] = sdk  # which value of the resource counts depends on the release
     levels: list[Json] = [provider.access.protection_level for provider in app.providers]
     if any(levels):
         identity["protection"] = levels

@@ -304,6 +304,7 @@ class _UnitRows:
             description=application.description,
             minimum_sdk=application.minimum_sdk,
             target_sdk=application.target_sdk,
+            sdk=self._unit.sdk,
             signers=application.signers,
             signers_verified=application.signers_verified,
             enabled=self._unit.enabled if self._unit.is_installed else _is_enabled(application),

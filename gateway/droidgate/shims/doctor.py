@@ -41,7 +41,7 @@ from droidgate_android.apk.reader import open_apk
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.tables.android_names import android_name
-from droidgate_shim.builder.shim_manifest import ACTIONS_OF_BACKENDS as BACKEND_KINDS
+from droidgate_shim.builder.shim_manifest import ACTIONS_OF_BACKENDS as BACKEND_KINDS, SCREEN_BACKENDS
 
 CheckState = Literal["ok", "problem", "risk", "not-needed", "unknown"]
 
@@ -327,7 +327,7 @@ def _access(place: DeviceUser, status: Status, kinds: Collection[str]) -> Iterat
     yield _allowed(place, status, BATTERY, since, has=granted_access.battery_exempt, words=_EXEMPT)
     since = NOTIFICATIONS_SDK
     yield _allowed(place, status, NOTIFICATIONS, since, has=granted_access.notifications, words=_NOTIFY)
-    if "mmcp-activity" in kinds:
+    if not SCREEN_BACKENDS.isdisjoint(kinds):
         since = BACKGROUND_ACTIVITIES_SDK
         yield _allowed(place, status, START_ROUTE, since, has=granted_access.overlay, words=_ON_TOP)
     else:

@@ -20,6 +20,7 @@ from droidgate.shims.shim_facts import ShimFacts
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.errors import DroidgateError
 from droidgate_mappings.tables.android_names import android_name
+from droidgate_shim.builder.shim_manifest import SCREEN_BACKENDS
 
 BACKGROUND_SERVICES_SDK: Final = 26
 BACKGROUND_ACTIVITIES_SDK: Final = 29
@@ -69,7 +70,7 @@ def _about_app_functions(place: DeviceUser, kinds: Collection[str]) -> Step:
 
 def allow_overlay(place: DeviceUser, application_id: str, kinds: Collection[str]) -> Step:
     """Allow SYSTEM_ALERT_WINDOW, which exempts from the rules about starting activities."""
-    if "mmcp-activity" not in kinds:
+    if SCREEN_BACKENDS.isdisjoint(kinds):
         return not_needed(OVERLAY, "none of its capabilities opens a window")
     if place.sdk < BACKGROUND_ACTIVITIES_SDK:
         return not_needed(OVERLAY, f"{android_name(BACKGROUND_ACTIVITIES_SDK)} is the first that forbids it")

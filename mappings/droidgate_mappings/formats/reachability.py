@@ -277,6 +277,26 @@ def capability_verdict(
     return Verdict(tuple(gates))
 
 
+def release_gate(
+    interface: Interface, sdk_full: str, minimum: int | None = None, place: str | None = None
+) -> Gate:
+    """Return whether a release of Android has what a call needs.
+
+    Args:
+        interface: How it is called.
+        sdk_full: The API level.
+        minimum: The lowest API level that the app takes.
+        place: Where the level was read.
+    """
+    sdk, name = int(sdk_full.partition(".")[0]), android_name(sdk_full)
+    for who, since in ((f"{interface.title} need", interface.since), ("the app needs", minimum or 0)):
+        if sdk < since:
+            return Gate(
+                "release", GateState.SHUT, f"it is {name}, and {who} {android_name(since)} or later", place
+            )
+    return Gate("release", GateState.OPEN, f"it is {name}", place)
+
+
 def verdict_of(capability: Capability, interface: Interface | None) -> Verdict:
     """Return whether another app may call one capability, with its state on a phone where it is known."""
     state = capability.state or State()

@@ -73,7 +73,11 @@ class ShimBackend(Protocol[AppFiles_contra]):
         """
 
     def target(self, provider: Provider, capability: Capability) -> Mapping[str, Json]:
-        """Return the `backend` of a route in `routes.json`; the provider has package and whole class name."""
+        """Return the `backend` of a route in `routes.json`; the provider has package and whole class name.
+
+        Raises:
+            InputError: the shim cannot call this capability; the message says why.
+        """
 
     def longest_ms(self, provider: Provider) -> int | None:
         """Return after how many milliseconds Android itself ends a call, None where it does not."""

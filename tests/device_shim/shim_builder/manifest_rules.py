@@ -376,7 +376,7 @@ RULES: Final[tuple[tuple[str, str, str, Check], ...]] = (
     ("shim-notification-permission", "1.1 (API 33)", "Notifications are asked for: they are the last route",
      lambda shim: f"{ANDROID_PERMISSION}POST_NOTIFICATIONS" not in shim.permissions),
     ("shim-overlay-permission", "1.2", "SYSTEM_ALERT_WINDOW is asked for only where a route opens a window",
-     lambda shim: (OVERLAYS in shim.permissions) != ("mmcp-activity" in shim.backends)),
+     lambda shim: (OVERLAYS in shim.permissions) != bool({"mmcp-activity", "app-action"} & shim.backends)),
     ("shim-functions-permission", "0.7",
      f"EXECUTE_APP_FUNCTIONS is asked for only where a route needs it, and in {SHIM_PACKAGE}",
      _functions_permission),

@@ -220,7 +220,7 @@ def test_nobody_who_answers_for_two_minutes_is_needs_user() -> None:
     question = ask(shim)
     assert shim.expire(ASKING_MS - 1) == []
     assert message_of(only(Answer, shim.expire(ASKING_MS))) == (
-        "needs_user: nobody answered the question about this call on the phone within 2 minutes; "
+        "needs_user: nobody answered the question about this call on the phone in time; "
         "retry when somebody is there"
     )
     assert shim.decided(ASKING_MS + 1, question.call, None) == []

@@ -39,6 +39,7 @@ from droidgate_phone.apps.shim.shim_discovery import Tools, digest_of
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.java.app_values import AppFunctionError
 from droidgate_phone.java.intents import ComponentName, Intent
+from gateway.calling.phones_with_shims import weather_with_app_actions
 
 TABLE = load_shim_table()
 FRONTENDS = {frontend.id: frontend for frontend in TABLE.frontends}
@@ -51,7 +52,9 @@ DAY = "2026-02-03"
 
 def _digests(folder: Path) -> Mapping[str, Mapping[str, Any]]:
     """Return what of each source app is approved, as the builder's reader finds it in the APK."""
-    apps = read_source_apps(sample_files(folder, "clock-in", "notes-legacy", "pdf-tool", "weather"))
+    weather = folder / "weather.apk"
+    weather.write_bytes(weather_with_app_actions(folder))
+    apps = read_source_apps([*sample_files(folder, "clock-in", "notes-legacy", "pdf-tool"), str(weather)])
     return {
         app.package: {
             "package": app.package,
@@ -64,7 +67,7 @@ def _digests(folder: Path) -> Mapping[str, Mapping[str, Any]]:
 
 
 TEXT = {"kind": "text", "name": "result"}
-ROUTES: tuple[tuple[str, str, dict[str, str], tuple[str, ...], int], ...] = (
+ROUTES: tuple[tuple[str, str, dict[str, Any], tuple[str, ...], int], ...] = (
     ("pages", PDF_TOOL, {"kind": "mmcp-activity", "component": f"{PDF_TOOL}/{PDF_TOOL}.ToolActivity",
      "tool": "page_count"}, ("path",), 30_000),
     ("weather", WEATHER, {"kind": "mmcp-broadcast", "component": f"{WEATHER}/{WEATHER}.WeatherReceiver",
@@ -73,17 +76,21 @@ ROUTES: tuple[tuple[str, str, dict[str, str], tuple[str, ...], int], ...] = (
      ("title", "content"), 30_000),
     ("make_up", CLOCK_IN, {"kind": "mobile-mcp", "component": f"{CLOCK_IN}/{CLOCK_IN}.ClockInService",
      "capability": "make_up_clock_in", "dialect": "S0"}, ("date",), 30_000),
+    ("show", WEATHER, {"kind": "app-action", "package": WEATHER, "action": "SHOW",
+     "starts": [{"needs": {"place": None}, "intent": [
+         f"#Intent;action=;component={WEATHER}/{WEATHER}.MainActivity;launchFlags=0x10000000",
+         ["place", ";S.place=", ""], ";end"]}]}, ("place",), 30_000),
 )  # fmt: skip
 """Id, app, backend, parameters, and deadline in ms of each route."""
 
 
 def _routes(world: World, targets: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
-    targets = {**targets, WEATHER: {**targets[WEATHER], "digest": _weather_digest(world)}}
+    asked = {**targets[WEATHER], "digest": _weather_digest(world)}
     return [
         route(
             name,
             backend,
-            targets[package],
+            asked if backend["kind"] == "mmcp-broadcast" else targets[package],
             parameters=dict.fromkeys(parameters, "string"),
             outputs=None if backend["kind"] == "mobile-mcp" else TEXT,
             deadline_ms=deadline_ms,
@@ -106,9 +113,11 @@ def world(tmp_path: Path, shim_runtime: ShimRuntime) -> Iterator[World]:
     world = World("clock-in", "notes-legacy", "pdf-tool", "weather", shim_runtime=shim_runtime)
     functions = {f"f_{name}": name for name, *_ in ROUTES}
     more, files = function_service(functions)
+    targets = _digests(tmp_path)
+    world.install((tmp_path / "weather.apk").read_bytes())
     world.install(
         make_shim(
-            _routes(world, _digests(tmp_path)),
+            _routes(world, targets),
             key=key(),
             more=MMCP_ACTIVITY + MMCP_RECEIVER + more,
             files=files,
@@ -127,6 +136,7 @@ ARGUMENTS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "mmcp-broadcast": ("weather", {"location": "Bonn"}),
     "app-function": ("note", {"title": "Milk", "content": "Two litres"}),
     "mobile-mcp": ("make_up", {"date": DAY}),
+    "app-action": ("show", {"place": "Köln;S.place=Bonn;end#x"}),
 }
 
 
@@ -168,6 +178,12 @@ def _check(world: World, backend: str, answer: Any) -> None:
         kept = world.files_of(PLAIN_NOTES)
         assert b"Two litres" in kept
         assert b"Milk" in kept
+    elif backend == "app-action":
+        assert answer == "The screen was opened. The app does not report what it does with the call."
+        top = world.system.stack.top()
+        view = None if top is None else top.activity.view()
+        assert view is not None
+        assert "Köln;S.place=Bonn;end#x" in [each.text for each in view.walk()]
     else:
         assert DAY.encode() in world.files_of(CLOCK_IN)
 
@@ -181,7 +197,7 @@ def test_a_call_through_each_frontend_reaches_each_kind_of_app(
         world.lend_shell_identity(AGENT)
     if frontend in ("bound", "started", "mmcp-activity"):
         world.show_agent()
-    if backend == "mmcp-activity" and frontend not in ("bound", "mmcp-activity"):
+    if backend in ("mmcp-activity", "app-action") and frontend not in ("bound", "mmcp-activity"):
         world.allow_screens()
     with world.instrumented() if backend == "app-function" else contextlib.nullcontext():
         _check(world, backend, _call(world, frontend, capability, arguments))

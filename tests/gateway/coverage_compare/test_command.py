@@ -404,7 +404,7 @@ def test_a_catalog_of_another_schema_in_a_history_is_one_error(droidgate: Runner
         make_catalog(tmp_path / name, App("a", [mmcp(NOTE)]))
     facts = tmp_path / "old/catalog.json"
     facts.write_text(
-        facts.read_text(encoding="utf-8").replace("droidgate.catalog/3", "droidgate.catalog/99"),
+        facts.read_text(encoding="utf-8").replace("droidgate.catalog/4", "droidgate.catalog/99"),
         encoding="utf-8",
     )
     done = droidgate("coverage", tmp_path / "new", "--since", tmp_path / "old", "--details")

@@ -64,7 +64,7 @@ def test_the_agents_are_those_that_a_report_is_about() -> None:
     assert AGENTS == ["mobile-mcp", "mmcp-activity", "mmcp-broadcast", "app-functions", "mcp-client", "ui"]
 
 
-@pytest.mark.parametrize("interface", [item for item in INTERFACES if item not in {"mcp", "app-action"}])
+@pytest.mark.parametrize("interface", [item for item in INTERFACES if item != "mcp"])
 def test_each_agent_reaches_an_open_app_by_itself_or_through_the_gateway(interface: str) -> None:
     kind = load_reach().interface(interface).components[0]  # type: ignore[union-attr]
     facts = SERVICE_OF_ANDROID if interface == "app-function" else {"kind": kind}
@@ -230,6 +230,7 @@ def test_without_a_cell_of_the_shim_there_is_no_gateway() -> None:
         cells = _cells(Standing(interface=interface.id), shim=less)
         for agent in load_reach().agents:
             left = set(agent.frontends) - {removed.frontend}
+            left |= set(agent.frontends).intersection(interface.by_shell)
             if removed.frontend in agent.frontends and interface.id not in agent.speaks:
                 assert cells[agent.id].reach == ("gateway" if left else "none")
 
@@ -356,11 +357,21 @@ def _is_open_to_ordinary_apps(standing: Standing, interface: str) -> bool:
     return component.is_exported and can_hold
 
 
-def test_app_actions_are_opened_for_mcp_clients_without_a_shim_and_for_no_other_agent() -> None:
+def test_below_android_16_nobody_calls_app_functions_and_their_agents_call_nothing() -> None:
+    functions = _cells(replace(_standing("app-function", **SERVICE_OF_ANDROID), sdk_full="34"))
+    assert {cell.gate for agent, cell in functions.items() if agent != "ui"} == {"release"}
+    tools = _cells(replace(_standing("mobile-mcp", kind="service"), sdk_full="34"))
+    assert [agent for agent, cell in tools.items() if cell.gate == "release"] == ["app-functions"]
+    assert all(
+        cell.gate != "release"
+        for cell in _cells(replace(_standing("app-function", **SERVICE_OF_ANDROID), sdk_full="36")).values()
+    )
+
+
+def test_app_actions_need_no_shim_for_mcp_clients_and_a_visible_screen_for_other_agents() -> None:
     cells = _cells(_standing("app-action", kind="activity"))
-    assert {agent for agent, cell in cells.items() if cell.reach == "gateway"} == {"mcp-client"}
     assert cells["mcp-client"].needs == ()
-    assert "a shim does not make such calls" in cells["mobile-mcp"].reason
+    assert all("S" in " ".join(cells[agent].needs) for agent in ("mobile-mcp", "mmcp-broadcast"))
 
 
 def test_the_tables_that_contradict_themselves_are_refused() -> None:

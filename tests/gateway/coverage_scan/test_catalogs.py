@@ -193,9 +193,9 @@ def test_no_row_says_a_place_of_this_machine(apps: Path, catalog: Catalog) -> No
 
 
 @pytest.mark.parametrize(("content", "reported"), [
-    ('{"schema": "droidgate.catalog/4"}', "this droidgate reads droidgate.catalog/3"),
+    ('{"schema": "droidgate.catalog/5"}', "this droidgate reads droidgate.catalog/4"),
     ("{", "it is not a catalog"),
-    ('{"schema": "droidgate.catalog/3"}', "it is not a catalog"),
+    ('{"schema": "droidgate.catalog/4"}', "it is not a catalog"),
     ("[]", "it is not a catalog"),
 ])  # fmt: skip
 def test_a_catalog_of_another_version_is_refused(content: str, reported: str, tmp_path: Path) -> None:

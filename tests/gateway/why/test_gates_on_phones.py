@@ -367,7 +367,8 @@ def test_what_a_user_and_an_app_switch_off_shuts_a_gate(sample_phone: VirtualPho
     query = f"{CLOCK_IN}/query_clock_in"
     assert ask(sample_phone, query, "mobile-mcp") == (None, "open")
     shell(sample_phone, "pm", "disable-user", "--user", "0", CLOCK_IN)
-    assert ask(sample_phone, query, "mobile-mcp") == ("app-enabled", "shut")
+    for named in (query, "query_clock_in"):
+        assert ask(sample_phone, named, "mobile-mcp") == ("app-enabled", "shut")
 
 
 @titled(("agents", "expected"), {
@@ -407,6 +408,22 @@ def test_the_gates_of_a_shim_are_found_with_it(
     other = make_apk(CLOCK_IN, behind, files={"res/xml/timer.xml": QUERY}, signer="other")
     sample_phone.install(other)
     assert ask(sample_phone, capability, "mmcp-broadcast") == ("shim-current", "shut")
+
+
+@pytest.mark.slow
+def test_a_shim_that_may_not_appear_on_top_opens_screens_on_a_condition_or_not(
+    sample_phone: VirtualPhone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tool, shim = "dev.droidgate.sample.pdftool", "dev.droidgate.shim.of.dev.droidgate.sample.pdftool"
+    assert run(["shim", "install", "--from", f"adb:{sample_phone.serial}/{tool}"]) == 0
+    capsys.readouterr()
+    WhyOnPhone(open_device(sample_phone.serial)).place.client(shim).grant("any-app")
+    assert ask(sample_phone, "page_count", "mcp-client") == (None, "open")
+    shell(sample_phone, "appops", "set", shim, "SYSTEM_ALERT_WINDOW", "deny")
+    assert ask(sample_phone, "page_count", "mcp-client") == ("background", "not known")
+    shell(sample_phone, "pm", "revoke", shim, "android.permission.POST_NOTIFICATIONS")
+    assert ask(sample_phone, "page_count", "mcp-client") == ("background", "shut")
+    assert ask(sample_phone, "page_count", "mobile-mcp") == ("background", "not known")
 
 
 QUERY = TIMER.replace("start_timer", "query_clock_in")

@@ -9,7 +9,7 @@ from typing import Final
 from droidgate_android.projects.manifest_limits import utf16_length
 from droidgate_mappings.values.failures import Failure
 from droidgate_phone.apps.shim.caller_grants import StoredGrant
-from droidgate_phone.apps.shim.openers import Opener, Opening
+from droidgate_phone.apps.shim.openers import NOT_OPENED, Opener, Opening
 from droidgate_phone.apps.shim.shim_core import Core, Reply
 from droidgate_phone.apps.shim.shown_text import Texts
 from droidgate_shim.engine.authority import Carrier
@@ -24,11 +24,7 @@ LONGEST_ARGUMENTS: Final = 4_000
 
 REFUSED: Final = Failure("denied", "the user refused this call")
 CLOSED: Final = Failure("denied", "the user closed the question about this call without an answer")
-NOT_SHOWN: Final = Failure(
-    "needs_user",
-    "the user could not be asked: Android does not let the shim open a window or show a notification now; "
-    "allow the shim's notifications, or open the shim's app and retry",
-)
+NOT_SHOWN: Final = Failure("needs_user", NOT_OPENED)
 _PROTECTED_SDK: Final = 34
 """API level from which Android keeps accessibility services away from the question's buttons."""
 

@@ -237,7 +237,7 @@ def _call(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> 
     call = _begin(core, argument, reply)
 
     def give_up() -> None:
-        late = "no answer came within the deadline of this request, and its call was ended; it may have run"
+        late = "no answer came in time; the call may have run"
         reply.fail(HostError("timeout", late))
         core.end(call, Failure(_CANCELED, "the computer ended the call"))
 

@@ -9,7 +9,7 @@ from typing import Final
 from droidgate_phone.java.app_values import PackageFacts, XmlAttributeText, XmlNode
 from droidgate_phone.java.intents import ComponentName
 from droidgate_phone.system.behaviour import Platform
-from droidgate_shim.engine.routes import FunctionBackend, RouteTable, Target
+from droidgate_shim.engine.routes import CapabilityBackend, RouteTable, Target, ToolBackend
 from droidgate_shim.engine.strict_json import write_strict
 
 _MMCP_META: Final = "mMCP_manifest"
@@ -33,9 +33,9 @@ class Installed:
         self._discovered: dict[tuple[ComponentName, str], str] = {}
         for prepared in table.routes.values():
             backend = prepared.route.backend
-            component = (
-                None if isinstance(backend, FunctionBackend) else ComponentName.parse(backend.component)
-            )
+            if not isinstance(backend, ToolBackend | CapabilityBackend):
+                continue
+            component = ComponentName.parse(backend.component)
             if component is not None:
                 self._components.setdefault(prepared.route.target, component)
 
@@ -83,6 +83,10 @@ class Installed:
         if recipe.startswith("assets(") and recipe.endswith(")"):
             names = recipe.removeprefix("assets(").removesuffix(")").split(",")
             return b"".join(self._platform.read_asset(package, name) or b"" for name in names)
+        if recipe.startswith("xml(") and recipe.endswith(")"):
+            names = recipe.removeprefix("xml(").removesuffix(")").split(",")
+            files = [self._events(package, f"@xml/{name}") for name in names]
+            return None if None in files else b"".join(filter(None, files))
         if component is None:
             return None
         if recipe == "mmcp":

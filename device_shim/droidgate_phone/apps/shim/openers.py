@@ -20,6 +20,11 @@ EXTRA_NUMBER: Final = "dev.droidgate.shim.NUMBER"
 WATCH_SECONDS: Final = 2.5
 _numbers: Final = itertools.count(1)
 
+NOT_OPENED: Final = (
+    "Android does not let the shim open a window or show a notification now; "
+    "allow its notifications, or open its app and retry"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Opening:
@@ -85,7 +90,7 @@ class Opener:
         left = self._ends_at - self._core.context.now()
         notification = Notification(self._opening.title, "", self._intent())
         if left <= 0 or not self._core.platform.notify(self.number, notification):
-            self._fail("Android does not let the shim open a window or show a notification now")
+            self._fail(NOT_OPENED)
             return
         self._notified = True
         if self._opening.on_ignored is not None:

@@ -1,4 +1,4 @@
-"""Calls of mMCP activities, one at a time on the screen (shim.md 4; reference android-runtime 1.5)."""
+"""Calls that need the screen, one at a time (shim.md 4; reference android-runtime 1.5)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Final
 
 from droidgate_mappings.model.json_values import Json
 from droidgate_phone.apps.shim.extras import texts_of
-from droidgate_phone.apps.shim.openers import Opener, Opening
+from droidgate_phone.apps.shim.openers import NOT_OPENED, Opener, Opening
 from droidgate_phone.apps.shim.shim_core import Core, Reply
 from droidgate_phone.apps.shim.shown_text import Texts
 from droidgate_phone.java.app_values import ActivityResult
-from droidgate_phone.java.intents import Bundle, ComponentName, Intent
+from droidgate_phone.java.intents import Bundle, Intent
 from droidgate_shim.engine.backends import ActivityAnswer
 from droidgate_shim.engine.engine import Send
 
@@ -26,10 +26,6 @@ _NEW_TASK: Final = (
 )
 _LOCKED: Final = "the phone is locked, and this app needs its screen; unlock it and retry"
 _UNTAPPED: Final = "nobody tapped the notification that opens the app"
-_NO_WINDOW: Final = (
-    "this app needs the screen, and Android does not let the shim open a window or show a notification now; "
-    "allow the shim's notifications, or let it appear on top"
-)
 _EARLY_SECONDS: Final = 1.0
 """How long before its deadline a call that waits for a tap ends, at most a fifth; later it is a timeout."""
 
@@ -64,7 +60,7 @@ class ScreenCalls:
         self._waiting: deque[ScreenCall] = deque()
         self._current: ScreenCall | None = None
 
-    def call(self, send: Send, component: ComponentName, extras: Bundle, reply: Reply) -> None:
+    def call(self, send: Send, intent: Intent, reply: Reply) -> None:
         """Take a call: it is made when those before it have ended."""
         core = self._core
         if core.platform.is_locked():
@@ -74,7 +70,7 @@ class ScreenCalls:
             core.fail(send.call, "busy", "too many calls wait for the screen; retry when one has ended")
             return
         reply.stage = "window"
-        call = ScreenCall(send, Intent(ACTION_CALL, component, extras=extras), reply)
+        call = ScreenCall(send, intent, reply)
         self._waiting.append(call)
         reply.on_end.append(lambda: self._end(call))
         self._next()
@@ -92,7 +88,7 @@ class ScreenCalls:
                 TRAMPOLINE,
                 Texts.TAP_TO_GO_ON,
                 left - min(_EARLY_SECONDS, left / 5),
-                lambda _, call=call: self._fail(call, "needs_user", _NO_WINDOW),  # type: ignore[misc]
+                lambda _, call=call: self._fail(call, "needs_user", NOT_OPENED),  # type: ignore[misc]
                 lambda call=call: self._fail(call, "needs_user", _UNTAPPED),  # type: ignore[misc]
             )
             call.opener = Opener(self._core, opening)

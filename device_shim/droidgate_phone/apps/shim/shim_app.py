@@ -33,10 +33,13 @@ from droidgate_phone.system.behaviour import START_REDELIVER_INTENT, Activity, A
 from droidgate_shim.engine.authority import EVERYTHING, Carrier
 from droidgate_shim.engine.requests import read_incoming
 from droidgate_shim.engine.responses import answer_journal_entry, write_journal_entry
+from droidgate_shim.engine.routes import AppActionBackend
+
+_RESULT_OK: Final = -1
 
 
 class TrampolineActivity(Activity):
-    """Starts one tool for its result; shows nothing of its own."""
+    """Starts one tool for its result, or opens one screen; shows nothing of its own."""
 
     call: ScreenCall | None = None
 
@@ -54,10 +57,14 @@ class TrampolineActivity(Activity):
         def receive(result: ActivityResult) -> None:
             core.screen.finish(call, result, self.context.now() - begun)
 
+        reports = not isinstance(call.send.backend, AppActionBackend)
         try:
-            self.context.start_activity(call.intent, receive)
+            self.context.start_activity(call.intent, receive if reports else None)
         except AndroidError as error:
             core.screen.fail(call, error.message)
+            return
+        if not reports:
+            core.screen.finish(call, ActivityResult(_RESULT_OK), 0)
 
     def end(self) -> None:
         """Leave the screen."""

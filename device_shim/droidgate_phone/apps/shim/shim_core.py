@@ -23,7 +23,7 @@ from droidgate_shim.engine.backends import BackendAnswer, ExtrasCall, write_answ
 from droidgate_shim.engine.engine import Answer, Ask, Drop, Effect, Engine, Send, refuse
 from droidgate_shim.engine.requests import read_incoming
 from droidgate_shim.engine.responses import answer_journal_entry, write_journal_entry
-from droidgate_shim.engine.routes import FunctionBackend, RouteTable, parse_route_table
+from droidgate_shim.engine.routes import CapabilityBackend, RouteTable, ToolBackend, parse_route_table
 from droidgate_shim.engine.strict_json import BUILT, parse_strict
 
 _LEFT_SECONDS: Final = 30.0
@@ -241,7 +241,9 @@ class Core(ABC):
             return
         backend, outgoing = send.backend, send.outgoing
         reply.trace |= {
-            "to": send.target.package if isinstance(backend, FunctionBackend) else backend.component,
+            "to": backend.component
+            if isinstance(backend, ToolBackend | CapabilityBackend)
+            else send.target.package,
             "id": outgoing.request_id if isinstance(outgoing, ExtrasCall) else None,
             "sent": write_outgoing(outgoing),
             "origin": reply.caller.extras(),

@@ -32,7 +32,7 @@ from droidgate_phone.apps.shim.caller_grants import Caller, is_isolated
 from droidgate_phone.apps.shim.consent import Consent
 from droidgate_phone.apps.shim.extras import texts_of
 from droidgate_phone.apps.shim.receiver_calls import broadcast
-from droidgate_phone.apps.shim.screen_calls import ScreenCalls
+from droidgate_phone.apps.shim.screen_calls import ACTION_CALL, ScreenCalls
 from droidgate_phone.apps.shim.shim_core import Core, Reply
 from droidgate_phone.apps.shim.shim_discovery import Discoveries
 from droidgate_phone.java.app_values import AndroidError, Binding, Message, ServiceConnection
@@ -40,7 +40,7 @@ from droidgate_phone.java.intents import Bundle, ComponentName, Extra, Intent
 from droidgate_phone.system.behaviour import Context
 from droidgate_shim.engine.backends import AppFunctionCall, ExtrasCall, FunctionAnswer, ResponseAnswer
 from droidgate_shim.engine.engine import Ask, Send
-from droidgate_shim.engine.routes import CapabilityBackend, FunctionBackend
+from droidgate_shim.engine.routes import AppActionBackend, CapabilityBackend, FunctionBackend
 
 _NOT_ALLOWED: Final = (
     "Android does not let this app call app functions; run droidgate shim install from a computer"
@@ -303,6 +303,9 @@ class ShimProcess(Core):
         if isinstance(backend, FunctionBackend) or not isinstance(outgoing, ExtrasCall):
             self.fail(send.call, "unavailable", "the route and its call do not belong together")
             return
+        if isinstance(backend, AppActionBackend):
+            self.screen.call(send, Intent.parse(outgoing.extras["intent"]), reply)
+            return
         component = ComponentName.parse(backend.component)
         if component is None:
             self.fail(send.call, "unavailable", "the route names no component")
@@ -311,7 +314,7 @@ class ShimProcess(Core):
         if isinstance(backend, CapabilityBackend):
             self.bindings.call(send, component, extras, reply)
         elif backend.kind == "mmcp-activity":
-            self.screen.call(send, component, extras, reply)
+            self.screen.call(send, Intent(ACTION_CALL, component, extras=extras), reply)
         else:
             broadcast(self, send, component, extras, reply)
 

@@ -67,7 +67,7 @@ class ShimBuildOptions(Options):
 
     protocols: list[str] | None = option(
         "--protocol FORMAT",
-        "Make shims for apps of this protocol: appfunctions, mmcp, mobile-mcp or all; may be "
+        "Make shims for apps of this protocol: app-actions, appfunctions, mmcp, mobile-mcp or all; may be "
         "repeated. The default is all but mobile-mcp, whose apps agents reach directly. With --only or "
         "--advertise it is all",
     )

@@ -76,7 +76,7 @@ def read_members(text: str) -> dict[str, Json]:
     return value
 
 
-SCHEMA_VERSION: Final = 3
+SCHEMA_VERSION: Final = 4
 """Rises when a reader of an older catalog would break."""
 
 LEFT_OUT: Final = "left-out"
@@ -147,6 +147,7 @@ class AppRow:
     )
     has_launcher: bool = column("It has an enabled activity that launchers show")
     components: int = column("How many components it has")
+    sdk: int | None = column("API level of the phone that has it; null without a phone", default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ import dev.droidgate.shim.core.Route;
 import dev.droidgate.shim.core.Target;
 import dev.droidgate.shim.platform.Names;
 import dev.droidgate.shim.targets.Installed;
+import java.net.URISyntaxException;
 import java.util.Map;
 import java.util.UUID;
 
@@ -64,6 +65,9 @@ public final class Backends implements Backend {
             case BackendAnswer.ACTIVITY:
                 screen.call(call, reply, permission, intent(Names.MMCP_CALL, route, reply, outgoing));
                 break;
+            case BackendAnswer.APP_ACTION:
+                screen.call(call, reply, permission, start(outgoing.extras.get("intent")));
+                break;
             case BackendAnswer.BROADCAST:
                 broadcasts.call(
                         call, reply, permission, intent(Names.MMCP_INVOKE, route, reply, outgoing));
@@ -73,6 +77,16 @@ public final class Backends implements Backend {
                 break;
             default:
                 tools.call(call, reply, permission, intent(Names.SERVICE, route, reply, outgoing));
+        }
+    }
+
+    /** Reads the intent that opens a screen; an empty action is none. */
+    private static Intent start(String text) throws CallFailure {
+        try {
+            Intent intent = Intent.parseUri(text, 0);
+            return intent.getAction().isEmpty() ? intent.setAction(null) : intent;
+        } catch (URISyntaxException broken) {
+            throw new CallFailure(FailureTokens.UNAVAILABLE, broken.getMessage());
         }
     }
 

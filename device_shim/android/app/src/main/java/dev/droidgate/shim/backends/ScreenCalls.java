@@ -19,7 +19,7 @@ import java.util.Deque;
 import java.util.Map;
 import java.util.UUID;
 
-/** Calls of mMCP activities, one after the other: two on one screen would answer in any order. */
+/** Calls that need the screen, one after the other: two on one screen would answer in any order. */
 public final class ScreenCalls {
     private static final int MOST_WAITING = 8;
     private static final long NEW_TASK_TIME = 300;
@@ -37,9 +37,6 @@ public final class ScreenCalls {
             "callee_in_new_task: the app opened in a task of its own, which returns no result; "
                     + "the call may run";
     private static final String UNTAPPED = "nobody tapped the notification that opens the app";
-    private static final String NO_WINDOW =
-            "this app needs the screen, and Android does not let the shim open a window or show a "
-                    + "notification now; allow the shim's notifications, or let it appear on top";
     private static final String LOCKED =
             "the phone is locked, and this app needs its screen; unlock it and retry";
 
@@ -121,9 +118,11 @@ public final class ScreenCalls {
                 Texts.TAP_TO_GO_ON,
                 call.until - Math.min(BEFORE_DEADLINE, left / 5),
                 true,
-                notified -> fail(call, FailureTokens.NEEDS_USER, notified ? UNTAPPED : NO_WINDOW));
+                notified -> fail(call, FailureTokens.NEEDS_USER, notified ? UNTAPPED : WindowOpener.NOT_OPENED));
         // It may have ended meanwhile.
-        call.reply.whenAnswered(() -> windows.cancel(call.key));
+        if (call.reply.isAnswered()) {
+            windows.cancel(call.key);
+        }
     }
 
     private void fail(ScreenCall call, String token, String text) {

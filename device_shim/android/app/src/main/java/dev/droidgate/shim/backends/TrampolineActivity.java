@@ -6,11 +6,15 @@ import android.content.pm.PackageManager;
 import android.os.Build;
 import android.os.Bundle;
 import dev.droidgate.shim.Shim;
+import dev.droidgate.shim.core.BackendAnswer;
 import dev.droidgate.shim.frontends.CallbackReply;
 import dev.droidgate.shim.platform.Extras;
 import dev.droidgate.shim.windows.WindowOpener;
 
-/** The window that calls an mMCP activity and waits for its result: results come to activities only. */
+/**
+ * The window that calls an mMCP activity and waits for its result, as results come to activities only; also
+ * the one that opens the screen of an App Action.
+ */
 public final class TrampolineActivity extends Activity {
     private static final String PROCESS = "process";
     private static final String ENTRY = "entry";
@@ -43,7 +47,12 @@ public final class TrampolineActivity extends Activity {
             return;
         }
         try {
-            startActivityForResult(call.intent, REQUEST);
+            if (BackendAnswer.APP_ACTION.equals(call.permission.route.backend)) {
+                startActivity(call.intent);
+                shim.screen.result(call, RESULT_OK, null);
+            } else {
+                startActivityForResult(call.intent, REQUEST);
+            }
         } catch (RuntimeException refused) {
             shim.screen.refused(call, refused);
         }

@@ -32,10 +32,7 @@ public final class Consent implements Questions {
     private static final CallFailure CLOSED =
             denied("the user closed the question about this call without an answer");
     private static final CallFailure NOT_SHOWN =
-            needsUser(
-                    "the user could not be asked: Android does not let the shim open a window or show a "
-                            + "notification now; allow the shim's notifications, "
-                            + "or open the shim's app and retry");
+            needsUser(WindowOpener.NOT_OPENED);
 
     /** The manifest names it, and Android makes it. */
     private static final String WINDOW = "dev.droidgate.shim.consent.ConsentActivity";

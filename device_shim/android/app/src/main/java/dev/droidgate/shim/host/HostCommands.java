@@ -213,8 +213,7 @@ public final class HostCommands {
             shim.cancel(reply);
             throw new HostFailure(
                     FailureTokens.TIMEOUT,
-                    "no answer came within the deadline of this request, and its call was ended; "
-                            + "it may have run");
+                    "no answer came in time; the call may have run");
         }
         if (reply.text() == null) {
             boolean canceled = FailureTokens.CANCELED.equals(reply.token());

@@ -21,7 +21,7 @@ import org.xmlpull.v1.XmlPullParserException;
 
 /** Digests of what an app says that it can do, by the recipes of shim.md 5. */
 public final class TargetDigests {
-    private static final String ASSETS = "assets(";
+    private static final String XML = "xml(";
 
     private final PackageManager packages;
     private final Discoveries discoveries;
@@ -52,9 +52,9 @@ public final class TargetDigests {
 
     private String hash(String recipe, Route route)
             throws PackageManager.NameNotFoundException, IOException, XmlPullParserException {
-        if (recipe.startsWith(ASSETS) && recipe.endsWith(")")) {
-            String names = recipe.substring(ASSETS.length(), recipe.length() - 1);
-            return assets(packages.getResourcesForApplication(route.target.packageName), names.split(","));
+        int names = recipe.indexOf('(') + 1;
+        if (names > 0 && recipe.endsWith(")")) {
+            return files(recipe.substring(0, names), recipe.substring(names, recipe.length() - 1), route);
         }
         if (Discoveries.RECIPE.equals(recipe)) {
             return digestOf(Discoveries.text(discoveries.discover(route.component)));
@@ -74,9 +74,17 @@ public final class TargetDigests {
         return text == null ? null : Digests.of(text);
     }
 
-    private static String assets(Resources resources, String[] names) throws IOException {
+    private String files(String kind, String names, Route route)
+            throws PackageManager.NameNotFoundException, IOException, XmlPullParserException {
+        String app = route.target.packageName;
+        Resources resources = packages.getResourcesForApplication(app);
         MessageDigest digest = Digests.sha256();
-        for (String name : names) {
+        for (String name : names.split(",")) {
+            if (XML.equals(kind)) {
+                String events = XmlEvents.of(resources, resources.getIdentifier(name, "xml", app));
+                digest.update(events.getBytes(StandardCharsets.UTF_8));
+                continue;
+            }
             try (InputStream in = resources.getAssets().open(name)) {
                 digest.update(Streams.readAll(in));
             } catch (FileNotFoundException absent) {

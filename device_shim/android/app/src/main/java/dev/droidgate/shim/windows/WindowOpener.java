@@ -22,6 +22,10 @@ import java.util.function.Consumer;
 public final class WindowOpener {
     public static final String KEY = "opening";
 
+    public static final String NOT_OPENED =
+            "Android does not let the shim open a window or show a notification now; "
+                    + "allow its notifications, or open its app and retry";
+
     private static final long WATCHED = 2_500;
 
     private final AppProcess process;

@@ -13,6 +13,9 @@ public final class BackendAnswer {
     public static final String APP_FUNCTION = "app-function";
     public static final String MOBILE_MCP = "mobile-mcp";
 
+    /** A screen that opens and reports nothing: its answer is an activity's. */
+    public static final String APP_ACTION = "app-action";
+
     /** The kind of backend that answers so, null where any may. */
     private final String form;
 

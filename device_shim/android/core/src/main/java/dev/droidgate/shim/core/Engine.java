@@ -16,13 +16,7 @@ public final class Engine {
     public static final CallFailure UNANSWERED =
             new CallFailure(
                     FailureTokens.NEEDS_USER,
-                    "nobody answered the question about this call on the phone within 2 minutes; "
-                            + "retry when somebody is there");
-
-    private static final CallFailure NOT_WAITED_FOR =
-            new CallFailure(
-                    FailureTokens.NEEDS_USER,
-                    "nobody answered the question about this call on the phone while its caller waited; "
+                    "nobody answered the question about this call on the phone in time; "
                             + "retry when somebody is there");
 
     private static final CallFailure LATE =
@@ -248,7 +242,7 @@ public final class Engine {
 
     /** Ends the call whose answer goes there, because its caller waits no longer. */
     public void giveUp(Object replyTo) {
-        end(replyTo, NOT_WAITED_FOR, LATE);
+        end(replyTo, UNANSWERED, LATE);
     }
 
     private void end(Object replyTo, CallFailure asking, CallFailure sent) {

@@ -2,6 +2,7 @@ package dev.droidgate.shim.core;
 
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -13,7 +14,7 @@ public final class Route {
     private static final List<String> BACKENDS =
             Arrays.asList(
                     BackendAnswer.ACTIVITY, BackendAnswer.BROADCAST, BackendAnswer.APP_FUNCTION,
-                    BackendAnswer.MOBILE_MCP);
+                    BackendAnswer.MOBILE_MCP, BackendAnswer.APP_ACTION);
     private static final List<String> OUTPUTS = Arrays.asList("fields", "value", "text");
     /** Milliseconds that a call may take where a route does not say. */
     static final long DEFAULT_DEADLINE = 30_000;
@@ -50,8 +51,11 @@ public final class Route {
 
     final String outputName;
 
-    /** The tool, the function's id, or the capability of another tool. */
+    /** The tool, the function's id, the capability of another tool, or the action. */
     final String callee;
+
+    /** What is called, as the table has it. */
+    private final Map<String, Object> fields;
 
     final WireDialect dialect;
     private final Map<String, String> names = new LinkedHashMap<>();
@@ -72,20 +76,23 @@ public final class Route {
         outputs = json.get("outputs") == null ? null : known(values, OUTPUTS);
         Json.checkKeys(values, "kind", "fields".equals(outputs) ? null : "name");
         outputName = values.containsKey("name") ? Json.nameAt(values, "name") : "result";
-        Map<String, Object> fields = Json.objectAt(json, "backend");
+        fields = Json.objectAt(json, "backend");
         backend = known(fields, BACKENDS);
         boolean function = BackendAnswer.APP_FUNCTION.equals(backend);
         boolean tool = BackendAnswer.MOBILE_MCP.equals(backend);
-        String calleeKey = function ? "function" : tool ? "capability" : "tool";
-        String placeKey = function ? "package" : "component";
-        Json.checkKeys(fields, "kind", calleeKey, placeKey, tool ? "dialect" : null);
+        boolean screen = BackendAnswer.APP_ACTION.equals(backend);
+        String calleeKey = screen ? "action" : function ? "function" : tool ? "capability" : "tool";
+        String placeKey = screen || function ? "package" : "component";
+        String more = tool ? "dialect" : screen ? "starts" : null;
+        Json.checkKeys(fields, "kind", calleeKey, placeKey, more, screen ? "values" : null);
+        Json.check(!screen || !Json.listAt(fields, more).isEmpty(), more);
         callee = Json.nameAt(fields, calleeKey);
         String place = Json.nameAt(fields, placeKey);
-        component = function ? null : place;
+        component = screen || function ? null : place;
         int slash = place.indexOf('/');
         boolean twoParts =
                 slash > 0 && slash < place.length() - 1 && slash == place.lastIndexOf('/');
-        Json.check(function || twoParts, place);
+        Json.check(screen || function || twoParts, place);
         dialect = tool ? dialectOf(fields) : null;
         output = tool ? optional(declared, definitions) : declared;
         target = Target.of(Json.objectOf(json.get("target"), "a target"));
@@ -181,6 +188,8 @@ public final class Route {
             extras = MmcpWire.writeActivityCall(callee, given);
         } else if (BackendAnswer.BROADCAST.equals(backend)) {
             extras = MmcpWire.writeBroadcastCall(callee, given);
+        } else if (BackendAnswer.APP_ACTION.equals(backend)) {
+            extras = Collections.singletonMap("intent", ScreenStarts.write(fields, given));
         } else {
             extras = MobileMcpWire.writeRequest(dialect, newId, callee, given);
         }
@@ -194,12 +203,16 @@ public final class Route {
      * @throws CallFailure the failure that it reported
      */
     Object readAnswer(BackendAnswer answer, Map<String, Type> definitions) throws CallFailure {
-        if (!answer.isFrom(backend)) {
+        boolean screen = BackendAnswer.APP_ACTION.equals(backend);
+        if (!answer.isFrom(screen ? BackendAnswer.ACTIVITY : backend)) {
             throw new CallFailure(
                     FailureTokens.MALFORMED_RESPONSE, "the answer is of another form than the backend's");
         }
         if (answer.failure != null) {
             throw answer.failure;
+        }
+        if (screen) {
+            return "The screen was opened. The app does not report what it does with the call.";
         }
         if (BackendAnswer.APP_FUNCTION.equals(backend)) {
             Object value = DocumentReader.read(answer.document, output, definitions);
