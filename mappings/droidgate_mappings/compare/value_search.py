@@ -671,7 +671,7 @@ def _read_atoms(part: Part) -> Iterator[_Item]:
     # What else describes a member or an item depends on the value.
     for word in ("unevaluatedProperties", "unevaluatedItems"):
         if stated.get(word, True) is not True:
-            yield _Unread(f"{part.side} {canonical_json(schema)}", f"{word!r} is used")
+            yield _Unread(canonical_json(schema), f"{word!r} is used")
 
 
 def _read_values(stated: Mapping[str, Json]) -> Iterator[_Item]:

@@ -450,16 +450,6 @@ def test_a_definition_that_only_a_keyword_reaches_is_compared() -> None:
     assert reported.message == "what 'not' refers to changed"
 
 
-def test_unevaluated_properties_of_another_definition_are_not_compared() -> None:
-    def provider(named: Schema) -> Provider:
-        schema = object_(**{"$ref": "#/$defs/A", "unevaluatedProperties": False, "$defs": {"A": named}})
-        item, definitions = read_schema(schema)
-        return _do(output=item, definitions=definitions)
-
-    changes = _compare(provider(object_()), provider(object_(properties={"b": text()})))
-    assert "not-decided" in {weight for _, weight in _changes(changes)}
-
-
 def test_a_definition_with_false_in_place_of_0_is_another_one() -> None:
     def provider(value: object) -> Provider:
         item, read = read_schema(object_(properties={"x": A}, **{"$defs": {"A": {"const": value}}}))
