@@ -724,6 +724,40 @@ class Group(Frozen):
     links: tuple[GroupLink, ...]
 
 
+class TranslatedFile(Frozen):
+    """A file of a translation: its path in an app's source set, and its text."""
+
+    path: str
+    text: str
+
+
+class TranslationFinding(Frozen):
+    """A finding of a translation; `pointer` is a JSON Pointer into the provider."""
+
+    code: str
+    level: str
+    pointer: str
+    message: str
+
+
+class DialectTranslation(Frozen):
+    """A provider of the selection, written in one dialect.
+
+    Attributes:
+        provider: Position in `Details.providers`.
+        target: `FORMAT+DIALECT`.
+        files: The written files; empty where it cannot be written.
+        findings: Losses of the translation; at most 200.
+        problem: The reason for which it cannot be written.
+    """
+
+    provider: int
+    target: str
+    files: tuple[TranslatedFile, ...]
+    findings: tuple[TranslationFinding, ...]
+    problem: str | None
+
+
 class Details(Frozen):
     """The rows behind the figures.
 
@@ -736,6 +770,8 @@ class Details(Frozen):
         capabilities: Capabilities by provider.
         findings: Findings by app.
         groups: Groups of matching capabilities; empty without matching.
+        translations: Translations of the chosen providers (`--translate`). For other providers a page shows
+            the command `droidgate convert SOURCE --to TARGET` with the first of `AppDetail.sources`.
     """
 
     targets: tuple[str, ...]
@@ -746,6 +782,7 @@ class Details(Frozen):
     capabilities: tuple[CapabilityDetail, ...]
     findings: tuple[FindingDetail, ...]
     groups: tuple[Group, ...]
+    translations: tuple[DialectTranslation, ...]
 
 
 _WORDS: Final[Mapping[str, tuple[str, str]]] = {

@@ -7,12 +7,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Self
 
-from droidgate.coverage.conversions import LEVELS
+from droidgate.coverage.conversions import LEVELS, targets
 from droidgate.coverage.coverage_document import (
     MOST_APPS,
     MOST_CAPABILITIES,
@@ -23,12 +24,15 @@ from droidgate.coverage.coverage_document import (
     Counted,
     CoverageReport,
     Details,
+    DialectTranslation,
     FindingDetail,
     Group,
     GroupLink,
     LevelProfile,
     ProviderDetail,
     Reach,
+    TranslatedFile,
+    TranslationFinding,
     UnreadCounts,
     UnreadInput,
 )
@@ -39,7 +43,9 @@ from droidgate.coverage.overlaps import Overlaps, find_overlaps, key_of
 from droidgate.coverage.quality import IS_POOR, figures_of, prepare_quality, quality_of
 from droidgate.coverage.reach import agents
 from droidgate.sources.catalogs.catalog import Catalog
-from droidgate.sources.catalogs.catalog_rows import place_in, read_members
+from droidgate.sources.catalogs.catalog_rows import place_in, read_members, read_part
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.errors import DroidgateError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import one_line_json
 from droidgate_mappings.tables.reach import load_reach, load_shim_table
@@ -97,7 +103,9 @@ def is_too_large(figures: Figures) -> bool:
     return bool(apps > MOST_APPS or capabilities > MOST_CAPABILITIES)
 
 
-def details_of(figures: Figures, overlaps: Overlaps | None) -> Details:
+def details_of(
+    figures: Figures, overlaps: Overlaps | None, translations: tuple[DialectTranslation, ...] = ()
+) -> Details:
     """Return everything, one by one; `prepare_quality` comes first."""
     providers = figures.records(_PROVIDERS)
     declared = [_parts_of(row.pop("declaration")) for row in providers]
@@ -111,6 +119,7 @@ def details_of(figures: Figures, overlaps: Overlaps | None) -> Details:
         capabilities=capabilities,
         findings=_findings(figures, places),
         groups=() if overlaps is None else _groups(overlaps, places),
+        translations=translations,
     )
 
 
@@ -332,6 +341,83 @@ def _missing(figures: Figures, most: int) -> Iterator[Finding]:
                 )
 
 
+MOST_PROVIDERS: Final = 50
+MOST_FINDINGS_EACH: Final = 200
+
+
+def translate_chosen(figures: Figures, patterns: Sequence[str]) -> tuple[DialectTranslation, ...]:
+    """Write every provider of the apps whose application id fits a pattern in every dialect.
+
+    Args:
+        figures: The catalog.
+        patterns: `*` and `?` match other characters, as in the names of files.
+    """
+    if not patterns:
+        return ()
+    chosen = [
+        (number, declaration)
+        for number, package, declaration in figures.rows(
+            "SELECT p, identity, declaration FROM provider_fact JOIN providers USING (unit, provider) "
+            "JOIN entry USING (entry) ORDER BY p"
+        )
+        if any(fnmatchcase(package, pattern) for pattern in patterns)
+    ]
+    return tuple(
+        _translate(number, read_part(Provider, declaration), target)
+        for number, declaration in chosen[:MOST_PROVIDERS]
+        for target in targets()
+    )
+
+
+def misfits(figures: Figures, patterns: Sequence[str]) -> Iterator[str]:
+    """Yield a sentence for each pattern by which nothing is translated, and one where not all is that fits.
+
+    The sentences have no period.
+    """
+    listed = (
+        figures.rows("SELECT identity, providers FROM entry JOIN entry_sum USING (entry)") if patterns else []
+    )
+    for pattern in patterns:
+        fitting = [providers for identity, providers in listed if fnmatchcase(identity, pattern)]
+        if not fitting:
+            yield f"--translate {pattern}: no app of the catalog fits it"
+        elif not any(fitting):
+            yield f"--translate {pattern}: what fits it declares nothing"
+    chosen = sum(
+        providers
+        for identity, providers in listed
+        if any(fnmatchcase(identity, pattern) for pattern in patterns)
+    )
+    if chosen > MOST_PROVIDERS:
+        yield f"at most {MOST_PROVIDERS} providers are translated"
+
+
+def _translate(number: int, provider: Provider, target: str) -> DialectTranslation:
+    format_, dialect = targets()[target]
+    if format_.write is None:
+        return _failed(number, target, f"{format_.title} is only read")
+    try:
+        writing = format_.write(provider, dialect)
+    except DroidgateError as error:
+        return _failed(number, target, error.message)
+    return DialectTranslation(
+        provider=number,
+        target=target,
+        files=tuple(TranslatedFile(path=artifact.path, text=artifact.text) for artifact in writing.artifacts),
+        findings=tuple(
+            TranslationFinding(
+                code=finding.code, level=finding.level.value, pointer=finding.pointer, message=finding.message
+            )
+            for finding in writing.findings[:MOST_FINDINGS_EACH]
+        ),
+        problem=None,
+    )
+
+
+def _failed(number: int, target: str, problem: str) -> DialectTranslation:
+    return DialectTranslation(provider=number, target=target, files=(), findings=(), problem=problem)
+
+
 @dataclass(frozen=True, slots=True)
 class ReportOptions:
     """What a report has in addition to its figures.
@@ -339,10 +425,13 @@ class ReportOptions:
     Attributes:
         matching: What overlaps, and the use cases.
         details: Everything one by one, where a page can hold it.
+        translate: Application ids, perhaps with `*`, whose providers are written in every dialect; only with
+            details.
     """
 
     matching: bool = True
     details: bool = False
+    translate: Sequence[str] = ()
 
 
 class ReportedCatalog:
@@ -498,4 +587,6 @@ def _details(
             f"{MOST_CAPABILITIES:,} capabilities; `droidgate catalog sql` and --parquet list them"
         )
         return None, tuple(notes)
-    return details_of(figures, overlaps), tuple(notes)
+    translations = translate_chosen(figures, options.translate)
+    notes += misfits(figures, options.translate)
+    return details_of(figures, overlaps, translations), tuple(notes)

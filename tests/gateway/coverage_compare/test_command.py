@@ -353,6 +353,19 @@ def test_an_empty_catalog_is_reported_as_empty(report_on: ReportOn) -> None:
     assert "Not read" not in text
 
 
+@pytest.mark.parametrize("as_json", [False, True], ids=["page", "json"])
+def test_a_missing_app_to_translate_is_reported(droidgate: Runner, tmp_path: Path, *, as_json: bool) -> None:
+    make_catalog(tmp_path / "c", App("com.a", [mmcp(NOTE)]), App("com.screens"))
+    patterns = ("com.zzz*", "com.screens", "com.*", "com.a")
+    options = [word for item in patterns for word in ("--translate", item)]
+    done = droidgate("coverage", tmp_path / "c", "--details", *options, *(["--json"] if as_json else []))
+    reported = json.loads(done.out)["report"]["notes"] if as_json else done.out.splitlines()
+    assert [item for item in reported if "--translate" in item] == [
+        "--translate com.zzz*: no app of the catalog fits it",
+        "--translate com.screens: what fits it declares nothing",
+    ]
+
+
 @pytest.mark.parametrize("option", ["--csv", "--parquet"])
 def test_tables_into_a_file_are_refused_with_a_hint(droidgate: Runner, tmp_path: Path, option: str) -> None:
     make_catalog(tmp_path / "c", App("a", [mmcp(NOTE)]))
@@ -572,7 +585,7 @@ def test_the_document_fits_its_published_schema(droidgate: Runner, hostile: Path
 
 
 def test_the_page_is_whole_and_takes_hostile_texts(droidgate: Runner, hostile: Path, tmp_path: Path) -> None:
-    assert droidgate("coverage", hostile, "--html", tmp_path / "page.html").code == 0
+    assert droidgate("coverage", hostile, "--html", tmp_path / "page.html", "--translate", "com.*").code == 0
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert page.startswith("<!")
     assert "</script><b>" not in page
@@ -600,6 +613,11 @@ def test_what_is_there_is_overwritten_only_with_force(
     assert read() == b"mine"
     assert droidgate("coverage", hostile, option, tmp_path / name, "--no-match", "--force").code == 0
     assert read() != b"mine"
+
+
+def test_translations_need_somewhere_to_be_shown(droidgate: Runner, hostile: Path) -> None:
+    done = droidgate("coverage", hostile, "--translate", "x")
+    assert (done.code, "--html" in done.err) == (2, True)
 
 
 def test_a_folder_without_a_catalog_is_one_error(droidgate: Runner, tmp_path: Path) -> None:

@@ -204,6 +204,34 @@ def test_the_details_refer_to_each_other(several: Catalog) -> None:
     assert totals == [item.capabilities[0] for item in report.reach]
 
 
+def test_chosen_apps_are_translated_and_others_are_not(several: Catalog) -> None:
+    details = report_of(several, details=True, translate=["a.*"]).details
+    assert details is not None
+    translated = {
+        details.apps[details.providers[translation.provider].app].package
+        for translation in details.translations
+    }
+    assert translated == {"a.both"}
+    written = {
+        translation.target: translation for translation in details.translations if translation.provider == 0
+    }
+    assert "send_message" in written["mcp+2025-11-25"].files[0].text
+
+
+@pytest.mark.parametrize(("most", "is_noted"), [(1, True), (2, False)], ids=["one of two", "both"])
+def test_that_not_all_is_translated_is_reported_where_it_is_so(
+    several: Catalog,
+    monkeypatch: pytest.MonkeyPatch,
+    most: int,
+    is_noted: bool,  # noqa: FBT001
+) -> None:
+    monkeypatch.setattr("droidgate.coverage.report.MOST_PROVIDERS", most)
+    report = report_of(several, details=True, translate=["a.both", "*.both"])
+    assert report.details is not None
+    assert len({translation.provider for translation in report.details.translations}) == most
+    assert (f"at most {most} providers are translated" in report.notes) is is_noted
+
+
 def test_a_function_that_is_off_at_first_needs_its_app_for_every_agent(tmp_path: Path) -> None:
     declared = functions(Tool("createNote"), Tool("print", access={"enabled_by_default": False}))
     details = report_of(make_catalog(tmp_path / "c", App("a", [declared])), details=True).details

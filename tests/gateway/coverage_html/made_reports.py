@@ -54,7 +54,7 @@ def make_report(count: int, *, seed: int = 3) -> CoverageReport:
             Snapshot(f"ecosystem-2026-{at + 9:02}", make_catalog(Path(folder, str(at)), *items))
             for at, items in enumerate(made)
         ]
-        options = ReportOptions(details=True)
+        options = ReportOptions(details=True, translate=[app.package or "" for app in apps[:4]])
         with ReportedCatalog(last, earlier, options) as coverage:
             return coverage.report
 
@@ -89,7 +89,7 @@ def _apps(count: int, seed: int) -> Iterator[App]:
         label = f"{_WORDS[at * 7 % len(_WORDS)]} {_KINDS[at * 5 % len(_KINDS)]}"
         findings: list[dict[str, Any]] = []
         declares = []
-        # The first apps are those whose access rules were opened.
+        # The first apps are those whose access rules were opened and that are translated.
         for number, protocol in enumerate(protocols if at >= OPENED else ("mobile-mcp",)):
             made = names.capabilities(max(1, min(60, round(draw.gammavariate(1.6, 5)))))
             declares.append(_MAKERS[protocol](*(_tool(draw, protocol, item) for item in made)))

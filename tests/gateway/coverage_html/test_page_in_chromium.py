@@ -240,6 +240,17 @@ def test_an_app_leads_to_a_capability_with_all_that_is_known_of_it(
     assert f"droidgate convert {app.sources[0]} --to {details.targets[0]}" in reported
 
 
+def test_a_chosen_translation_is_shown_in_full(page: Page, report: CoverageReport) -> None:
+    details = _details(report)
+    translation = next(item for item in details.translations if item.files and item.findings)
+    at = next(at for at, item in enumerate(details.capabilities) if item.provider == translation.provider)
+    _open_capability(page, report, at)
+    page.wait("$('#sheet details:not(.gate)')")
+    reported = page.run(SHEET)
+    for text in (translation.target, translation.files[0].text, translation.findings[0].message):
+        assert text in reported
+
+
 def test_a_cell_without_calls_says_what_opens_the_gate(
     open_report: OpenReport, report: CoverageReport
 ) -> None:
@@ -613,6 +624,7 @@ def _hostile(text: str) -> CoverageReport:
     def all_of(items: Any, *names: str, **texts: Any) -> Any:
         return tuple(item.model_copy(update={**dict.fromkeys(names, text), **texts}) for item in items)
 
+    files = all_of(details.translations[0].files[:1], "path", "text")
     declaration = json.dumps({"id": text}, ensure_ascii=False)
     hostile = _changed(
         report,
@@ -628,6 +640,7 @@ def _hostile(text: str) -> CoverageReport:
             declaration=declaration,
         ),
         findings=all_of(details.findings, "message", "hint", "pointer", "place"),
+        translations=all_of(details.translations, "problem", files=files),
     )
     parts = {
         "quality": report.quality.model_copy(

@@ -63,7 +63,7 @@ class Coverage(
     """
 
     _headings = {
-        "What is reported": ("since", "no_match", "details", "include_shims"),
+        "What is reported": ("since", "no_match", "details", "translate", "include_shims"),
         "Files to write": ("html", "csv", "parquet", "sarif", "force"),
     }
 
@@ -77,6 +77,10 @@ class Coverage(
     details: bool = flag(
         "--details",
         "The whole page on a terminal, too; in the JSON document every app, capability and finding",
+    )
+    translate: list[str] | None = option(
+        "--translate PACKAGE",
+        "Show the translations of these apps in page and details; `*` matches anything; may be repeated",
     )
     html: Path | None = option("--html FILE", "Write the report as one HTML page")
     csv: Path | None = option("--csv DIR", "Write the tables behind it as CSV")

@@ -37,7 +37,7 @@ from droidgate.coverage.reach import obstacle_of
 from droidgate.coverage.report import ReportedCatalog, ReportOptions, open_snapshot
 from droidgate.sources.catalogs.catalog_rows import LEFT_OUT
 from droidgate_mappings.formats.format import load_formats
-from droidgate_mappings.model.errors import WriteError
+from droidgate_mappings.model.errors import UsageError, WriteError
 
 MOST_SARIF_RESULTS: Final = 25_000
 """Most results of one run that code-scanning services take."""
@@ -56,9 +56,13 @@ class CoverageDocument(PublishedDocument, schema="droidgate.coverage/2"):
 def cover(options: coverage_options.Coverage) -> Report:
     """Make the report of a catalog, and write the requested files."""
     choose_page_length(PageLength.WHOLE if options.details else PageLength.SHORT_ON_TERMINALS)
+    if options.translate and not (options.details or options.html):
+        message = "--translate is for the page and the details"
+        raise UsageError(message, hint="give --html FILE, or --json with --details")
     report_options = ReportOptions(
         matching=not options.no_match,
         details=options.details or options.html is not None,
+        translate=tuple(options.translate or ()),
     )
     earlier = [open_snapshot(item, own_apps=options.include_shims) for item in options.since or ()]
     snapshot = open_snapshot(options.catalog, own_apps=options.include_shims)

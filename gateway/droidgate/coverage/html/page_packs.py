@@ -20,6 +20,7 @@ from droidgate.coverage.coverage_document import (
     CapabilityDetail,
     CoverageReport,
     Details,
+    DialectTranslation,
     FindingDetail,
     ProviderDetail,
 )
@@ -227,6 +228,7 @@ class _Packing:
         details = self._details
         providers = _by(details.providers, lambda item: item.app)
         capabilities = _by(details.capabilities, lambda item: details.providers[item.provider].app)
+        translations = _by(details.translations, lambda item: details.providers[item.provider].app)
         links: dict[int, list[Json]] = defaultdict(list)
         for group in details.groups:
             for link in group.links:
@@ -244,6 +246,7 @@ class _Packing:
                     for position, item in capabilities.get(at, ())
                 },
                 "findings": [_finding_content(item) for item in self._findings_of.get(at, ())],
+                "translations": [_translation_content(item) for _, item in translations.get(at, ())],
             }
 
     def _capability_content(self, capability_detail: CapabilityDetail, links: list[Json] | None) -> Json:
@@ -331,6 +334,19 @@ def _finding_content(finding_detail: FindingDetail) -> Json:
         shown(finding_detail.pointer),
         _shown_or_none(finding_detail.place),
     ]
+
+
+def _translation_content(translation: DialectTranslation) -> Json:
+    return {
+        "provider": translation.provider,
+        "target": translation.target,
+        "files": [[shown(file.path), shown(file.text)] for file in translation.files],
+        "findings": [
+            [shown(each.code), each.level, shown(each.pointer), shown(each.message)]
+            for each in translation.findings
+        ],
+        "problem": _shown_or_none(translation.problem),
+    }
 
 
 def _shown_or_none(text: str | None) -> str | None:

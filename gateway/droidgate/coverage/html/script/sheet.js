@@ -194,7 +194,7 @@ class Sheet {
       this.heading(own.length ? "Findings" : "No findings"),
       own.length ? this.findings(own) : null,
       this.heading("Translations"),
-      ...this.translations(at, details),
+      ...this.translations(at, position, details),
       ...this.alike(at, one),
     ];
   }
@@ -263,9 +263,24 @@ class Sheet {
     );
   }
 
-  translations(at, details) {
+  translations(at, position, details) {
     const { catalog } = this;
     const levels = catalog.level_profiles[catalog.capabilities.levels[at]];
+    const made = details.translations.filter((one) => one.provider === position);
+    const shown = made.map((one) => {
+      const part = make("details", {}, make("summary", {}, make("code", {}, one.target)));
+      if (one.problem) part.append(make("p", {}, one.problem));
+      for (const [path, text] of one.files) part.append(make("h4", {}, path), make("pre", { tabindex: 0 }, text));
+      if (one.findings.length)
+        part.append(
+          table(
+            `What ${one.target} costs`,
+            [["Code", ""], ["Level", ""], ["Finding", "small"]],
+            one.findings.map(([code, level, pointer, message]) => [make("code", {}, code), level, `${message} · ${pointer}`]),
+          ),
+        );
+      return part;
+    });
     const losses = table(
       "Losses by target",
       [["Target", ""], ["At worst", ""]],
@@ -276,7 +291,7 @@ class Sheet {
     );
     const source = details.word;
     const commands = source && catalog.targets.length ? this.commands(source, catalog.targets) : [];
-    return [...commands, losses];
+    return [...shown, ...commands, losses];
   }
 
   commands(source, targets) {
