@@ -21,8 +21,51 @@ MAX_REFERENCES: Final = 20
 """How many references are followed from one value; AssetManager stops at 20 too."""
 
 _RELEASE: Final = re.compile(r"v([0-9]{1,5})", re.IGNORECASE)
-_QUALIFIER: Final = re.compile("(?!other-)[A-Za-z0-9+-]*")
-"""A configuration of an APK that no folder means is read as `other-` with its bytes."""
+_DIMENSIONS: Final = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        "mcc[0-9]{3}",
+        "mnc[0-9]{1,3}",
+        r"(?!car$)[a-z]{2,3}|b\+[a-z0-9+]+[a-z0-9]",
+        "r[a-z]{2}",
+        "neuter|feminine|masculine",
+        "ldltr|ldrtl",
+        "sw[0-9]{1,5}dp",
+        "w[0-9]{1,5}dp",
+        "h[0-9]{1,5}dp",
+        "small|normal|large|xlarge",
+        "long|notlong",
+        "round|notround",
+        "widecg|nowidecg",
+        "highdr|lowdr",
+        "port|land|square",
+        "desk|car|television|appliance|watch|vrheadset",
+        "night|notnight",
+        "(?:[a-z]+|[0-9]{1,5})dpi",
+        "notouch|stylus|finger",
+        "keysexposed|keyshidden|keyssoft",
+        "nokeys|qwerty|12key",
+        "navexposed|navhidden",
+        "nonav|dpad|trackball|wheel",
+        "[0-9]{1,4}x[0-9]{1,4}",
+        _RELEASE.pattern,
+    )
+)
+"""What a qualifier can name, in the order of its words, which is Android's precedence too."""
+
+_VERSION: Final = len(_DIMENSIONS) - 1
+_DENSITY, _WIDTH, _HEIGHT = (
+    next(position for position, words in enumerate(_DIMENSIONS) if words.fullmatch(word))
+    for word in ("hdpi", "w1dp", "h1dp")
+)
+_EXCLUSIVE: Final = frozenset(
+    position
+    for position, words in enumerate(_DIMENSIONS)
+    if any(words.fullmatch(word) for word in ("neuter", "ldltr", "long", "round", "land", "desk", "night"))
+)
+"""Where a device that has one of the words has none of the others."""
+
+_MOST_JOINED: Final = 64
 
 
 def value_for_release(values: Mapping[str, Value], sdk: int) -> Value | None:
@@ -85,24 +128,43 @@ def values_on_release(values: Mapping[str, Value], sdk: int) -> dict[str, Value]
 
 
 def is_qualifier(text: str) -> bool:
-    """Return whether a text may be the qualifier of a resource folder."""
-    return _QUALIFIER.fullmatch(text) is not None
+    """Return whether a text is the qualifier of a resource folder, so that a value can be written for it."""
+    return _parse(text) is not None
 
 
 def joined_qualifiers(*groups: Iterable[str]) -> list[str] | None:
     """Return qualifiers that separate devices as several resources together do.
 
+    Each combination of the qualifiers that one device can match is among them, so that its best match among
+    them matches all that the device matches.
+
     Args:
         groups: The qualifiers of each resource.
 
     Returns:
-        The qualifiers, sorted, the default configuration first; None where resources differ in anything but
-        Android's release.
+        The qualifiers, sorted, the default configuration first; None where no qualifiers can do it.
     """
     distinct = {frozenset(group) | {""} for group in groups} - {frozenset({""})}
-    joined = frozenset({""}).union(*distinct)
-    if len(distinct) > 1 and not all(map(_RELEASE.fullmatch, joined - {""})):
+    if len(distinct) <= 1:
+        return sorted(next(iter(distinct), {""}))
+    parsed = [_parse(qualifier) for qualifier in sorted(frozenset[str]().union(*distinct))]
+    named = {position for words in parsed for position in words or ()}
+    # A folder of another density matches too, and Android compares the sum of width and height: what is best
+    # depends on the device then.
+    if _DENSITY in named or {_WIDTH, _HEIGHT} <= named:
         return None
+    joined: dict[str, dict[int, str]] = {"": {}}
+    for words in parsed:
+        if words is None:
+            return None
+        for kept in list(joined.values()):
+            if not _can_join(kept, words):
+                return None
+            if not _excludes(kept, words):
+                both = _join(kept, words)
+                joined["-".join(both[position] for position in sorted(both))] = both
+        if len(joined) > _MOST_JOINED:
+            return None
     return sorted(joined)
 
 
@@ -189,3 +251,40 @@ def _split_release(qualifier: str) -> tuple[list[str], int]:
     words = qualifier.lower().split("-") if qualifier else []
     match = _RELEASE.fullmatch(words[-1]) if words else None
     return (words, 0) if match is None else (words[:-1], int(match[1]))
+
+
+def _parse(qualifier: str) -> dict[int, str] | None:
+    """Return the words of a qualifier by what they name, None where one is not known or out of order."""
+    words: dict[int, str] = {}
+    start = 0
+    for word in qualifier.lower().split("-") if qualifier else ():
+        rest = range(start, len(_DIMENSIONS))
+        position = next((item for item in rest if _DIMENSIONS[item].fullmatch(word)), None)
+        if position is None:
+            return None
+        words[position] = word
+        start = position + 1
+    return words
+
+
+def _differing(first: Mapping[int, str], second: Mapping[int, str]) -> set[int]:
+    return {item for item in first.keys() & second.keys() - {_VERSION} if first[item] != second[item]}
+
+
+def _excludes(first: Mapping[int, str], second: Mapping[int, str]) -> bool:
+    return bool(_differing(first, second))
+
+
+def _can_join(first: Mapping[int, str], second: Mapping[int, str]) -> bool:
+    """Return whether one qualifier can name the devices that match both, or there are none."""
+    differing = _differing(first, second)
+    return not differing or bool(differing & _EXCLUSIVE)
+
+
+def _join(first: Mapping[int, str], second: Mapping[int, str]) -> dict[int, str]:
+    both = {**first, **second}
+    if _VERSION in both:
+        both[_VERSION] = max(
+            (kept[_VERSION] for kept in (first, second) if _VERSION in kept), key=lambda word: int(word[1:])
+        )
+    return both

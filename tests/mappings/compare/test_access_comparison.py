@@ -229,15 +229,19 @@ def test_what_opens_in_one_direction_tightens_in_the_other(old: Provider, new: P
 
 
 CONFIGURATIONS = {
-    "a version opens later phones": ({"": False, "v34": True}, {"": False, "v33": True}, {"security"}),
-    "a version closes later phones": ({"": True, "v36": False}, {"": True, "v34": False}, {"breaking"}),
-    "a version states what an older one has":
-        ({"": False, "v34": True}, {"": False, "v34": True, "v36": True}, {"text-only"}),
-    # Folders that name more than a release are not combined.
+    "a version opens a folder":
+        ({"": True, "land": False}, {"": True, "land": False, "land-v36": True}, {"security"}),
+    "a version closes a folder":
+        ({"": True, "land": False, "land-v36": True}, {"": True, "land": False}, {"breaking"}),
+    "a version opens all phones beside landscape":
+        ({"": False, "land": True}, {"": False, "land": True, "v36": True}, {"security"}),
+    "a version states what a folder has":
+        ({"": False, "land": True}, {"": False, "land": True, "land-v36": True}, {"text-only"}),
     "a version in place of landscape":
         ({"": False, "land": True}, {"": False, "v36": True}, {"breaking", "security"}),
     "a version changes and opens older ones":
         ({"": False, "v36": True}, {"": True, "v37": False}, {"breaking", "security"}),
+    # Which folder a phone uses depends on all densities.
     "a density closes phones near it":
         ({"": False, "hdpi": True}, {"": False, "hdpi": True, "xhdpi": False}, {"breaking", "security"}),
 }  # fmt: skip

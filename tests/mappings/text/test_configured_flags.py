@@ -80,11 +80,12 @@ def test_values_that_do_not_differ_are_one_value() -> None:
     "releases of both are combined":
         ({"a": {"": "b", "v30": False}, "b": {"": False, "v26": True, "v36": True}},
         {"": False, "v26": True, "v30": False, "v36": False}),
-    "a reference in one configuration is read there": ({"a": {"": False, "land": "b"}, "b": {"": True}},
-        {"": False, "land": True}),
-    "a flag is false where more than releases would have to be combined":
-        ({"a": {"": "b", "land": True}, "b": {"": True, "v36": False}},
-        {"": False, "land": False, "v36": False}),
+    "a reference in one configuration is read there":
+        ({"a": {"": False, "land": "b"}, "b": {"": True, "v36": False}},
+        {"": False, "land": True, "land-v36": False, "v36": False}),
+    "a flag is false where no qualifiers combine":
+        ({"a": {"": "b", "hdpi": True}, "b": {"": True, "xhdpi": False}},
+        {"": False, "hdpi": False, "xhdpi": False}),
     "no value": ({}, {}),
     "a reference to itself has no value": ({"a": {"": "a"}}, {}),
     "a circle has no value": ({"a": {"": "b"}, "b": {"": "a"}}, {}),
@@ -96,13 +97,62 @@ def test_references_are_followed_in_each_configuration(
     assert resolve_flag("a", lambda key: values.get(key, {})) == resolved
 
 
+WORDS = ("night", "land", "port", "v26", "v36", "land-v36", "land-night", "port-v26", "night-v26")
+QUALIFIED = st.builds(
+    lambda own, rest: {"": own, **rest},
+    st.booleans(),
+    st.dictionaries(st.sampled_from(WORDS), st.booleans(), max_size=4),
+)
+PHONES = tuple(
+    (turn, mode, sdk) for turn in ("land", "port") for mode in ("night", "") for sdk in (25, 26, 35, 36)
+)
+
+
+def value_on(values: dict[str, bool], phone: tuple[str, str, int]) -> bool:
+    """Eliminate folder after folder as Android's documentation does, by orientation, night, then release."""
+    turn, mode, sdk = phone
+
+    def matches(folder: str) -> bool:
+        words = [word for word in folder.split("-") if word]
+        return all(int(word[1:]) <= sdk if word[0] == "v" else word in {turn, mode} for word in words)
+
+    left = [folder for folder in values if matches(folder)]
+    for word in (turn, mode):
+        left = [folder for folder in left if word and word in folder.split("-")] or left
+    release = max(int(folder.rpartition("v")[2]) if "v" in folder else 0 for folder in left)
+    (best,) = [item for item in left if (int(item.rpartition("v")[2]) if "v" in item else 0) == release]
+    return values[best]
+
+
+@given(QUALIFIED, QUALIFIED)
+def test_both_flags_are_set_on_each_phone_where_each_is_set(
+    first: dict[str, bool], second: dict[str, bool]
+) -> None:
+    both = both_flags(first, second)
+    for phone in PHONES:
+        expected = value_on(first, phone) and value_on(second, phone)
+        assert (both if isinstance(both, bool) else value_on(both, phone)) is expected
+
+
+WORDS_OF_MANY = ("ldrtl", "sw600dp", "large", "long", "round", "land", "night")
+
+
 @titled(("first", "second"), {
-    "an orientation and a release": ({"": True, "land": False}, {"": True, "v36": False}),
-    "a device of its own kind": ({"": True, "other-ff": False}, {"": False, "v36": True}),
+    "two densities": ({"": True, "hdpi": False}, {"": False, "xhdpi": True}),
+    "two widths": ({"": True, "w600dp": False}, {"": False, "w720dp": True}),
+    "a width and a height": ({"": True, "w600dp": False}, {"": False, "h720dp": True}),
+    "two regions": ({"": True, "de-rDE": False}, {"": False, "de-rAT": True}),
+    "an unknown qualifier": ({"": True, "other-ff": False}, {"": False, "v36": True}),
+    "too many qualifiers": ({"": True, **dict.fromkeys(WORDS_OF_MANY, False)}, {"": True, "v36": False}),
 })  # fmt: skip
-def test_flags_that_differ_in_more_than_releases_are_false_together(
+def test_flags_that_no_qualifiers_can_combine_are_false(
     first: dict[str, bool], second: dict[str, bool]
 ) -> None:
     assert both_flags(first, second) is False
     assert both_flags(first, True) == first
     assert both_flags(first, first) == first
+
+
+def test_the_orientation_outranks_the_release_where_flags_are_combined() -> None:
+    both = both_flags({"": False, "land": True}, {"": True, "v36": False})
+    assert both == {"": False, "land": True, "v36": False, "land-v36": False}
