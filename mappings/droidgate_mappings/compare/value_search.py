@@ -14,7 +14,8 @@ A reader's way through the module, in its order:
 1. `_Item` and its classes are what a schema is taken apart into: one for each keyword, `Part` for a schema.
    Each says which kind of value it is about, in which ways it holds or not, and whether a value fulfils it.
 2. `_read_atoms`, and the `_read_...` below it, make them from the keywords of a schema.
-3. `_Branch` is one choice of a way for each item: all that a value of one kind has to be.
+3. `_Described` is which members and items a schema describes, for the keywords about all others. `_Branch` is
+   one choice of a way for each item: all that a value of one kind has to be.
 4. `ValueSearch.find` tries each kind. `_branches` makes the branches of one, and `_solve` finds a value for
    one: `_solve_number`, `_solve_text`, `_solve_array`, and `_solve_object` with the names of `_ObjectNames`.
 5. The functions at the end do small parts of that: places in an array, texts of patterns, numbers in limits.
@@ -442,6 +443,30 @@ class _Names(_Item):
 
 
 @_atom
+class _Unevaluated(_Item):
+    """`unevaluatedProperties` or `unevaluatedItems` of a schema whose other keywords depend on the value."""
+
+    kind: str
+    whole: Part
+    part: Part
+
+    def applies(self, kind: str) -> bool:
+        return kind == self.kind
+
+    @property
+    def reason(self) -> str:
+        """Why a search for values is not enough."""
+        return "'unevaluatedProperties' is used" if self.kind == OBJECT else "'unevaluatedItems' is used"
+
+    def holds_for_kind(self, value: Any) -> bool | None:
+        described = _described_in(self.whole, value)
+        members = value if isinstance(value, Mapping) else dict(enumerate(value))
+        if described is None:
+            return None
+        return _all_of(self.part.holds(inner) for key, inner in members.items() if key not in described)
+
+
+@_atom
 class _Unread(_Item):
     """A keyword whose meaning is not known."""
 
@@ -668,10 +693,9 @@ def _read_atoms(part: Part) -> Iterator[_Item]:
     yield from _read_scalars(stated)
     yield from _read_items(part, stated)
     yield from _read_members(part, stated)
-    # What else describes a member or an item depends on the value.
-    for word in ("unevaluatedProperties", "unevaluatedItems"):
-        if stated.get(word, True) is not True:
-            yield _Unread(canonical_json(schema), f"{word!r} is used")
+    for word, kind in (("unevaluatedProperties", OBJECT), ("unevaluatedItems", ARRAY)):
+        if word in stated:
+            yield from _read_unevaluated(part, word, kind)
 
 
 def _read_values(stated: Mapping[str, Json]) -> Iterator[_Item]:
@@ -747,6 +771,64 @@ def _read_members(part: Part, stated: Mapping[str, Json]) -> Iterator[_Item]:
     for name, schema in dependent:
         has_it = {"type": OBJECT, "required": [name]}
         yield _When(part.inner(has_it), part.inner(schema), part.inner(True))
+
+
+def _read_unevaluated(part: Part, word: str, kind: str) -> Iterator[_Item]:
+    """Read a keyword for what no other keyword describes: where that is fixed, as a plain restriction."""
+    inner = part.inner(part.schema[word])
+    rest = part.inner({name: value for name, value in part.schema.items() if name != word})
+    described = _Described()
+    try:
+        described.add(rest)
+    except UnclearError:
+        yield _Unevaluated(kind, rest, inner)
+        return
+    if kind == OBJECT and not described.all_members:
+        any_value = part.inner(True)
+        yield _Members(
+            dict.fromkeys(described.names, any_value),
+            tuple((text, any_value) for text in described.patterns),
+            inner,
+        )
+    if kind == ARRAY and not described.all_items:
+        yield _Items((part.inner(True),) * described.items, inner)
+
+
+@dataclass(slots=True)
+class _Described:
+    """Which members and items a schema describes, whatever the value is."""
+
+    names: dict[str, None] = field(default_factory=dict)
+    patterns: dict[str, None] = field(default_factory=dict)
+    items: int = 0
+    all_members: bool = False
+    all_items: bool = False
+    seen: set[Part] = field(default_factory=set)
+
+    def add(self, part: _Item) -> None:
+        """Add what a part describes.
+
+        Raises:
+            UnclearError: that depends on the value.
+        """
+        if not isinstance(part, Part) or part in self.seen:
+            return
+        self.seen.add(part)
+        for atom in part.atoms:
+            match atom:
+                case _Every(items):
+                    for item in items:
+                        self.add(item)
+                case _Members(properties, patterns, _):
+                    self.names |= dict.fromkeys(properties)
+                    self.patterns |= dict.fromkeys(text for text, _ in patterns)
+                case _Items(first, _):
+                    self.items = max(self.items, len(first))
+                case _Some() | _Exactly() | _When() | _Contains() | _Unevaluated() | _Unread():
+                    raise UnclearError
+        words = part.schema if isinstance(part.schema, Mapping) else {}
+        self.all_members |= bool(words.keys() & {"additionalProperties", "unevaluatedProperties"})
+        self.all_items |= bool(words.keys() & {"items", "unevaluatedItems"})
 
 
 @dataclass(slots=True)
@@ -1025,12 +1107,18 @@ class ValueSearch:
         return answer is None and is_certain
 
     def _solve(self, kind: str, branch: _Branch) -> Answer:
+        unread = [
+            (atom, is_true) for atom, is_true in branch.atoms if isinstance(atom, _Unread | _Unevaluated)
+        ]
         try:
             answer = self._solve_known(kind, branch)
         except UnclearError as error:
             return Unclear(str(error))
-        unread = next((atom for atom, _ in branch.atoms if isinstance(atom, _Unread)), None)
-        return answer if unread is None or answer is None else Unclear(unread.reason)
+        if isinstance(answer, Found) and unread:
+            if answer.is_shown and all(atom.holds(answer.value) is expected for atom, expected in unread):
+                return answer
+            return Unclear(unread[0][0].reason)
+        return answer
 
     def _solve_known(self, kind: str, branch: _Branch) -> Answer:
         words = self._solve_words(branch)
@@ -1071,7 +1159,7 @@ class ValueSearch:
             answers = [
                 atom.holds(value) is is_true
                 for atom, is_true in branch.atoms
-                if not isinstance(atom, _Unread)
+                if not isinstance(atom, _Unread | _Unevaluated)
             ]
             if all(answers):
                 return Found(value)
@@ -1327,10 +1415,11 @@ class _ObjectNames:
         """Return for each thing that must not hold the members that make it fail."""
         missed = self.branch.required(_Members, is_true=False)
         badly_named = self.branch.required(_Names, is_true=False)
-        count = len(missed) + len(badly_named)
+        beyond = [each for each in self.branch.required(_Unevaluated, is_true=False) if each.kind == OBJECT]
+        count = len(missed) + len(badly_named) + len(beyond)
         if not count:
             return []
-        needs_others = bool(badly_named) or any(
+        needs_others = bool(badly_named or beyond) or any(
             atom.patterns or atom.others.schema is not True for atom in missed
         )
         names = [name for name in self.mentioned if self.is_allowed(name)]
@@ -1347,6 +1436,7 @@ class _ObjectNames:
         options += [
             [(name, None) for name in names if atom.part.holds(name) is not True] for atom in badly_named
         ]
+        options += [[(name, (atom.part, False)) for name in names] for atom in beyond]
         return [[member for member in option if self.is_possible(*member)] for option in options]
 
     def is_possible(self, name: str, further: tuple[Part, bool] | None) -> bool:
@@ -1425,6 +1515,43 @@ def _places_of_contained(atom: _Contains, length: int) -> Iterator[_Places]:
 def _places_of_equal(length: int) -> Iterator[_Places]:
     for left, right in combinations(range(length), 2):
         yield {right: left}
+
+
+def _described_in(item: _Item, value: Json) -> set[Json] | None:
+    """Return the names or positions that a part describes in a value that it allows; None where not known."""
+    described: set[Json] = set()
+    inner: Sequence[_Item] = ()
+    match item:
+        case Part(atoms=atoms):
+            inner = atoms
+            closing = _CLOSING if isinstance(value, Mapping) else _ENDING
+            if isinstance(item.schema, Mapping) and not closing.isdisjoint(item.schema):
+                return set(value if isinstance(value, Mapping) else range(len(value)))
+        case _Every(items) | _Some(items) | _Exactly(items):
+            inner = items
+        case _When(condition, then, otherwise):
+            inner = (condition, then) if condition.holds(value) else (otherwise,)
+        case _Members(properties, patterns, _) if isinstance(value, Mapping):
+            described = {
+                name
+                for name in value
+                if name in properties or any(matches(text, name) for text, _ in patterns)
+            }
+        case _Items(first, _) if isinstance(value, list):
+            described = set(range(len(first)))
+        case _Contains(part, _, _) if isinstance(value, list):
+            described = {position for position, each in enumerate(value) if part.holds(each)}
+    for each in inner:
+        is_held = each.holds(value)
+        inner_described = _described_in(each, value) if is_held else set()
+        if is_held is None or inner_described is None:
+            return None
+        described |= inner_described
+    return described
+
+
+_CLOSING: Final = frozenset({"additionalProperties", "unevaluatedProperties"})
+_ENDING: Final = frozenset({"items", "unevaluatedItems"})
 
 
 def matches(pattern: str, text: str) -> bool:
