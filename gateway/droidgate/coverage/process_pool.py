@@ -103,6 +103,11 @@ class _Worker:
     def process_id(self) -> int:
         return self._process.pid
 
+    @property
+    def has_ended(self) -> bool:
+        """The process is not there any more."""
+        return self._process.poll() is not None
+
     def send(self, frame: bytes) -> bool:
         try:
             write_frames(self._outgoing, frame)
@@ -289,6 +294,11 @@ class _Driver:
             self._pool.end_worker(self._number, self._worker)
             self._worker = None
 
+    @property
+    def worker_has_ended(self) -> bool:
+        """The worker is not there any more."""
+        return self._worker is not None and self._worker.has_ended
+
     def _send(self) -> bool:
         """Give the worker as much as it may have; return False where nothing is left to do."""
         while len(self._sent) < _AHEAD:
@@ -302,6 +312,8 @@ class _Driver:
             if is_alone and self._sent:
                 self._waiting.appendleft(item)
                 break
+            if self.worker_has_ended and not self._sent:
+                self.end()  # it had nothing to do for so long that it has ended itself: no input's fault
             if self._worker is None:
                 self._worker = self._pool.start_worker(self._number)
             self._sent.append(item)

@@ -73,21 +73,20 @@ def serve(incoming: BinaryIO, outgoing: BinaryIO, duty: Duty) -> None:
     write_frames(outgoing, READY)
     is_good = True
     while is_good and (frame := read_frame(incoming)) is not None:
-        _set_alarm(int(min(2 * duty.deadline + 10, _LONGEST_ALARM)))
+        _end_yourself_after(duty.deadline)
         scanned, is_good = do_work(duty.work, Item.from_json(json.loads(frame)), duty.known, duty.memory)
         try:
             answer = scanned.encode()
         except MemoryError:
             scanned = Scanned.failed(scanned.source, OUT_OF_MEMORY, "its rows need too much memory")
             answer, is_good = scanned.encode(), False
-        _set_alarm(0)
         write_frames(outgoing, *answer)
 
 
-def _set_alarm(seconds: int) -> None:
-    """Let the system end this process where the scan, which should, is not there any more; 0 for never."""
+def _end_yourself_after(deadline: float) -> None:
+    """Let the system end this process where the scan, which should, is not there any more."""
     if hasattr(signal, "alarm"):
-        signal.alarm(seconds)
+        signal.alarm(int(min(2 * deadline + 10, _LONGEST_ALARM)))
 
 
 def main(arguments: list[str]) -> None:

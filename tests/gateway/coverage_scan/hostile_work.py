@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Container
+from pathlib import Path
 
 from droidgate.coverage.scan_inputs import Item
 from droidgate.coverage.scan_one import scan_one
@@ -46,4 +47,13 @@ def touches_splits(item: Item, known: Container[str]) -> Scanned:
     """Scan an input; the splits of an app change just before."""
     for _, path in item.parts:
         os.utime(path, ns=(1, 1))
+    return scan_one(item, known)
+
+
+def fragile(item: Item, known: Container[str]) -> Scanned:
+    """Scan an input; of one that is called so, die at the first try."""
+    tried = Path(f"{item.location}.tried")
+    if item.source == "fragile" and not tried.exists():
+        tried.touch()
+        os.abort()
     return scan_one(item, known)
