@@ -152,13 +152,14 @@ class ProcessPool:
 
     Args:
         settings: How it works.
+        most_waiting: How many answers may wait to be taken, 0 for any number.
     """
 
-    def __init__(self, settings: PoolSettings) -> None:
+    def __init__(self, settings: PoolSettings, *, most_waiting: int = _QUEUED) -> None:
         self._settings = settings
         self._lock = threading.Lock()
         self._stopped = threading.Event()
-        self._queue: Queue[PoolAnswer | BaseException | None] = Queue(_QUEUED)
+        self._queue: Queue[PoolAnswer | BaseException | None] = Queue(most_waiting)
         self._workers: dict[int, _Worker] = {}
 
     def run(self, items: Iterable[Item]) -> Iterator[PoolAnswer]:
@@ -173,7 +174,7 @@ class ProcessPool:
             threading.Thread(target=self._drive, args=(number, source), daemon=True)
             for number in range(count)
         ]
-        threading.Thread(target=self._watch, daemon=True).start()
+        self.begin_watching()
         for thread in threads:
             thread.start()
         try:
@@ -195,7 +196,20 @@ class ProcessPool:
         ends_at = self._settings.ends_at
         return None if ends_at == math.inf else max(0.0, ends_at - time.monotonic())
 
-    def stop(self, threads: Iterable[threading.Thread]) -> None:
+    def begin_watching(self) -> None:
+        """Look after the deadlines of the workers, in a thread."""
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def taken(self) -> list[PoolAnswer]:
+        """Return the answers that wait."""
+        answers: list[PoolAnswer] = []
+        while not self._queue.empty():
+            answer = self._queue.get()
+            if isinstance(answer, PoolAnswer):
+                answers.append(answer)
+        return answers
+
+    def stop(self, threads: Iterable[threading.Thread] = ()) -> None:
         """End the workers, and wait for the threads that drive them."""
         self._stopped.set()
         with self._lock:
@@ -261,6 +275,39 @@ class ProcessPool:
             reason = f"it takes more than {self._settings.deadline:g} seconds"
             return Scanned.failed(item.source, "too-slow", reason)
         return Scanned.failed(item.source, "crashed", "its worker process died of it, twice")
+
+
+class StandingWorker:
+    """One guarded process that stays between batches of inputs, as next to a worker of a cluster.
+
+    Args:
+        settings: How it works; the number of workers does not count.
+    """
+
+    def __init__(self, settings: PoolSettings) -> None:
+        self._pool = ProcessPool(settings, most_waiting=0)
+        self._driver = _Driver(self._pool, 0, iter(()))
+        self._pool.begin_watching()
+
+    def scan(self, items: Iterable[Item]) -> list[PoolAnswer]:
+        """Return the answers for some inputs, in their order.
+
+        Raises:
+            DroidgateError: the process cannot be started.
+        """
+        self._driver.source = iter(items)
+        self._driver.work()
+        return self._pool.taken()
+
+    @property
+    def has_ended(self) -> bool:
+        """The process has ended itself; the next input gets a new one."""
+        return self._driver.worker_has_ended
+
+    def end(self) -> None:
+        """End the process."""
+        self._pool.stop()
+        self._driver.end()
 
 
 class _Driver:

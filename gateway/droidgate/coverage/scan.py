@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from droidgate.computer.optional_packages import need
 from droidgate.computer.process_limits import usable_cores
@@ -26,6 +26,7 @@ from droidgate.coverage.catalog_writing import (
     check_folder,
     write_catalog,
 )
+from droidgate.coverage.cluster import Cluster, check_cluster
 from droidgate.coverage.conversions import targets
 from droidgate.coverage.known_units import KnownUnits, write_known
 from droidgate.coverage.process_pool import PoolAnswer, PoolSettings, ProcessPool
@@ -212,6 +213,13 @@ _MOST_NAMED: Final = 5
 _GOOD: Final = frozenset({"read", KNOWN})
 
 
+class Executor(Protocol):
+    """Whatever scans inputs: processes of this machine, or a cluster."""
+
+    def run(self, items: Iterable[Item]) -> Iterator[PoolAnswer]:
+        """Yield an answer for each input, as they come."""
+
+
 class Watcher:
     """Sees how a scan goes on; this one looks at nothing."""
 
@@ -237,6 +245,7 @@ class ScanRequest:
         earlier: Further catalogs whose rows need not be made again.
         keeps_log: The log stays next to the catalog.
         own_apps: Shims and droidgate's agent apps on phones are read, too.
+        make_executor: What scans; processes of this machine by default.
     """
 
     sources: Sequence[str]
@@ -246,6 +255,7 @@ class ScanRequest:
     earlier: Sequence[str] = ()
     keeps_log: bool = False
     own_apps: bool = False
+    make_executor: Callable[[PoolSettings], Executor] = ProcessPool
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,7 +411,7 @@ class _Scan:
                 work=pool.work,
                 ends_at=self._ends_at,
             )
-            yield from ProcessPool(settings).run(map(self._noted, left))
+            yield from self._request.make_executor(settings).run(map(self._noted, left))
 
     def _noted(self, item: Item) -> Item:
         self._begun[item.source] = None
@@ -543,6 +553,8 @@ class ScanOptions:
         memory: Memory of each, in MiB.
         deadline: Time for each input, in seconds.
         run_deadline: Time for all of them, in seconds.
+        cluster: Address of a Dask scheduler, which scans instead of this machine.
+        trust_scheduler: Connect to the scheduler although its connection is not encrypted.
         keep_log: Keep the log next to the catalog.
         own_apps: Read shims and droidgate's agent apps on phones, too.
     """
@@ -552,6 +564,8 @@ class ScanOptions:
     memory: int = 1024
     deadline: float = 60.0
     run_deadline: float = 3600.0
+    cluster: str | None = None
+    trust_scheduler: bool = False
     keep_log: bool = False
     own_apps: bool = False
 
@@ -575,7 +589,7 @@ def scan(
 
     Raises:
         UsageError: a source or an option is invalid, a package is missing, or an unfinished scan had
-            other settings.
+            other settings; or anybody on the network could answer as the cluster's scheduler.
         InputError: a source does not exist, nothing can be scanned, or the folder cannot be written.
         DeviceError: a phone is not there.
 
@@ -584,6 +598,13 @@ def scan(
         {'read': 2}
     """
     chosen = options or ScanOptions()
+    address = chosen.cluster
+    if address is not None:
+        check_cluster(address, is_trusted=chosen.trust_scheduler)
+
+    def executor(settings: PoolSettings) -> Executor:
+        return ProcessPool(settings) if address is None else Cluster(address, settings)
+
     request = ScanRequest(
         sources=[fspath(source) for source in sources],
         folder=Path(catalog),
@@ -596,5 +617,6 @@ def scan(
         earlier=chosen.known,
         keeps_log=chosen.keep_log,
         own_apps=chosen.own_apps,
+        make_executor=executor,
     )
     return run_scan(request, watcher)

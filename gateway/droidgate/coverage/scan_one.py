@@ -1,4 +1,4 @@
-"""From one input to its rows: a pure function, the same in this process and in a worker.
+"""From one input to its rows: a pure function, the same in this process, in a worker and on a cluster.
 
 The rows depend on the bytes alone. What is read has neutral names meanwhile, so that no place or message says
 where on a machine it was. Content is recognised by a digest that need not read all of a large APK.

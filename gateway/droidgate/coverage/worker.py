@@ -84,7 +84,10 @@ def serve(incoming: BinaryIO, outgoing: BinaryIO, duty: Duty) -> None:
 
 
 def _end_yourself_after(deadline: float) -> None:
-    """Let the system end this process where the scan, which should, is not there any more."""
+    """Let the system end this process where the scan, which should, is not there any more.
+
+    A process that gets no input for as long is ended too: next to a worker of a cluster nobody else would.
+    """
     if hasattr(signal, "alarm"):
         signal.alarm(int(min(2 * deadline + 10, _LONGEST_ALARM)))
 

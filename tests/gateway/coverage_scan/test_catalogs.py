@@ -8,9 +8,12 @@ import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +21,7 @@ import pytest
 
 import droidgate
 from droidgate.cli import run
+from droidgate.coverage.cluster import Cluster
 from droidgate.shims.source_apps import open_apps
 from droidgate.sources.catalogs import catalog
 from droidgate.sources.catalogs.catalog import DECLARATIONS_ALONE, Catalog, query
@@ -37,11 +41,56 @@ SCAN = (
 )
 
 
+@pytest.fixture
+def cluster() -> Iterator[Any]:
+    distributed = pytest.importorskip("distributed")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        ) as started:
+            yield started
+
+
 @pytest.mark.slow
 def test_one_process_and_two_give_the_same_catalog(apps: Path, catalog: Catalog, tmp_path: Path) -> None:
     two = scan_into(tmp_path / "two", apps, workers=2).catalog
     assert rows_of(two) == rows_of(catalog)
     assert two.rows == {name: len(rows) for name, rows in rows_of(two).items()}
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_gives_the_same_catalog_and_a_worker_that_dies_loses_nothing(
+    apps: Path, catalog: Catalog, cluster: Any, tmp_path: Path
+) -> None:
+    class Ending:
+        """Ends a worker of the cluster after some results."""
+
+        def __init__(self) -> None:
+            self.left = 5
+
+        def begin(self, total: int, done: int) -> None:
+            del total, done
+
+        def finish(self) -> None:
+            pass
+
+        def advance(self, outcome: str) -> None:
+            del outcome
+            self.left -= 1
+            if self.left == 0:
+                os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)
+
+    watcher = Ending()
+    result = scan_into(
+        tmp_path / "clustered",
+        apps,
+        make_executor=lambda settings: Cluster(cluster.scheduler_address, settings, chunk=2),
+        watcher=watcher,
+    )
+    assert watcher.left < 0
+    assert rows_of(result.catalog) == rows_of(catalog)
 
 
 @pytest.mark.slow

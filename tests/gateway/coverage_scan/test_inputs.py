@@ -10,17 +10,20 @@ import random
 import re
 import shlex
 import shutil
+import socket
+import sys
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 from droidgate.cli.coverage.run_scan import ProgressLine
 from droidgate.cli.output.json_output import json_value
-from droidgate.coverage import remote_files
+from droidgate.computer.optional_packages import install_command
+from droidgate.coverage import cluster, remote_files
 from droidgate.coverage.scan_inputs import Item, list_inputs
 from droidgate.sources import read_source
 from droidgate.sources.catalogs.catalog import Catalog
@@ -547,6 +550,47 @@ def test_a_file_as_a_catalog_is_wrong(scan: Scan, apps: Path, folder: Path) -> N
         done.code,
         done.err.endswith(f"error: {folder}: it is a file\nhint: a catalog is a folder\n"),
     ) == (3, True)
+
+
+@pytest.mark.parametrize("address", ["host:8786", "http://127.0.0.1:8786", "tcp://127.0.0.1", "tcp://:port"])
+def test_a_wrong_scheduler_is_refused_at_once(scan: Scan, address: str, apps: Path, folder: Path) -> None:
+    pytest.importorskip("distributed")
+    done = scan(apps, "--cluster", address)
+    assert done.code == 2
+    reported = done.err
+    assert (
+        reported == f"error: '{address}' is not the address of a scheduler\nhint: {cluster._HOW_TO_WRITE}\n"
+    )
+    assert not folder.exists()
+
+
+@pytest.fixture
+def silent_port() -> Iterator[int]:
+    """Something that takes connections and says nothing."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as server:
+        yield server.getsockname()[1]
+
+
+@pytest.mark.parametrize("what", ["nothing", "something silent"])
+def test_a_cluster_that_is_not_there_leaves_nothing_behind(
+    scan: Scan, what: str, apps: Path, folder: Path, silent_port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(cluster, "_CONNECT", 0.2)
+    monkeypatch.setattr(distributed, "Client", None)  # nobody is asked who could complain later
+    port = 9 if what == "nothing" else silent_port
+    done = scan(apps, "--cluster", f"tcp://127.0.0.1:{port}")
+    assert done.code == 3
+    first, second = done.err.splitlines()
+    assert first.startswith(f"error: tcp://127.0.0.1:{port}: the cluster cannot be reached: ")
+    assert second.startswith("hint: is `dask scheduler` running there")
+    assert not folder.exists()
+
+
+def test_a_missing_extra_comes_before_the_sources(scan: Scan, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    done = scan("nope", "--cluster", "tcp://127.0.0.1:8786")
+    assert (done.code, f"\nhint: {install_command('cluster')}" in done.err) == (2, True)
 
 
 def test_a_page_says_where_a_scan_counts_otherwise_than_inspect(scan: Scan, tmp_path: Path) -> None:

@@ -23,7 +23,14 @@ class Scan(
     _shows_steps = False
     _headings = {
         "The catalog": ("catalog", "known", "include_shims", "keep_log"),
-        "Processes and their limits": ("workers", "memory", "deadline", "run_deadline"),
+        "Processes and their limits": (
+            "workers",
+            "memory",
+            "deadline",
+            "run_deadline",
+            "cluster",
+            "trust_scheduler",
+        ),
     }
 
     sources: list[str] = argument(
@@ -45,6 +52,14 @@ class Scan(
         3600.0,
         min=0.1,
         max=1e8,
+    )
+    cluster: str | None = option(
+        "--cluster ADDRESS",
+        "Scan on the Dask cluster with this scheduler, such as tls://HOST:8786; it can run code here",
+    )
+    trust_scheduler: bool = flag(
+        "--trust-scheduler",
+        "Accept a --cluster that is neither tls:// nor on this machine: who answers can run code here",
     )
     keep_log: bool = flag("--keep-log", "Leave the log of the scan next to the catalog")
     include_shims: bool = INCLUDE_SHIMS

@@ -77,6 +77,7 @@ def scan_sources(options: Scan) -> int:
     """Scan sources into a catalog and print the result.
 
     Raises:
+        UsageError: anybody on the network could answer as the cluster's scheduler.
         InputError: nothing could be read, or not all in time; the result has been printed.
     """
     folder = options.catalog
@@ -87,6 +88,8 @@ def scan_sources(options: Scan) -> int:
         memory=options.memory,
         deadline=options.deadline,
         run_deadline=options.run_deadline,
+        cluster=options.cluster,
+        trust_scheduler=options.trust_scheduler,
         keep_log=options.keep_log,
         own_apps=options.include_shims,
     )
