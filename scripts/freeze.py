@@ -220,7 +220,8 @@ def _warm_up() -> None:
     make_group = typer.main.get_group
     made: list[tuple[typer.core.TyperGroup, Sequence[Any]]] = []
 
-    def get_group(_: typer.Typer) -> typer.core.TyperGroup:
+    def get_group(typer_instance: typer.Typer) -> typer.core.TyperGroup:
+        del typer_instance
         if not made:
             # A run builds the command that it calls only.
             group = make_group(import_module("droidgate.cli.program").build_app())
