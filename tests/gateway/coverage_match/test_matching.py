@@ -25,13 +25,7 @@ from droidgate.coverage.match.features import (
 from droidgate.coverage.match.match_words import Vocabulary
 from droidgate_mappings.model.errors import UsageError
 from gateway.coverage_match.fitting import are_siblings, fitted_weights, prepared_half
-from gateway.coverage_match.labelled_pairs import (
-    DIFFERENT,
-    HALVES,
-    Pair,
-    capability_text,
-    labelled_pairs,
-)
+from gateway.coverage_match.labelled_pairs import DIFFERENT, HALVES, Pair, capability_text, labelled_pairs
 from gateway.synthetic_ecosystem.names import Names
 from requirements_of_tests import CHECKOUT
 from titled_rows import titled
@@ -87,7 +81,7 @@ def _figures(half: str, way: str) -> tuple[int, int, int]:
 
 @pytest.mark.parametrize("half", HALVES)
 @pytest.mark.parametrize("way", ["pairs", "groups", "between apps"])
-def test_the_document_says_the_precision_and_the_recall_that_are_measured(half: str, way: str) -> None:
+def test_the_document_states_the_measured_precision_and_recall(half: str, way: str) -> None:
     """An app's own different capabilities are distinguished by a rule alone: between apps it is harder."""
     right, wrong, missed = _figures(half, way)
     precision, recall = right / (right + wrong), right / (right + missed)
@@ -96,7 +90,7 @@ def test_the_document_says_the_precision_and_the_recall_that_are_measured(half: 
 
 
 @pytest.mark.parametrize("half", HALVES)
-def test_the_document_says_how_many_kinds_are_right(half: str) -> None:
+def test_the_document_states_how_many_kinds_are_right(half: str) -> None:
     matching = _match_half(half)
     groups = {key: number for number, keys in enumerate(matching.groups) for key in keys}
     kinds = {link.key: link.kind for link in matching.links}
@@ -200,7 +194,7 @@ def test_the_outcome_does_not_depend_on_the_order() -> None:
     pytest.param(
         lambda: match_all(_made_capabilities(20_000)), 1496, (8929, 1609, 59), 21_020, 9770.303, id="made"),
 ])  # fmt: skip
-def test_reading_faster_changes_no_result(
+def test_the_fast_reading_gives_the_results_of_the_slow_one(
     match: Callable[[], Matching], groups: int, kinds: tuple[int, ...], terms: int, score: float
 ) -> None:
     """A change of a figure is one of meaning: the groups, the links of each kind, and the sums over them."""
@@ -225,7 +219,7 @@ def _made_capabilities(count: int) -> Iterator[CapabilityText]:
 
 
 @pytest.mark.slow
-def test_a_name_that_everybody_has_costs_no_more_for_each() -> None:
+def test_a_name_that_all_apps_have_takes_no_more_time_for_each() -> None:
     def alike(count: int) -> Matching:
         words = [f"w{chr(97 + n % 26)}{chr(97 + n // 26 % 26)}{chr(97 + n // 676)}x" for n in range(count)]
         return match_all(
@@ -255,7 +249,7 @@ def test_any_text_is_matched_without_an_error(texts: list[tuple[str, str | None,
     assert all(count == 1 for count in counted.values())
 
 
-def test_without_rapidfuzz_the_way_to_it_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_rapidfuzz_the_command_that_installs_it_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rapidfuzz.fuzz", None)
     with pytest.raises(UsageError, match=r"\[coverage\]"):
         match_all([_capability("a", "x")])
@@ -302,14 +296,14 @@ def test_a_capability_without_words_is_matched_with_no_other(name: str, descript
     ("создать заметку", "удалить фото"),
     ("노트 만들기", "사진 삭제"),
 ])  # fmt: skip
-def test_scripts_that_no_word_is_known_of_match_by_their_words_alone(first: str, other: str) -> None:
+def test_texts_in_scripts_without_known_words_match_by_equal_words(first: str, other: str) -> None:
     assert _match(
         (first, None, ""), (first, None, "a:string"), (other, None, ""), (other, None, "b:int32")
     ).groups == (("k00000", "k00001"), ("k00002", "k00003"))
 
 
 @pytest.mark.parametrize("written", ["बनाएं", "குறிப்பு", "ನೋಟ್", "บันทึก", "заметку"])
-def test_a_vowel_sign_does_not_part_a_word(written: str) -> None:
+def test_a_vowel_sign_does_not_split_a_word(written: str) -> None:
     assert len(Vocabulary().words_of(written)) == 1
 
 
@@ -318,7 +312,7 @@ def test_a_vowel_sign_does_not_part_a_word(written: str) -> None:
     ["x" * 100_000, "aB" * 50_000, "com." + "y" * 100_000 + "#" + "z" * 100_000],
     ids=lambda name: name[:10],
 )
-def test_of_long_texts_only_so_much_is_read(name: str) -> None:
+def test_only_the_beginning_of_a_long_text_is_read(name: str) -> None:
     text = declared_text(CapabilityText("k", "com.x", "mmcp", name, "word " * 20_000, "p:string, " * 10_000))
     assert len(text) <= 2 * 160 + 320 + 600 + 3
 
@@ -330,7 +324,7 @@ def test_of_long_texts_only_so_much_is_read(name: str) -> None:
     ("{}", "create note create note"),
     ("turn switch turn switch {}", "turn it on and off " * 9),
 ])  # fmt: skip
-def test_a_text_is_compared_with_a_few_whatever_the_others_are(name: str, description: str | None) -> None:
+def test_a_text_is_compared_with_a_bounded_number_of_others(name: str, description: str | None) -> None:
     """The words are made of the number, so that no two texts are the same."""
     count = 1_500
     written = ["".join(chr(97 + int(digit)) for digit in f"{number:05}") for number in range(count)]
@@ -346,7 +340,7 @@ def test_texts_of_one_name_are_one_text_and_are_not_compared() -> None:
     assert {link.score for link in matching.links} == {1.0}
 
 
-def test_capabilities_are_read_by_their_keys_each_once() -> None:
+def test_capabilities_are_read_in_order_of_their_keys_and_each_once() -> None:
     texts = sorted(_made_capabilities(300), key=lambda text: text.key)
     mixed = [*texts, *texts[:40]]
     random.Random(2).shuffle(mixed)

@@ -45,13 +45,13 @@ def _answers(*halves: str) -> list[tuple[set[str], set[str]]]:
 
 
 @pytest.mark.parametrize("half", HALVES)
-def test_the_document_says_how_well_use_cases_are_assigned(half: str) -> None:
+def test_the_document_states_how_well_use_cases_are_assigned(half: str) -> None:
     line = row_of_use_cases(half, _answers(half))
     assert line in DOCUMENT.read_text(encoding="utf-8").splitlines()
 
 
 @pytest.mark.parametrize("half", ["tune", "held-out"])
-def test_the_document_says_how_well_labels_of_an_author_who_saw_no_rule_are_met(half: str) -> None:
+def test_the_document_states_the_agreement_with_labels_of_an_author_who_saw_no_rule(half: str) -> None:
     """A third author knew the guideline's titles only; what the guideline leaves `open` is not counted."""
     answers = []
     for line in map(json.loads, THIRD_AUTHOR.read_text(encoding="utf-8").splitlines()):
@@ -65,7 +65,7 @@ def test_the_document_says_how_well_labels_of_an_author_who_saw_no_rule_are_met(
 
 
 @pytest.mark.parametrize("app_type", [item.id for item in load_taxonomy().app_types])
-def test_the_document_says_how_well_each_part_is_assigned(app_type: str) -> None:
+def test_the_document_states_how_well_each_part_is_assigned(app_type: str) -> None:
     answers = _answers(*(half for half in HALVES if half.endswith(OTHER_AUTHOR)))
     of_type = [
         tuple({item for item in ids if item.startswith(f"{app_type}.")} for ids in pair) for pair in answers
@@ -86,7 +86,7 @@ def test_one_capability_may_serve_several_use_cases() -> None:
     assert {item.use_case for item in served_by(capability)} >= {"creativity.edit", "media.edit"}
 
 
-def test_what_the_guideline_does_not_name_serves_none() -> None:
+def test_a_capability_that_the_guideline_does_not_name_serves_no_use_case() -> None:
     for name in ("get_balance", "current_weather", "xyzzy"):
         assert served_by(CapabilityText("k", "p", "mmcp", name)) == ()
 
@@ -116,7 +116,9 @@ def test_what_the_guideline_does_not_name_serves_none() -> None:
     ("send_report", "Sends a crash report to the developers.", set()),
     ("bookmarkVerse", "Keeps a verse as a bookmark.", set()),
 ], ids=str)  # fmt: skip
-def test_words_that_look_alike_say_no_use_case(name: str, description: str, use_cases: set[str]) -> None:
+def test_words_that_only_look_alike_assign_no_use_case(
+    name: str, description: str, use_cases: set[str]
+) -> None:
     served = served_by(CapabilityText("k", "p", "mmcp", name, description))
     assert {item.use_case for item in served} == use_cases
 

@@ -82,7 +82,7 @@ SERVED: dict[str, tuple[tuple[str, str | None, str], ...]] = {
     ("name", "description", "meant"),
     [pytest.param(*row, id=f"{rule}: {row[0]}") for rule, rows in SERVED.items() for row in rows],
 )
-def test_words_say_which_use_cases_a_capability_serves(
+def test_words_decide_which_use_cases_a_capability_serves(
     name: str, description: str | None, meant: str
 ) -> None:
     assert _served(name, description) == set(meant.split())
@@ -116,7 +116,7 @@ def test_one_of_two_contradicting_verbs_may_join_a_thing_without_a_verb() -> Non
     assert _groups("video", "video", "pause_video", "share_video") == {frozenset({"video", "pause_video"})}
 
 
-def test_an_unknown_verb_is_like_itself_alone() -> None:
+def test_an_unknown_verb_matches_only_itself() -> None:
     assert _groups("rebur_contact", "get_contact", "vepaki_contact", "fetchContact", "reburContact") == {
         frozenset({"rebur_contact", "reburContact"}),
         frozenset({"get_contact", "fetchContact"}),
@@ -265,7 +265,7 @@ def test_a_word_too_short_for_an_ending_is_not_a_form_of_a_longer_one() -> None:
     assert [item.object for item in Vocabulary().words_of("car cars ride")] == ["ride"] * 3
 
 
-def test_being_alike_goes_both_ways() -> None:
+def test_likeness_is_symmetric() -> None:
     for name, others in actions_alike().items():
         assert all(name in actions_alike()[other] for other in others)
         assert name not in others
