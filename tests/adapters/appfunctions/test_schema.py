@@ -176,7 +176,7 @@ def test_an_apps_own_schema_is_kept_and_written_again() -> None:
     assert parse_schema(artifact(writing, "schema"), "written") == READ
 
 
-def test_the_platforms_schema_is_the_articles() -> None:
+def test_the_schema_for_the_platform_is_that_of_the_article() -> None:
     text = file_of(
         "<AppFunctionStaticMetadata><id>f</id><functionId>f</functionId><paramNames>a</paramNames>"
         "<paramTypes>int</paramTypes><paramRequired>true</paramRequired></AppFunctionStaticMetadata>"
