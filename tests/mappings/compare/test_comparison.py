@@ -300,7 +300,7 @@ def test_a_change_of_a_provider_has_its_weight(
     assert _changes(_compare(old, new)) == changes
 
 
-def test_capabilities_come_and_go() -> None:
+def test_added_and_removed_capabilities_are_reported() -> None:
     old = _provider(Capability(id="stays"), Capability(id="goes", title="Go"))
     comparison = _compare(old, _provider(Capability(id="comes"), Capability(id="stays")))
     assert _changes(comparison) == [("capability-added", "compatible"), ("capability-removed", "breaking")]
@@ -329,7 +329,7 @@ UNDECIDED: list[tuple[str, Schema, Schema, str]] = [
 @pytest.mark.parametrize(
     ("old", "new", "reason"), [row[1:] for row in UNDECIDED], ids=[row[0] for row in UNDECIDED]
 )
-def test_what_cannot_be_known_is_not_decided_and_says_why(old: Schema, new: Schema, reason: str) -> None:
+def test_an_undecidable_change_is_reported_with_its_reason(old: Schema, new: Schema, reason: str) -> None:
     (change,) = _compare(_given(old), _given(new)).all_changes()
     assert change.weight is Weight.NOT_DECIDED
     assert change.message.endswith(f"; not decided: {reason}")
@@ -387,7 +387,7 @@ def test_a_choice_of_very_many_that_overlap_is_not_decided() -> None:
     assert changes[0].message.endswith("; not decided: there are too many alternatives")
 
 
-def test_parameters_come_and_go() -> None:
+def test_added_and_removed_parameters_are_reported() -> None:
     old, _ = read_schema(object_(properties={"a": text(), "b": text()}))
     new, _ = read_schema(object_(properties={"b": text(), "c": text(), "d": text()}, required=["b", "d"]))
     changes = _compare(_do(old), _do(new)).all_changes()
@@ -411,7 +411,7 @@ def test_another_id_for_the_same_capability_is_pointed_out() -> None:
     assert "'count_sheep' looks the same" in removed.message
 
 
-def test_order_place_and_state_say_nothing() -> None:
+def test_order_place_and_state_are_no_change() -> None:
     item, two = Capability(id="one"), Capability(id="two")
     first = _provider(item, two)
     second = Provider(protocol="mcp", capabilities=(item,))
@@ -422,7 +422,7 @@ def test_order_place_and_state_say_nothing() -> None:
     )
 
 
-def test_a_shared_definition_says_at_every_capability_that_reaches_it() -> None:
+def test_a_changed_definition_is_reported_at_every_capability_that_reaches_it() -> None:
     def provider(inner: Schema) -> Provider:
         outer = object_(properties={"i": {"$ref": "#/$defs/Inner"}})
         item, read = read_schema({"$ref": "#/$defs/Outer", "$defs": {"Outer": outer, "Inner": inner}})

@@ -110,9 +110,7 @@ def test_another_kind_is_widened_only_where_every_value_of_the_source_is_one_of_
     ("$comment", "A", "keyword-dropped", Level.DROPPED),
     ("x-order", 1, "keyword-dropped", Level.DROPPED),
 ], ids=str)  # fmt: skip
-def test_a_keyword_is_a_limit_an_annotation_a_spelling_or_gone(
-    keyword: str, value: Json, code: str, level: Level
-) -> None:
+def test_a_lost_keyword_has_the_level_of_its_kind(keyword: str, value: Json, code: str, level: Level) -> None:
     levels = _levels(string(keywords={keyword: value}), MOBILE)
     assert levels[f"/keywords/{keyword}"] == (code, level)
     assert levels.get("/description", ("", ""))[0] == (
