@@ -263,6 +263,8 @@ def test_a_recording_without_a_list_of_tools_is_left_to_other_formats(text: str)
         ([{**WEATHER, "description": 1}], "'description' of the tool 'get_weather' is not a string"),
     "`_meta` of a tool that is a number": ([{**WEATHER, "_meta": 1}], "`_meta`"),
     "`_meta` of the list that is a list": (result(WEATHER, _meta=[]), "`_meta` is not a JSON object"),
+    "facts of droidgate that are a number":
+        (result({**WEATHER, "_meta": {"dev.droidgate/tool": 1}}), "wrote into `_meta` is not a JSON object"),
     "a fact of the server that droidgate never writes":
         (result(WEATHER, _meta={"dev.droidgate/provider": {"unheard-of": 1}}), "unheard-of"),
     "definitions that are not schemas":

@@ -549,6 +549,7 @@ def texts_of(module: str) -> list[str]:
     docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     joined = [node.values for node in nodes if isinstance(node, ast.JoinedStr)]
     parts = {id(part) for values in joined for part in values}
+    constants: list[list[ast.expr]]
     constants = [[node] for node in nodes if isinstance(node, ast.Constant) and id(node) not in parts]
     return [
         "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in values)
