@@ -108,7 +108,7 @@ def test_what_android_accepts_is_read_and_means_the_same_when_written_again(text
 
 
 @titled("text", {
-    "another prefix, since Android looks for xs as it stands": OWN.replace("xs:",
+    "another prefix, since Android looks for the letters xs": OWN.replace("xs:",
         "xsd:").replace("xmlns:xs=", "xmlns:xsd="),
     "no prefix": OWN.replace("<xs:", "<").replace("</xs:", "</").replace("xmlns:xs=", "xmlns="),
     "a cardinality that AppSearch does not have": own('cardinality="1"', 'cardinality="7"'),

@@ -178,7 +178,7 @@ def test_a_document_that_does_not_fit_is_an_invalid_argument(ask: Ask) -> None:
 
 @titled(("changes", "seen"), {
     "a whole number for a double, as the shell makes it": ({"number": {"long": [5]}}, {4: "Double 5.0"}),
-    "a property that nobody declared is ignored": ({"something": texts("x")}, {}),
+    "a property that is not declared is ignored": ({"something": texts("x")}, {}),
     "an empty list": ({"texts": texts(), "items": {"document": []}}, {7: "ArrayList []", 10: "JSONArray []"}),
 })  # fmt: skip
 def test_a_document_may_differ(ask: Ask, changes: dict[str, Any], seen: dict[int, str]) -> None:

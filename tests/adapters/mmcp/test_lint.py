@@ -94,7 +94,7 @@ MANIFESTS: dict[str, tuple[str, Json, Json]] = {
     "the manifest is a list": ("mmcp-tools", [], manifest_of(GREET)),
     "the app's description has the draft's key":
         ("mmcp-draft-key", {"appDescription": "a", "tools": []}, manifest_of(GREET)),
-    "a tool says what it returns, as in the draft":
+    "a tool states what it returns, as in the draft":
         ("mmcp-draft-key", manifest_of({**GREET, "return": {"a": "String"}}), manifest_of(GREET)),
     "the manifest has an unknown key": ("mmcp-unknown-key", manifest_of(author="me"), manifest_of(GREET)),
     "an unknown key of a tool": ("mmcp-unknown-key", manifest_of({**GREET, "icon": "a"}), manifest_of(GREET)),

@@ -102,7 +102,7 @@ BROKEN_FILES = {
     },
     "mobile-mcp-param-name-unique": {"two inputs with one name": with_param(f"{PARAM}/><param {PARAM}")},
     "mobile-mcp-param-type-known": {
-        "a type that nobody knows": with_param(PARAM.replace("string", "date")),
+        "an unknown type": with_param(PARAM.replace("string", "date")),
         "another word for a type": with_param(PARAM.replace("string", "int")),
     },
     "mobile-mcp-unknown-part": {

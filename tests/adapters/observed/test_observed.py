@@ -179,15 +179,15 @@ OLD_ROSENPIN = "io.rosenpin.mcp.action"
         (PROVIDER.format("org.example.a;org.example.tools.flint", ""), {}, {"dialect": "flint"}),
     "a library has a placeholder until it is merged": (FLINT_PROVIDER, {}, {"dialect": "flint"}),
     "a content provider that is exported": (FLINT_PROVIDER, {}, {"access": ComponentAccess(exported=True)}),
-    "a content provider is exported only if it says so": (CLOSED_FLINT, {},
+    "a content provider is exported only if it states that": (CLOSED_FLINT, {},
         {"access": ComponentAccess(exported=False, permission="a.READ")}),
-    "mabl says name and description": (service("com.penumbraos.mabl.sdk.action.TOOL_SERVICE", meta=MABL), {},
+    "mabl has name and description": (service("com.penumbraos.mabl.sdk.action.TOOL_SERVICE", meta=MABL), {},
         {"name": "Battery", "description": "How full it is"}),
     # McpConstants.kt of Mobile-MCP/Mobile-MCP at commit 2edd265, before the package was renamed.
     "rosenpin's first action": (service(f"{OLD_ROSENPIN}.MCP_SERVICE"), {}, {"dialect": "rosenpin-mmcp"}),
     "rosenpin's first action of tools": (service(f"{OLD_ROSENPIN}.MCP_TOOL_SERVICE"), {},
         {"dialect": "rosenpin-mmcp"}),
-    "rosenpin's template says what its server is": (rosenpin(), {}, {
+    "rosenpin's template describes its server": (rosenpin(), {}, {
         "name": "Phone", "description": "Calls people",
         "access": ComponentAccess(permission="io.rosenpin.mmcp.permission.ACCESS_MCP_SERVICE"),
         "facts": {"version": "1.0.0", "capabilities": "tools,resources", "protocol_version": "2024-11-05"}}),
@@ -203,7 +203,7 @@ OLD_ROSENPIN = "io.rosenpin.mcp.action"
         {"dialect": "capapp-v1", "facts": {"namespace": "files", "protocol_version": 1}}),
     "a component that no other app may call": (EUNO.replace('exported="true"', 'exported="false"'), {},
         {"access": ComponentAccess(exported=False), "facts": {}}),
-    "agentos says name and description of the plugin": (agentos(),
+    "agentos states name and description of the plugin": (agentos(),
         plugin('{"name": "notes", "description": "Keeps notes", "extensions": {}}'),
         {"name": "notes", "description": "Keeps notes"}),
     "a plugin file that ends leaves the app's own label": (agentos(), plugin("{"),

@@ -66,7 +66,7 @@ SERVED: dict[str, tuple[tuple[str, str | None, str], ...]] = {
         ("espresso_recipe", "Recipe of an espresso.", "food.recipes"), ("espresso_recipe", None, ""),
         ("espresso_recipe", "Espresso and its recipe.", ""),
     ),
-    "the verb of a phrase that says a thing is what is done to it": (
+    "the verb of a phrase that names a thing is what is done to it": (
         ("generate_image", None, "creativity.make"), ("heart_rate", None, "fitness.metrics"),
     ),
     "to move is to edit, but to edit is not to move": (

@@ -344,7 +344,7 @@ PLAY = "getIsDefault().set(true)"
 VARIANTS = {
     "the first flavours by name, and debug": ("", None, {"fdroid", "debug", "fdroidLive", "fdroidLiveDebug"}),
     "the flavour that is set to be the default": (PLAY, None, {"play", "debug"}),
-    "the flavour that says that it is the default": ("isDefault = true", None, {"play", "debug"}),
+    "the flavour that states that it is the default": ("isDefault = true", None, {"play", "debug"}),
     "the flavour that is named": ("", "play", {"play", "debug"}),
     "the variant that is named": ("", "playStagingRelease", {"play", "staging", "release"}),
     "the build type that is named": ("", "release", {"fdroid", "release", "fdroidLive"}),

@@ -195,7 +195,7 @@ ROWS: dict[str, Row] = {
         "36.1", timer(of_application='android:enabled="false"'), "mobile-mcp", "app-enabled", "shut"),
     "a permission of the app's signer": (
         "36.1", timer(needs("OWN"), before=SIGNATURE), "mobile-mcp", "permission", "shut"),
-    "a permission that nobody declares": ("36.1", timer(needs("GONE")), "mobile-mcp", "permission", "shut"),
+    "a permission that no app declares": ("36.1", timer(needs("GONE")), "mobile-mcp", "permission", "shut"),
     "a normal permission": (
         "36.1", timer(needs("USE"), before=NORMAL), "mobile-mcp", "permission", "not known"),
     "a normal permission that the agent's app holds": (
@@ -427,7 +427,7 @@ def test_the_exit_code_is_the_answer_about_one_agent(
 
 
 @titled(("options", "message"), {
-    "an agent that nobody knows": (("--agent", "gemini", "--source", "x.apk"), "unknown agent 'gemini'"),
+    "an unknown agent": (("--agent", "gemini", "--source", "x.apk"), "unknown agent 'gemini'"),
     "an agent's app without a phone": (("--agent", "org.a", "--source", "x.apk"), "unknown agent 'org.a'"),
     "a release of a phone": (("--sdk", "37"), "--sdk excludes a phone"),
     "two sources": (("--source", "x.apk", "--serial", "y"), "--source excludes --serial"),

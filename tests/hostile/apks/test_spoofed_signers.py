@@ -236,7 +236,7 @@ SPOOFS: dict[str, Callable[[], bytes]] = {
     "releases that are not the signed ones":
         lambda: with_pairs(v3(Made(key_of("victim"), releases=FROM_28, signed_releases=(30, LAST_SDK)))),
     "two v2 signers": lambda: with_pairs(v2(Made(key_of("victim")), Made(key_of("attacker")))),
-    "an algorithm that nobody knows":
+    "an unknown algorithm":
         lambda: with_pairs(v3(Made(key_of("victim"), releases=FROM_28, algorithm=0x0999))),
     "v3 taken away above v2": lambda: with_pairs(victim_v2(tells_of_v3=True)),
     "v3 for later releases alone":
@@ -509,8 +509,8 @@ ROTATIONS: dict[str, Callable[[], bytes]] = {
     "from Android 13 on": rotated_by_v31,
     "from Android 15 on": lambda: with_pairs(v31(35), victim_v3(35)),
     "v3.1 taken away": lambda: with_pairs(victim_v3(35)),
-    "v3.1 for later releases than v3 says": lambda: with_pairs(v31(36), victim_v3(35)),
-    "v3.1 for earlier releases than v3 says": lambda: with_pairs(v31(33), victim_v3(35)),
+    "v3.1 for later releases than v3 states": lambda: with_pairs(v31(36), victim_v3(35)),
+    "v3.1 for earlier releases than v3 states": lambda: with_pairs(v31(33), victim_v3(35)),
     "v3.1 that v3 does not mention": lambda: with_pairs(v31(33), plain_v3("victim")),
     "forged v3.1": lambda: with_pairs(v31(33, signature=bytes(70)), victim_v3(33)),
     "forged v3 under v3.1": lambda: with_pairs(
@@ -527,7 +527,7 @@ ROTATED_SIGNERS: dict[str, dict[int, str | None]] = {
     "from Android 13 on": {24: VICTIM, 28: VICTIM, 32: VICTIM, 33: ROTATED, 36: ROTATED},
     "from Android 15 on": {33: VICTIM, 34: VICTIM, 35: ROTATED},
     "v3.1 taken away": {28: VICTIM, 32: VICTIM, 33: None, 34: None},
-    "v3.1 for later releases than v3 says": {28: VICTIM, 32: VICTIM, 33: None, 34: None},
+    "v3.1 for later releases than v3 states": {28: VICTIM, 32: VICTIM, 33: None, 34: None},
     "forged v3.1": {32: VICTIM, 33: None, 36: None},
     "v3.1 for a release in development": {33: VICTIM, 34: VICTIM, 35: ROTATED},
 }
@@ -542,7 +542,7 @@ def test_a_rotated_key_counts_on_the_releases_that_it_is_for(made: str) -> None:
 
 
 # A phone that found v3.1 does not read what v3 says of it (AOSP, ApkSignatureSchemeV3Verifier); apksig does.
-STRICTER_IN_APKSIG = {"v3.1 for earlier releases than v3 says"}
+STRICTER_IN_APKSIG = {"v3.1 for earlier releases than v3 states"}
 
 
 @pytest.mark.slow

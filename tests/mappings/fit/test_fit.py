@@ -163,12 +163,12 @@ ROWS: dict[str, Row] = {
         {"output_shape": "typed-object"}, _giving(array(ref("A"), extensions=LAYOUT)), {"A": string()},
         {"output": record({"result": required(array(ref("A")))}, extensions=LAYOUT)}, None,
     ),
-    "an input by reference says that it is an object": (
+    "an input by reference states that it is an object": (
         {"input_shape": "typed-object"}, Capability(id="tool", input=ref("A")), {"A": ObjectType()},
         {"input": ref("A", keywords={"type": "object"})},
         {f"{INPUT}/keywords/type": STATED},
     ),
-    "an input without parameters says that it has none": (
+    "an input without parameters states that it has none": (
         {"input_shape": "plain-object"}, Capability(id="tool"), {},
         {"input": ObjectType(keywords={"properties": {}})},
         {f"{INPUT}/keywords/properties": STATED},

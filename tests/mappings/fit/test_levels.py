@@ -128,7 +128,7 @@ LEAVES: dict[str, tuple[str, Type, str, tuple[str, Level] | None]] = {
     "a format in a text": (MOBILE, string(format="email"), "/format", ("constraint-moved", Level.MOVED)),
     "a format that repeats the kind": (MOBILE, int64(format="int64"), "/format",
         ("notation-dropped", Level.RENAMED)),
-    "a format that says more": (MOBILE, int64(format="id"), "/format", ("constraint-moved", Level.MOVED)),
+    "a format that states more": (MOBILE, int64(format="id"), "/format", ("constraint-moved", Level.MOVED)),
     "null in a text": (MOBILE, string(nullable=True), "/nullable", ("nullable-moved", Level.NARROWED)),
     "items in a text": (MOBILE, array(string()), "/items/kind", ("structure-moved", Level.WIDENED)),
     "properties in a text": (MOBILE, RECORD, "/properties/a/type/kind", ("structure-moved", Level.WIDENED)),

@@ -81,7 +81,7 @@ FAULTS: dict[str, tuple[str, Level, str, Json, Json]] = {
     "a fault in a definition":
         ("form", ERROR, "/$defs/a/type", defined(REF_A, a={"type": "text"}), defined(REF_A, a=TEXT)),
     "a list in place of a schema": ("form", ERROR, "", [], {}),
-    "a dialect that nobody knows":
+    "an unknown dialect":
         ("dialect", WARNING, "/$schema", {"$schema": "https://example.com/schema"}, {"$schema": DRAFT_7}),
     "a reference to a definition that is not there":
         ("reference", ERROR, "/properties/x/$ref", has(x=REF_A), defined(has(x=REF_A), a={})),
