@@ -3,16 +3,19 @@
 import datetime as dt
 import hashlib
 import struct
+import subprocess
 from pathlib import Path
 
+import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
-from cryptography.hazmat.primitives.serialization import Encoding, pkcs7
+from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, Encoding, pkcs7, pkcs12
 from cryptography.x509.oid import NameOID
 
 from droidgate_android.apk.reader import open_apk
 from hand_made_apks import whole_app, zip_of
+from requirements_of_tests import short_run
 from titled_rows import titled
 
 V2, V3, V31 = 0x7109871A, 0xF05368C0, 0x1B93AD61
@@ -145,3 +148,24 @@ def test_of_a_jar_signature_the_certificate_that_issued_no_other_is_the_signer()
         {**whole_app(), "META-INF/CERT.RSA": block, "META-INF/deep/X.RSA": b"", "META-INF/A.SF": b""}
     )
     assert signers_of(data) == ((digest(leaf.public_bytes(Encoding.DER)),), [])
+
+
+@pytest.mark.slow
+@pytest.mark.requires("apksigner")
+@pytest.mark.parametrize("scheme", ["v1", "v2", "v3"])
+def test_the_signer_is_the_one_that_apksigner_used(scheme: str, tmp_path: Path) -> None:
+    key = rsa.generate_private_key(65537, 2048)
+    signer = certificate("Signer", key)
+    store = pkcs12.serialize_key_and_certificates(
+        b"key", key, signer, None, BestAvailableEncryption(b"secret")
+    )
+    (tmp_path / "key.p12").write_bytes(store)
+    (tmp_path / "app.apk").write_bytes(zip_of(whole_app()))
+    expected_value = [
+        f"--{item}-signing-enabled={str(item == scheme).lower()}" for item in ("v1", "v2", "v3")
+    ]
+    command = [*short_run("apksigner"), "sign", "--ks", "key.p12", "--ks-pass", "pass:secret"]
+    command += ["--min-sdk-version=23", *expected_value, "app.apk"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=100)
+    expected = digest(signer.public_bytes(Encoding.DER))
+    assert signers_of(tmp_path / "app.apk") == ((expected,), [])

@@ -211,6 +211,20 @@ def test_what_the_source_leaves_out_is_filled_in_and_reported() -> None:
     assert levels == dict.fromkeys(places, Level.DEFAULTED)
 
 
+def test_a_name_of_another_format_becomes_what_a_language_model_takes() -> None:
+    writing = write(provider_of(Capability(id="com.example.Notes#create", description="b")), "1.0")
+    assert writing.provider.capabilities[0].id == "com_example_Notes_create"
+    names = [(name.original, name.written) for name in writing.names if "/capabilities" in name.pointer]
+    assert names == [("com.example.Notes#create", "com_example_Notes_create")]
+
+
+def test_a_dialect_that_is_not_written_is_refused() -> None:
+    assert FORMAT.write is not None
+    unwritten = FORMAT.dialect("1.0").model_copy(update={"capacity": None})
+    with pytest.raises(WriteError, match="only read"):
+        FORMAT.write(DOCUMENTS, unwritten)
+
+
 def test_numbers_are_written_digit_for_digit() -> None:
     exact = Decimal("0.1000000000000000000000000000001")
     taken = ObjectType(keywords={"default": {"a": exact, "b": [10**30, 1e300], "c": {}}})
