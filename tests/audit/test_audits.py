@@ -9,9 +9,7 @@ import pytest
 
 from audit.audits import compare, problems_of_leaves
 from audit.declared import Declared, Finding, Renamed, Shape
-from audit.readers import (
-    read_mcp,
-)
+from audit.readers import read_mcp
 from titled_rows import titled
 
 
@@ -29,7 +27,7 @@ def declared(description: str, **properties: Shape) -> Declared:
         (("/capabilities/0/input/properties/a/type/enum", "/capabilities/0/description",
         "/capabilities/0/input/properties/b/type/kind"), ["false-alarm"]),
 })  # fmt: skip
-def test_differences_and_findings_are_compared_with_each_other(
+def test_the_audit_reports_differences_without_findings_and_the_reverse(
     findings: tuple[str, ...], kinds: list[str]
 ) -> None:
     source = declared("T", a=Shape("string", enum=["x"]), b=Shape("string"))
@@ -38,7 +36,7 @@ def test_differences_and_findings_are_compared_with_each_other(
     assert [item.kind for item in problems_of_leaves(compare(source, target, reported, []))] == kinds
 
 
-def test_what_is_called_moved_has_to_be_in_the_text() -> None:
+def test_a_text_reported_as_moved_has_to_be_in_the_target() -> None:
     source, target = declared("T", a=Shape("string", format="date")), declared("T.", a=Shape("string"))
     places = ("/capabilities/0/input/properties/a/type/format", "/capabilities/0/description")
     reported = [Finding("c", "moved", item, "") for item in places]
@@ -46,7 +44,7 @@ def test_what_is_called_moved_has_to_be_in_the_text() -> None:
     assert found == [("not-in-text", places[0])]
 
 
-def test_names_of_the_target_lead_back() -> None:
+def test_names_of_the_target_are_mapped_back_to_the_source() -> None:
     source, target = declared("T", **{"a b": Shape("string")}), declared("T", a_b=Shape("string"))
     renamed = [Renamed("/capabilities/0/input/properties/a b", "a b", "a_b")]
     assert not list(problems_of_leaves(compare(source, target, [], renamed)))
@@ -78,7 +76,3 @@ def test_a_reader_imports_only_lxml_json_and_this_folder(name: str) -> None:
     imported = imported_modules(FOLDER / name)
     assert {item.partition(".")[0] for item in imported} <= ALLOWED
     assert not any(item.startswith("audit.test_") for item in imported)
-
-
-def test_the_readers_are_among_the_independent_modules() -> None:
-    assert {"readers.py", "audits.py", "made_descriptors.py", "made_values.py"} <= set(INDEPENDENT)

@@ -155,15 +155,6 @@ def test_every_leniency_has_a_test_and_every_marked_row_is_one() -> None:
     assert set().union(*map(rows_marked_in, sources)) == lenient
 
 
-def test_marks_are_found_where_pytest_allows_them() -> None:
-    source = (
-        "@pytest.mark.row('A01', 'A02')\ndef test_one(): pass\n"
-        "pytestmark = [pytest.mark.row('A03')]\n"
-        "param = pytest.param(1, marks=pytest.mark.row('A04'))\n"
-    )
-    assert rows_marked_in(source) == {"A01", "A02", "A03", "A04"}
-
-
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_published_schemas_are_json_schemas(name: str) -> None:
     schema: Any = schema_of(PUBLISHED[name])
@@ -173,32 +164,12 @@ def test_published_schemas_are_json_schemas(name: str) -> None:
     assert "schema" in schema["required"]
 
 
-def test_parts_of_a_page_are_filled_in() -> None:
-    text = "before\n<!-- packages -->\nstale\n<!-- end of packages -->\nafter\n<!-- commands -->\nno end\n"
-    filled = write_docs.with_parts(text)
-    assert "stale" not in filled
-    assert "| `droidgate.cli` |" in filled
-    assert filled.startswith("before\n<!-- packages -->\n")
-    assert filled.endswith("<!-- end of packages -->\nafter\n<!-- commands -->\nno end\n")
-    assert write_docs.with_parts(filled) == filled
-
-
 def test_every_part_has_a_place_and_every_place_a_part() -> None:
     pages = [path.read_text(encoding="utf-8") for path in write_docs.PAGES_WITH_PARTS]
     places = {
         name for page in pages for name in re.findall(r"^<!-- (?!end of )(.+) -->$", page, re.MULTILINE)
     }
     assert places == write_docs.PARTS.keys()
-
-
-def test_a_step_of_the_tour_shows_what_was_typed_and_what_it_printed(tmp_path: Path) -> None:
-    step = write_docs.Step(("printf 'one \\ntwo\\nthree\\n'", "echo told >&2"))
-    taken = write_docs.take_step(step, tmp_path)
-    assert write_docs.shell_block(taken, shown=2) == (
-        "```\n$ printf 'one \\ntwo\\nthree\\n'\none\ntwo\n... (1 more lines)\n$ echo told >&2\n```\n"
-    )
-    reported = write_docs.take_step(write_docs.Step(("echo told >&2",), remarks=True), tmp_path)
-    assert write_docs.shell_block(reported) == "```\n$ echo told >&2\ntold\n```\n"
 
 
 @pytest.mark.slow

@@ -79,7 +79,7 @@ def test_a_rule_of_the_format_is_checked(example: Format) -> None:
 
 
 @given(provider=providers())
-def test_what_a_line_cannot_carry_is_found_leaf_by_leaf(example: Format, provider: Provider) -> None:
+def test_each_fact_that_a_line_cannot_carry_has_a_finding(example: Format, provider: Provider) -> None:
     assert example.write is not None
     writing = example.write(provider, example.dialect())
     assert_findings_match(provider, writing)
@@ -151,9 +151,7 @@ def test_the_matrix_has_a_column_for_an_installed_format(droidgate: Droidgate) -
 
 
 @pytest.mark.slow
-def test_a_scan_converts_into_an_installed_format_and_the_report_has_it(
-    droidgate: Droidgate,
-) -> None:
+def test_a_scan_converts_into_an_installed_format_and_the_report_has_it(droidgate: Droidgate) -> None:
     droidgate("scan", sample_apps_directory(), "--catalog", "catalog", "--workers", "1")
     assert "TO tool-list" in droidgate("coverage", "catalog", "--details")
 

@@ -101,18 +101,13 @@ def test_every_module_of_the_wheel_is_reached() -> None:
 
 NAMED = {
     # Shows one migration, to one protocol; the names of Python packages; words of an option, for --help.
-    *(
-        "cli/demo/run_demo",
-        "cli/serve/run_serve",
-        "cli/serve/run_serve_mobile_agent",
-        "cli/shim/shim_options",
-        "serving/client_settings/settings_installation",
-    ),
+    *("cli/demo/run_demo", "cli/serve/run_serve", "cli/serve/run_serve_mobile_agent", "cli/shim/shim_options",
+        "serving/client_settings/settings_installation"),
     # What the agent app calls the protocols that it speaks; the protocols of the sample apps that are called.
     *("agents/live_calls", "proofs/proof_bench", "proofs/proof_steps"),
     # Kinds of the engine's backends, as routes.json has them.
     *("builder/shim_manifest", "engine/routes", "shims/shim_facts"),
-}
+}  # fmt: skip
 """Modules in which a text equals the id of a format, and why it is not a list of formats."""
 
 IMPORTED = {
@@ -149,30 +144,7 @@ def test_formats_are_named_and_imported_outside_their_adapters_for_a_reason_only
     assert (named, imported) == (NAMED, IMPORTED)
 
 
-AT_THE_ROOT = {
-    *(
-        ".dockerignore",
-        ".gitignore",
-        ".pre-commit-hooks.yaml",
-        "Dockerfile",
-        "LICENSE",
-        "Makefile",
-        "pyproject.toml",
-        "server.json",
-    ),
-    *("CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"),
-}
-
-
-def test_only_what_belongs_there_is_at_the_root() -> None:
-    require("git-checkout")
-    listed = subprocess.run(
-        [*GIT, "ls-files", "-z"], cwd=CHECKOUT, capture_output=True, check=True, text=True
-    )
-    assert {name for name in listed.stdout.split("\0") if "/" not in name} - {""} == AT_THE_ROOT
-
-
-def test_what_the_registry_lists_is_the_package() -> None:
+def test_the_entry_in_the_registry_names_this_package_and_version() -> None:
     server = json.loads((CHECKOUT / "server.json").read_text(encoding="utf-8"))
     project = PROJECT["project"]
     (package,) = server["packages"]
@@ -277,7 +249,7 @@ def packages_of(lock: Path) -> dict[str, set[tuple[str, ...]]]:
 
 
 @pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.name)
-def test_a_lock_is_of_the_requirements_and_holds_only_versions_and_hashes(lock: Path) -> None:
+def test_a_lock_file_covers_the_requirements_with_versions_and_hashes_only(lock: Path) -> None:
     assert SCRIPT["problem_of"](lock, CHECKOUT / "pyproject.toml") is None
     assert len(packages_of(lock)) > 20
 

@@ -68,7 +68,7 @@ def test_wheel_has_every_file_of_our_packages_and_nothing_else(wheel: Path) -> N
 
 @pytest.mark.requires("git-checkout")
 @pytest.mark.timeout(300)
-def test_other_times_folders_permissions_and_locales_build_the_same_bytes(
+def test_time_folder_permissions_and_locale_do_not_change_the_bytes_of_a_wheel(
     built: Path, tmp_path: Path
 ) -> None:
     listed = _run(*GIT, "ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=CHECKOUT)

@@ -16,7 +16,7 @@ from adapters.apk_reading.built_apks import FORMS, REAL_APKS, SAMPLES, real_apk,
 from droidgate_android.apk.reader import Apk, open_apk
 from droidgate_android.apk.resource_table import Bag
 from droidgate_android.apk.resource_values import complex_number, signed
-from droidgate_android.apk.xml_tree import ANDROID_NAMESPACE, TypedValue, ValueType, XmlElement
+from droidgate_android.apk.xml_tree import TypedValue, ValueType, XmlElement
 from requirements_of_tests import require
 
 PLAIN_FORMS = [item for item in FORMS if item != "plain"]
@@ -207,10 +207,3 @@ def test_names_and_values_are_those_that_aapt2_prints(sample: str, tmp_path: Pat
             assert texts_by_locale(apk.resources, identifier) == {
                 locale: text or file for locale, text, file in locales
             }
-
-
-@pytest.mark.slow
-def test_attributes_of_android_have_its_namespace_and_an_id(apk_path: Path) -> None:
-    with open_apk(apk_path) as apk:
-        for attribute in (item for element in elements(apk.manifest) for item in element.attributes):
-            assert (attribute.namespace == ANDROID_NAMESPACE) == (attribute.resource_id >> 24 == 1)

@@ -196,7 +196,7 @@ def test_collapsed_names_differ_by_their_ids() -> None:
     assert file.text.startswith("<one ")
 
 
-def test_what_only_an_apk_knows() -> None:
+def test_versions_levels_and_locales_of_an_apk_are_read() -> None:
     flags = ("--version-code", "7", "--version-code-major", "2", "--min-sdk-version", "26")
     application = application_of_apk(apk_of(FILES, "plain", *flags, "--target-sdk-version", "35"))
     assert application.version_code == (2 << 32) + 7
@@ -227,11 +227,11 @@ SDK_VERSION = 20
 @pytest.mark.parametrize(
     "qualifier", ["", *WORDS, "b+zh+Hant+TW", "b+es+419", "de", "de-rDE", "mnc000", "421dpi"]
 )
-def test_a_qualifier_comes_back(qualifier: str) -> None:
+def test_a_qualifier_is_read_back_from_its_compiled_form(qualifier: str) -> None:
     assert qualifier_of(compile_qualifier(qualifier)) == qualifier
 
 
-def test_two_qualifiers_come_back() -> None:
+def test_two_qualifiers_are_read_back_from_their_compiled_form() -> None:
     for words in combinations(WORDS, 2):
         config = compile_qualifier("-".join(words))
         assert compile_qualifier(qualifier_of(config)) == config, words
@@ -274,7 +274,7 @@ def test_a_region_or_script_without_a_language_is_not_a_folder() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "land-v36", "b+sr+Latn", "de-rDE", "w600dp-h400dp", "car"])
-def test_a_folder_s_qualifier_is_one(text: str) -> None:
+def test_the_qualifier_of_a_folder_is_recognised(text: str) -> None:
     assert is_qualifier(text)
     compile_qualifier(text)
 

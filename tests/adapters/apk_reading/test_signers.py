@@ -153,11 +153,8 @@ def test_of_a_jar_signature_the_certificate_that_issued_no_other_is_the_signer()
 @pytest.mark.slow
 @pytest.mark.requires("apksigner")
 @pytest.mark.parametrize("scheme", ["v1", "v2", "v3"])
-@pytest.mark.parametrize("kind", ["EC", "RSA"])
-def test_the_signer_is_the_one_that_apksigner_used(scheme: str, kind: str, tmp_path: Path) -> None:
-    key: PrivateKey = (
-        ec.generate_private_key(ec.SECP256R1()) if kind == "EC" else rsa.generate_private_key(65537, 2048)
-    )
+def test_the_signer_is_the_one_that_apksigner_used(scheme: str, tmp_path: Path) -> None:
+    key = rsa.generate_private_key(65537, 2048)
     signer = certificate("Signer", key)
     store = pkcs12.serialize_key_and_certificates(
         b"key", key, signer, None, BestAvailableEncryption(b"secret")

@@ -70,7 +70,7 @@ def in_order(element: XmlElement) -> XmlElement:
 
 @given(TREES)
 @example(XmlElement("a", children=["one", "two", XmlElement("b"), "three"]))
-def test_every_tree_comes_back_from_its_bytes(tree: XmlElement) -> None:
+def test_every_tree_is_read_back_from_its_bytes(tree: XmlElement) -> None:
     assert parse_binary_xml(write_binary_xml(tree)) == in_order(tree)
 
 
@@ -176,7 +176,7 @@ def test_compiled_xml_of_real_apks_is_written_back_without_loss(part: str) -> No
     "control characters": "\u0001\u001f\ufffe", "a reference to a resource": "@string/x",
     "a reference to a theme": "?attr/x", "a number": "007", "an empty text": "",
 })  # fmt: skip
-def test_hostile_texts_come_out_exact(text: str) -> None:
+def test_hostile_texts_are_read_back_exactly(text: str) -> None:
     attribute = _framework_attribute("value", TypedValue(ValueType.STRING, 0, text))
     tree = XmlElement("meta-data", attributes=[attribute], children=[text] if text else [])
     assert parse_binary_xml(write_binary_xml(tree)) == tree

@@ -1,13 +1,11 @@
 """Packed APKs, seen by tools that are not ours; random values, as Android's own compiler takes them."""
 
-import importlib
 import random
 import zipfile
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 import pytest
-from lxml import etree
 
 from adapters.apk_writing.packed_samples import (
     EVERYTHING,
@@ -135,43 +133,6 @@ def test_aapt_reads_the_badge_and_the_resources(tmp_path: Path, module: str) -> 
         assert f"package: name='{package}' versionCode='1' versionName='1.0'" in badge
         assert f"targetSdkVersion:'{_target_of(module)}'" in badge
     assert f"{package}:string/app_name" in run_tool(aapt, "dump", "resources", apk)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("module", SAMPLE_MODULES)
-def test_apktool_decodes_a_packed_app_into_its_source(tmp_path: Path, module: str) -> None:
-    apktool = short_run("apktool")
-    apk = _written(tmp_path, packed_module(module))
-    run_tool(*apktool, "--quiet", "decode", "--frame-path", tmp_path, "-o", tmp_path / "decoded", apk)
-    source = etree.parse(module_folder(module) / "src/main/AndroidManifest.xml")
-    for item in source.iter("activity"):
-        flags = item.get(f"{ANDROID}configChanges")
-        if flags is not None:  # apktool has them in alphabetical order
-            item.set(f"{ANDROID}configChanges", "|".join(sorted(flags.split("|"))))
-    decoded = etree.parse(tmp_path / "decoded/AndroidManifest.xml")
-    for tag in ("activity", "service", "receiver", "meta-data", "property", "action"):
-        expected = [dict(item.attrib) for item in source.iter(tag)]
-        assert [dict(item.attrib) for item in decoded.iter(tag)] == expected, tag
-    for folder in (tmp_path / "decoded/res").glob("values*"):
-        ours = module_folder(module) / "src/main/res" / folder.name / "strings.xml"
-        names = {item.get("name") for item in etree.parse(ours).iter("string")}
-        assert {item.get("name") for item in etree.parse(folder / "strings.xml").iter("string")} == names
-
-
-@pytest.mark.parametrize("module", SAMPLE_MODULES)
-def test_androguard_reads_a_packed_app(tmp_path: Path, module: str) -> None:
-    require("androguard")
-    importlib.import_module("loguru").logger.disable("androguard")
-    read = importlib.import_module("androguard.core.apk").APK(str(_written(tmp_path, packed_module(module))))
-    assert read.is_valid_APK()
-    assert (read.get_androidversion_code(), read.get_target_sdk_version()) == ("1", _target_of(module))
-    manifest = etree.parse(module_folder(module) / "src/main/AndroidManifest.xml")
-    label = next(iter(manifest.iter("application"))).get(f"{ANDROID}label", "")
-    strings = etree.parse(module_folder(module) / "src/main/res/values/strings.xml")
-    texts = {item.get("name"): item.text for item in strings.iter("string")}
-    assert read.get_app_name() == texts[label.removeprefix("@string/")]
-    certificates = [item.sha256_fingerprint.replace(" ", "").lower() for item in read.get_certificates()]
-    assert certificates == [signing_key("ec").digest]
 
 
 # Random values, typed and escaped by us and by aapt2

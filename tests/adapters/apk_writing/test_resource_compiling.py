@@ -278,7 +278,7 @@ def _packed(tree: dict[str, bytes]) -> bytes | DroidgateError:
 @example({})
 @example({"AndroidManifest.xml": b""})
 @example({"res/color/tint.xml": b"<a><![CDATA[\n</a>"})
-def test_a_mutated_tree_becomes_an_apk_or_an_error_of_ours(files: dict[str, bytes]) -> None:
+def test_a_mutated_tree_gives_an_apk_or_a_typed_error(files: dict[str, bytes]) -> None:
     packed = _packed(TREE | files)
     if isinstance(packed, DroidgateError):
         assert packed.message
@@ -296,7 +296,7 @@ def test_a_mutated_tree_becomes_an_apk_or_an_error_of_ours(files: dict[str, byte
         max_size=2,
     )
 )
-def test_files_of_any_name_become_an_apk_or_an_error_of_ours(files: dict[str, bytes]) -> None:
+def test_files_of_any_name_give_an_apk_or_a_typed_error(files: dict[str, bytes]) -> None:
     tree = {"AndroidManifest.xml": b'<manifest package="a.b"/>'}
     tree |= {f"assets/{name}": data for name, data in files.items()}
     tree |= {f"res/raw/{name}": data for name, data in files.items()}

@@ -102,7 +102,7 @@ def test_every_file_but_manifests_is_detected() -> None:
         assert (found == 0) is dialect.startswith("manifest"), name
 
 
-def test_the_dialect_is_the_indexs() -> None:
+def test_every_file_has_the_dialect_that_the_index_of_the_corpus_names() -> None:
     expected = {
         "v1": "v1",
         "v2-dynamic": "v2",
@@ -122,7 +122,7 @@ def without_comments(text: str) -> str:
     return re.sub(r"<!--.*?-->\n?", "", text, flags=re.DOTALL)
 
 
-def test_every_functions_file_comes_back_and_says_the_same() -> None:
+def test_every_functions_file_is_written_again_with_the_same_meaning() -> None:
     compared = 0
     for name, dialect, data, plain, rows in read_files():
         if dialect.startswith(("manifest", "app_metadata", "schema")):
@@ -148,7 +148,7 @@ def content(element: Element) -> object:
     return [tag, (element.text or "").strip()]
 
 
-def test_every_file_comes_back_by_itself_and_the_compilers_own_byte_for_byte() -> None:
+def test_every_file_is_written_again_and_the_compilers_own_byte_for_byte() -> None:
     of_the_compiler = 0
     for name, dialect, data, provider, rows in read_files():
         if dialect.startswith("manifest"):

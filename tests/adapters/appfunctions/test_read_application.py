@@ -144,7 +144,7 @@ def test_a_reference_that_leads_nowhere_is_read() -> None:
     assert only(read_app(service_of(V2), files=files)).definitions == {}
 
 
-def test_guidance_and_what_the_user_is_reported_are_every_providers() -> None:
+def test_guidance_and_the_description_for_the_user_belong_to_every_provider() -> None:
     files = {"res/xml/guide.xml": METADATA, "res/values/s.xml": STRINGS}
     provider = only(read_app(GUIDANCE, service_of(V2), files={**FILES, **files}))
     assert (provider.instructions, provider.description) == ("Use\nit", "What it does")

@@ -65,7 +65,7 @@ NAME = (
 INTENT = "android.app.PendingIntent"
 
 
-def test_a_v2_function_is_read_with_everything_it_says() -> None:
+def test_a_v2_function_is_read_with_all_of_its_facts() -> None:
     text = file_of(
         function_of(
             "<description> Does it. </description>"
@@ -107,7 +107,7 @@ def test_a_v2_function_is_read_with_everything_it_says() -> None:
     "both have one": ("in", "out", "out", {"typeDescription": "in"}),
     "both have the same one": ("same", "same", "same", {"typeDescription": "same"}),
 })  # fmt: skip
-def test_a_parameters_own_description_wins_over_its_types(
+def test_the_description_of_a_parameter_counts_before_that_of_its_type(
     inside: str | None, outside: str | None, description: str, facts: dict[str, object]
 ) -> None:
     kept = typed(f"<description>{inside}</description>" if inside else "", 7)
@@ -254,9 +254,7 @@ def test_an_element_that_only_looks_like_a_function_is_named() -> None:
     "a function of version 1 without an id": (V1.replace("<function_id>com.x.Foo#bar</function_id>", ""),
      "without <function_id>", "", "assets/f.xml:2"),
 })  # fmt: skip
-def test_a_file_that_is_none_of_ours_is_refused(
-    text: str, message: str, hint: str, place: str | None
-) -> None:
+def test_a_file_of_no_known_format_is_refused(text: str, message: str, hint: str, place: str | None) -> None:
     with pytest.raises(InputError, match=message) as caught:
         read_text(text)
     assert hint in (caught.value.hint or "")
@@ -323,7 +321,7 @@ def test_several_pattern_documents_are_alternatives() -> None:
 
 
 @pytest.mark.parametrize(("tag", "number"), [("allOf", 12), ("oneOf", 14)])
-def test_a_member_is_never_nullable_and_its_stated_flag_comes_back(tag: str, number: int) -> None:
+def test_a_member_is_never_nullable_and_a_stated_flag_is_written_again(tag: str, number: int) -> None:
     members = "".join(
         f"<{tag}>{flag}<id>unused</id><type>7</type></{tag}>"
         for flag in ("<isNullable>true</isNullable>", "<isNullable>false</isNullable>", "")
@@ -341,7 +339,7 @@ def test_a_member_is_never_nullable_and_its_stated_flag_comes_back(tag: str, num
     assert etree.fromstring(written.encode()).xpath(f"//{tag}/isNullable/text()") == ["true", "false"]
 
 
-def test_components_are_definitions_whose_own_nullability_says_nothing() -> None:
+def test_components_are_definitions_and_their_own_nullability_is_ignored() -> None:
     reference = typed("<dataTypeReference>a.B</dataTypeReference>", 11, nullable=True)
     recursive = typed(
         f"{NAMED}<properties><dataTypeMetadata>{reference}</dataTypeMetadata><id>unused</id>"

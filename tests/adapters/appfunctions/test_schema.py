@@ -108,7 +108,7 @@ def test_what_android_accepts_is_read_and_means_the_same_when_written_again(text
 
 
 @titled("text", {
-    "another prefix, since Android looks for xs as it stands": OWN.replace("xs:",
+    "another prefix, since Android looks for the letters xs": OWN.replace("xs:",
         "xsd:").replace("xmlns:xs=", "xmlns:xsd="),
     "no prefix": OWN.replace("<xs:", "<").replace("</xs:", "</").replace("xmlns:xs=", "xmlns="),
     "a cardinality that AppSearch does not have": own('cardinality="1"', 'cardinality="7"'),
@@ -176,7 +176,7 @@ def test_an_apps_own_schema_is_kept_and_written_again() -> None:
     assert parse_schema(artifact(writing, "schema"), "written") == READ
 
 
-def test_the_platforms_schema_is_the_articles() -> None:
+def test_the_schema_for_the_platform_is_that_of_the_article() -> None:
     text = file_of(
         "<AppFunctionStaticMetadata><id>f</id><functionId>f</functionId><paramNames>a</paramNames>"
         "<paramTypes>int</paramTypes><paramRequired>true</paramRequired></AppFunctionStaticMetadata>"

@@ -247,7 +247,7 @@ def test_the_application_level_file_has_a_scope_and_no_enabled_flag() -> None:
     assert 'android:value="app_level_app_functions.xml"' in manifest
 
 
-def test_v1_says_ids_and_says_the_rest() -> None:
+def test_version_1_writes_ids_and_reports_everything_else() -> None:
     writing = write_in(NOTES, "v1")
     assert artifact(writing, "descriptor") == V1
     assert '"android.app.appfunctions"' in artifact(writing, "manifest")
@@ -258,7 +258,7 @@ def test_v1_says_ids_and_says_the_rest() -> None:
     assert_findings_match(NOTES, writing)
 
 
-def test_the_platforms_file_is_as_the_articles() -> None:
+def test_the_file_for_the_platform_is_that_of_the_article() -> None:
     text = artifact(write_in(NOTES, "platform"), "descriptor")
     assert PLATFORM in text
     lists = [line.strip() for line in text.splitlines() if "<param" in line]
@@ -376,7 +376,7 @@ def test_a_file_by_itself_is_written_by_itself() -> None:
 @pytest.mark.parametrize("dialect", DIALECTS)
 @given(provider=providers())
 @settings(max_examples=15)
-def test_our_own_linter_has_nothing_against_what_is_written(dialect: str, provider: Provider) -> None:
+def test_what_is_written_has_no_finding_of_our_linter(dialect: str, provider: Provider) -> None:
     assert FORMAT.lint_application is not None
     writing = write_in(provider, dialect)
     application = application_from_tree({item.path: item.text.encode() for item in writing.artifacts})
@@ -432,7 +432,7 @@ def test_texts_survive_androids_own_compiler(text: str, dialect: str, tmp_path: 
     (r"C:\\\\temp\\\\new", r"C:\\temp\\new"), (r"C:\\temp\\new", r"C:\temp\new"),
     (r"first\nsecond", "first\nsecond"),
 ])  # fmt: skip
-def test_what_a_compiled_resource_says_is_not_unescaped_a_second_time(written: str, compiled: str) -> None:
+def test_a_compiled_resource_is_not_unescaped_a_second_time(written: str, compiled: str) -> None:
     guidance = (
         '<AppFunctionAppMetadata xmlns:appfn="http://schemas.android.com/apk/androidx.appfunctions" '
         f'appfn:description="{written}" />'

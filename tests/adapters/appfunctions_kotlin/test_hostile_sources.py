@@ -99,7 +99,7 @@ READ = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", READ)
-def test_what_is_only_much_is_read(name: str) -> None:
+def test_a_long_but_flat_source_is_read(name: str) -> None:
     reading = kotlin(H + READ[name])
     assert not reading.problems
     assert any(provider.capabilities for provider in reading.providers)
@@ -134,7 +134,7 @@ def test_damaged_sources_are_read_or_refused_and_crash_nothing() -> None:
         assert all(provider.content_digest() for provider in reading.providers)
 
 
-def test_constants_that_double_are_left_out() -> None:
+def test_constants_that_double_in_length_are_left_out() -> None:
     constants = "".join(f"const val A{i} = A{i + 1} + A{i + 1}\n" for i in range(60))
     function = "@AppFunction @AppFunctionInstruction(A0) fun f(c: AppFunctionContext) {}"
     text = f'{H}{constants}const val A60 = "x"\nclass F {{ {function} }}\n'

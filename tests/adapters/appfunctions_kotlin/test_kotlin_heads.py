@@ -49,7 +49,7 @@ def around(construct: str) -> list[str]:
 
 
 @pytest.mark.parametrize("title", CONSTRUCTS)
-def test_kotlin_around_a_function_costs_nothing(title: str) -> None:
+def test_other_kotlin_around_a_function_does_not_hide_it(title: str) -> None:
     for text in around(CONSTRUCTS[title]):
         reading = kotlin(text)
         assert [item.message for item in reading.problems if "second time" not in item.message] == []
@@ -94,7 +94,7 @@ BODIES = {
 
 
 @pytest.mark.parametrize("title", HEAD_ERRORS)
-def test_an_error_costs_the_declaration_in_whose_head_it_is(title: str) -> None:
+def test_a_syntax_error_hides_only_the_declaration_whose_head_contains_it(title: str) -> None:
     before, _, after = HEAD_ERRORS[title].rpartition("\n>")
     text = f"{before}\n{after}" if before else after
     reading = kotlin(f"{HEADER}class Notes {{\n{BEFORE}\n{text}\n{AFTER}\n}}\n")
@@ -105,14 +105,14 @@ def test_an_error_costs_the_declaration_in_whose_head_it_is(title: str) -> None:
 
 
 @pytest.mark.parametrize("title", BODIES)
-def test_an_error_in_a_body_costs_nothing(title: str) -> None:
+def test_a_syntax_error_in_a_body_hides_no_function(title: str) -> None:
     reading = kotlin(f"{HEADER}class Notes {{\n{BEFORE}\n{BODIES[title]}\n{AFTER}\n}}\n")
     assert reading.problems == ()
     assert [item.id.partition("#")[2] for item in reading.providers[0].capabilities] == ["after", "before"]
 
 
 @pytest.mark.parametrize("title", CONSTRUCTS)
-def test_a_text_may_end_anywhere(title: str) -> None:
+def test_a_truncated_source_is_read_without_an_error(title: str) -> None:
     text = CONSTRUCTS[title]
     for end in range(len(text)):
         for wrapped in (text[:end], f"class A {{ {text[:end]}"):

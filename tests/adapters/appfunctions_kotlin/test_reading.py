@@ -239,7 +239,7 @@ UNLIKE_FUNCTIONS = {
 
 
 @pytest.mark.parametrize("other", UNLIKE_FUNCTIONS.values(), ids=UNLIKE_FUNCTIONS)
-def test_what_declares_no_function_is_not_missed(other: str) -> None:
+def test_other_declarations_have_no_finding_and_do_not_hide_a_function(other: str) -> None:
     text = notes(f"{F}) {{}}")
     for order in (text + other, text.replace("class Notes", f"{other}class Notes")):
         reading = kotlin(order)

@@ -268,7 +268,7 @@ def test_a_repeated_id_overwrites_and_leaves_room_below_the_limit() -> None:
     assert [item.reason for item in report.ignored] == ["overwritten"]
 
 
-def test_a_type_that_has_to_be_there_and_is_not_loses_the_function() -> None:
+def test_a_function_without_a_required_type_is_not_indexed() -> None:
     text = functions(function(parameters=PARAMETER.replace("<type>8</type>", "")), function("a#b"))
     for release in RELEASES:
         report = index(text, release)
@@ -439,7 +439,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
 @pytest.mark.parametrize("name", APPS)
 @pytest.mark.parametrize("kept_characters", [0, 4 << 20])
-def test_releases_that_share_files_say_what_each_says_alone(
+def test_releases_checked_together_give_the_findings_of_each_alone(
     name: str, kept_characters: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(app_files, "_KEPT_CHARACTERS", kept_characters)
@@ -458,7 +458,7 @@ def test_the_linter_reads_a_file_once_for_all_releases(name: str, reads: Counter
     assert set(reads.values()) == {1}
 
 
-def test_large_files_are_not_kept(monkeypatch: pytest.MonkeyPatch, reads: Counter[str]) -> None:
+def test_large_files_are_not_cached(monkeypatch: pytest.MonkeyPatch, reads: Counter[str]) -> None:
     monkeypatch.setattr(app_files, "_KEPT_CHARACTERS", 10)
     application = APPS["an asset"]
     files = AppFiles(application)
@@ -507,7 +507,7 @@ CASES = read_cases()
 
 @pytest.mark.requires("corpus")
 @pytest.mark.parametrize(("name", "expected"), CASES, ids=[name.removeprefix(AOSP) for name, _ in CASES])
-def test_a_case_of_aosp_comes_out_as_it_says(name: str, expected: int) -> None:
+def test_a_test_case_of_aosp_has_the_outcome_that_aosp_expects(name: str, expected: int) -> None:
     path: Path = find("corpus") / "appfunctions" / name
     release, _, case = path.stem.removeprefix(AOSP).split("__", 2)
     text = path.read_text(encoding="utf-8")

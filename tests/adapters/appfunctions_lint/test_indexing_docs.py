@@ -8,10 +8,7 @@ from droidgate_mappings.tables.app_functions import Release, load_indexing
 from requirements_of_tests import CHECKOUT
 
 PAGE = (CHECKOUT / "docs" / "reference" / "formats" / "appfunctions-indexing.md").read_text(encoding="utf-8")
-NO_SCHEMA: Final = {
-    True: "the parser of v1's tags",
-    False: "Android's own schema, which knows no signature",
-}
+NO_SCHEMA: Final = {True: "the parser of v1's tags", False: "Android's own schema, which knows no signature"}
 UNKNOWN_TAG: Final = {
     "enter": "is read over, and its children go into the enclosing document",
     "reject": "drops the file",
@@ -48,19 +45,19 @@ ROWS: Final[tuple[tuple[str, Callable[[Release], str]], ...]] = (
 )  # fmt: skip
 
 
-def test_the_table_of_releases_is_the_datas() -> None:
+def test_the_documented_table_of_releases_is_that_of_the_data() -> None:
     releases = load_indexing().linted()
     head = f"| | {' | '.join(release.title for release in releases)} |\n|---|{'---|' * len(releases)}\n"
     rows = (f"| {title} | {' | '.join(map(describe, releases))} |\n" for title, describe in ROWS)
     assert head + "".join(rows) in PAGE
 
 
-def test_every_reason_of_the_indexer_is_a_row() -> None:
+def test_every_reason_of_the_indexer_is_documented() -> None:
     for reason, meaning in REASONS.items():
         assert f"| `appfunctions-{reason}` | {meaning} |\n" in PAGE
 
 
-def test_the_limits_are_the_datas() -> None:
+def test_the_documented_limits_are_those_of_the_data() -> None:
     limits = load_indexing().limits
     text = " ".join(PAGE.split())
     assert f"first {limits.documents_per_file} functions" in text

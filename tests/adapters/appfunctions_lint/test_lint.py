@@ -181,7 +181,7 @@ def test_a_document_that_appsearch_refuses_is_named_with_the_releases_that_it_is
 
 
 @pytest.mark.parametrize("rule", FILES)
-def test_a_file_that_breaks_a_rule_gets_its_finding_and_a_mended_one_does_not(rule: str) -> None:
+def test_a_file_that_breaks_a_rule_has_a_finding_and_the_corrected_one_none(rule: str) -> None:
     broken, level, mended = FILES[rule]
     found = [item for item in lint_text(broken) if item.code == f"appfunctions-{rule}"]
     assert {item.level for item in found} == {level}
@@ -256,7 +256,7 @@ APPS: dict[str, tuple[Apps, Level, Apps]] = {
 
 
 @pytest.mark.parametrize("rule", APPS)
-def test_an_app_that_breaks_a_rule_gets_its_finding_and_a_mended_one_does_not(rule: str) -> None:
+def test_an_app_that_breaks_a_rule_has_a_finding_and_the_corrected_one_none(rule: str) -> None:
     broken, level, mended = APPS[rule]
     found = [item for item in lint_application(broken()) if item.code == f"appfunctions-{rule}"]
     assert {item.level for item in found} == {level}
@@ -284,7 +284,7 @@ class Sums {{
     assert all(item.source is not None and item.source.line == 5 for item in lint_source_code(provider))
 
 
-def test_every_rule_is_tried() -> None:
+def test_every_rule_has_a_case_that_breaks_it() -> None:
     # `assumed` stands with every lone file, so no mended one lacks it.
     tried = FILES.keys() | APPS.keys() | {"assumed"}
     declared = {item.removeprefix("appfunctions-") for item in RULES} | REASONS.keys()
@@ -292,12 +292,12 @@ def test_every_rule_is_tried() -> None:
     assert all(f"appfunctions-{item}" in FINDING_CODES for item in declared)
 
 
-def test_a_right_app_has_no_findings() -> None:
+def test_a_correct_app_has_no_findings() -> None:
     assert lint_application(app()) == ()
     assert lint_application(app("")) == ()
 
 
-def test_a_right_file_has_only_the_note_of_what_is_assumed() -> None:
+def test_a_correct_file_has_only_the_note_about_what_is_assumed() -> None:
     findings = lint_text(GOOD)
     assert codes_of(findings) == {"assumed"}
     assert findings[0].message == "functions.xml is read with the newest Jetpack schema"
@@ -356,7 +356,7 @@ def test_a_manifest_alone_is_refused() -> None:
 
 
 @pytest.mark.requires("corpus")
-def test_files_that_jetpacks_compiler_writes_are_right() -> None:
+def test_files_that_jetpacks_compiler_writes_have_no_finding() -> None:
     """But for two that the reference names: a pattern of an older build, and an empty object."""
     folder = require("corpus") / "appfunctions"
     odd = {}

@@ -155,7 +155,7 @@ CHOICE = parameters(choice=OneOfType(alternatives=(TAGS, parameters(count=int32(
         ({"choice": {"b": "x"}}, parameters(choice=one_of(ALL_OF)), {}, ("no-alternative", "/choice")),
     "a key that no member of an all-of has": ({"p": {"c": 1}}, MERGED, COMBINED, ("unknown-key", "/p/c")),
 })  # fmt: skip
-def test_what_the_shell_cannot_carry_is_refused_with_its_place(
+def test_a_value_that_the_shell_cannot_carry_is_refused_with_its_place(
     values: dict[str, Any], declared: Type, definitions: dict[str, Type], problem: tuple[str, str]
 ) -> None:
     assert problem_of(values, declared, definitions) == problem
@@ -180,7 +180,7 @@ def test_an_unknown_parameter_is_refused_with_the_names_there_are() -> None:
     assert (caught.value.problem, caught.value.pointer) == ("unknown-key", "/b")
 
 
-def test_a_value_nested_too_deep_ends() -> None:
+def test_a_value_that_is_nested_too_deep_is_refused() -> None:
     tree = record({"next": optional(ref("tree"))})
     value: dict[str, Any] = {}
     for _ in range(MAX_DEPTH + 2):
@@ -188,7 +188,7 @@ def test_a_value_nested_too_deep_ends() -> None:
     assert problem_of(value, tree, {"tree": tree})[0] == "too-deep"
 
 
-def test_alternatives_inside_alternatives_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_alternatives_nested_in_each_other_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wire, "MAX_STEPS", 10_000)
     names = ("a", "b", "c")
     choice = OneOfType(alternatives=tuple(ref(name) for name in names))
@@ -303,7 +303,7 @@ ANYTHING: st.SearchStrategy[Any] = st.recursive(
 
 
 @given(input_types_with_values())
-def test_values_keep_their_kinds_in_the_json_text(case: tuple[ObjectType, dict[str, Any]]) -> None:
+def test_values_have_json_text_of_their_kind(case: tuple[ObjectType, dict[str, Any]]) -> None:
     declared, values = case
     written = json.dumps(write_parameters(values, declared, DEFINITIONS), sort_keys=True)
     assert written == json.dumps(values, sort_keys=True)
@@ -319,7 +319,7 @@ def printed(value: Any) -> list[Any]:
 
 
 @given(output_types_with_values())
-def test_results_come_back_from_what_the_shell_prints(case: tuple[Type, Any]) -> None:
+def test_results_are_read_back_from_the_output_of_the_shell(case: tuple[Type, Any]) -> None:
     declared, value = case
     document = parse_json(json.dumps({RETURN_KEY: printed(value)}))
     assert read_result(document, declared, DEFINITIONS) == value

@@ -293,6 +293,6 @@ def test_a_schema_that_is_not_one_is_found_in_each_vendors_list(document: Json, 
 
 
 @pytest.mark.parametrize("document", [[CHAT], [RESPONSES], [CLAUDE], {"functionDeclarations": [GEMINI]}])
-def test_a_right_list_has_no_finding(document: Json) -> None:
+def test_a_correct_list_has_no_finding(document: Json) -> None:
     assert FORMAT.lint_file is not None
     assert FORMAT.lint_file(source(document)) == ()

@@ -354,7 +354,6 @@ def test_a_recursive_tool_is_strict_in_all_of_its_parts() -> None:
     assert tool["parameters"]["$defs"]["I"]["required"] == ["text", "inner"]
 
 
-@pytest.mark.slow
 def texts(count: int, length: int) -> list[str]:
     return [f"{at:03}".ljust(length, "x") for at in range(count)]
 

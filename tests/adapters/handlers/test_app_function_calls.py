@@ -178,7 +178,7 @@ def test_a_document_that_does_not_fit_is_an_invalid_argument(ask: Ask) -> None:
 
 @titled(("changes", "seen"), {
     "a whole number for a double, as the shell makes it": ({"number": {"long": [5]}}, {4: "Double 5.0"}),
-    "a property that nobody declared is ignored": ({"something": texts("x")}, {}),
+    "a property that is not declared is ignored": ({"something": texts("x")}, {}),
     "an empty list": ({"texts": texts(), "items": {"document": []}}, {7: "ArrayList []", 10: "JSONArray []"}),
 })  # fmt: skip
 def test_a_document_may_differ(ask: Ask, changes: dict[str, Any], seen: dict[int, str]) -> None:
@@ -187,7 +187,7 @@ def test_a_document_may_differ(ask: Ask, changes: dict[str, Any], seen: dict[int
     assert {place: answer["calls"][0][1][place] for place in seen} == seen
 
 
-def test_recursive_documents_go_in_and_out(ask: Ask) -> None:
+def test_recursive_documents_are_parameters_and_results(ask: Ask) -> None:
     inner = document("dev.made.Tree", value={"long": [2]})
     tree = document("dev.made.Tree", value={"long": [1]}, children={"document": [inner, inner]})
     value = {"value": 1, "children": [{"value": 2}, {"value": 3, "children": []}]}
@@ -246,7 +246,7 @@ def test_a_result_is_under_the_return_key_in_its_declared_kind_and_null_is_an_em
     assert answer["result"]["properties"] == kept
 
 
-def test_an_enum_is_kept_to(ask: Ask) -> None:
+def test_values_outside_of_an_enum_are_refused(ask: Ask) -> None:
     good, bad = ask(
         [("maybe", document(state=texts("A"))), ("maybe", document(state=texts("C")))], {"maybe": {}}
     )

@@ -81,7 +81,9 @@ def test_a_method_that_takes_the_id_and_the_arguments_is_called(file: tuple[str,
     ((".java", java(SWITCH)[1].replace("import org.json.JSONObject;", "")),
         "given (JSONObject) is not made from JSON here"),
 ])  # fmt: skip
-def test_what_a_call_would_have_to_guess_is_said(file: tuple[str, str], reason: str) -> None:
+def test_a_method_that_cannot_be_called_is_reported_with_the_reason(
+    file: tuple[str, str], reason: str
+) -> None:
     function = found(file)
     assert function is not None
     assert reason in function.missing

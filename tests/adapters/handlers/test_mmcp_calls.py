@@ -103,7 +103,9 @@ def test_a_result_is_the_text_of_an_object(activity: Ask, returned: Any, expecte
 
 
 @pytest.mark.parametrize("parameters", ["{}", "", None, " {} "])
-def test_no_parameters_are_said_in_several_ways(activity: Ask, parameters: str | None) -> None:
+def test_a_call_without_parameters_may_be_written_in_several_ways(
+    activity: Ask, parameters: str | None
+) -> None:
     (answer,) = activity([("ping", parameters)], {"ping": {}})
     assert answer == {"result": "{}", "calls": [["ping", []]]}
 
@@ -193,7 +195,7 @@ def test_a_broadcast_takes_every_value_as_text_and_answers_in_plain_text(broadca
         assert answer["result"] == text
 
 
-def test_discovery_says_the_tools_as_goose_reads_them() -> None:
+def test_discovery_answers_with_the_tools_in_the_form_that_goose_reads() -> None:
     _, code = handlers_for(TOOLS, "mmcp+broadcast")
     requests = next(artifact.text for artifact in code.artifacts if artifact.path.endswith("Requests.java"))
     assert 'static final String[] TOOLS = {\n        "extract_text",\n        "ping",\n    };' in requests

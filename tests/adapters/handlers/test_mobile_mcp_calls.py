@@ -99,7 +99,7 @@ def service(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 @pytest.mark.slow
-def test_a_request_in_the_dialects_own_words_is_answered_in_them(service: Service) -> None:
+def test_a_request_in_the_words_of_its_dialect_is_answered_in_the_same_words(service: Service) -> None:
     arguments: Any = {"date": "2026-02-14"}
     output: Any = {"date": "2026-02-14", "has_clocked_in": True}
     if service.dialect == "1.0":
@@ -183,7 +183,7 @@ def test_the_version_is_checked_where_the_dialect_has_one(service: Service) -> N
             assert answer["calls"] == []
 
 
-def test_the_id_is_echoed_as_it_came(service: Service) -> None:
+def test_the_id_of_a_request_is_returned_unchanged(service: Service) -> None:
     ids: tuple[Any, ...] = ("x" * 300, 'q"\\/\n', "日本 \U0001f600", 12, 9223372036854775807)
     answers = service.send(*(service.request(TODAY, request_id=item) for item in ids))
     assert [seen["id"] for seen, _ in answers] == list(ids)

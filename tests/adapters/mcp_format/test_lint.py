@@ -105,7 +105,7 @@ def test_null_is_not_a_text_though_the_sdk_takes_it_for_absent() -> None:
     assert [finding.code for finding in lint(result({**PLAIN, "title": None}))] == ["mcp-text"]
 
 
-def test_a_finding_names_rule_place_and_way_out() -> None:
+def test_a_finding_names_rule_place_and_fix() -> None:
     (finding,) = lint(result({**PLAIN, "name": "a b"}))
     assert (finding.pointer, finding.level) == ("/tools/0/name", Level.WARNING)
     assert finding.rule == "MCP server/tools Tool Names"

@@ -22,7 +22,7 @@ from strategies import damaged, json_values
 from titled_rows import titled
 
 
-def test_a_tool_says_everything_in_the_model() -> None:
+def test_every_member_of_a_tool_is_in_the_model() -> None:
     capability = read_one(result(WEATHER)).capabilities[0]
     assert (capability.id, capability.title) == ("get_weather", "Weather")
     assert capability.description == "Returns the weather of a city."
@@ -134,12 +134,7 @@ def _without_execution(dialect: str | None, shape: Json) -> Json:
     return changed
 
 
-def test_a_plain_result_needs_no_facts_of_its_shape() -> None:
-    for name in ("result", "nothing", "modern"):
-        assert "mcp" not in read_one(SHAPES[name]).extensions
-
-
-def test_a_dump_says_who_the_server_is() -> None:
+def test_a_dump_names_its_server() -> None:
     provider = read_one(SHAPES["dump"])
     assert (provider.name, provider.instructions) == ("Weather server", "Ask for one city at a time.")
     assert provider.dialect == "2025-11-25"
@@ -268,6 +263,8 @@ def test_a_recording_without_a_list_of_tools_is_left_to_other_formats(text: str)
         ([{**WEATHER, "description": 1}], "'description' of the tool 'get_weather' is not a string"),
     "`_meta` of a tool that is a number": ([{**WEATHER, "_meta": 1}], "`_meta`"),
     "`_meta` of the list that is a list": (result(WEATHER, _meta=[]), "`_meta` is not a JSON object"),
+    "facts of droidgate that are a number":
+        (result({**WEATHER, "_meta": {"dev.droidgate/tool": 1}}), "wrote into `_meta` is not a JSON object"),
     "a fact of the server that droidgate never writes":
         (result(WEATHER, _meta={"dev.droidgate/provider": {"unheard-of": 1}}), "unheard-of"),
     "definitions that are not schemas":

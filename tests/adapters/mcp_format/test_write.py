@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from adapters.mcp_format.tool_lists import RICH, WEATHER, read_one, result, write, written
+from adapters.mcp_format.tool_lists import WEATHER, read_one, result, write, written
 from droidgate_mappings.model.capability import (
     Capability,
     CapabilityAccess,
@@ -67,12 +67,12 @@ def test_the_sdk_reads_the_same_from_a_tool(dialect: str) -> None:
     assert dumped["outputSchema"] == WEATHER["outputSchema"]
 
 
-def test_the_modern_revision_says_how_long_the_list_is_good() -> None:
+def test_the_newest_revision_states_how_long_the_list_may_be_cached() -> None:
     document = written(read_one(result(WEATHER)), "2026-07-28")
     assert (document["resultType"], document["ttlMs"], document["cacheScope"]) == ("complete", 0, "private")
 
 
-def test_a_document_of_one_revision_is_not_the_frame_of_the_other_and_comes_back() -> None:
+def test_a_list_written_in_the_newest_revision_is_read_back_without_its_frame() -> None:
     modern = write(read_one([WEATHER]), "2026-07-28")
     assert modern.findings == ()
     document = json.loads(modern.artifacts[0].text)
@@ -80,7 +80,7 @@ def test_a_document_of_one_revision_is_not_the_frame_of_the_other_and_comes_back
     assert written(read_one(document), "2025-11-25") == [WEATHER]
 
 
-def test_fields_of_a_document_come_back_from_the_other_revision() -> None:
+def test_fields_of_a_document_survive_a_conversion_to_the_other_revision_and_back() -> None:
     dump = {
         "serverInfo": {"name": "a", "version": "1", "websiteUrl": "https://example.com"},
         "capabilities": {"tools": {}},
@@ -90,15 +90,6 @@ def test_fields_of_a_document_come_back_from_the_other_revision() -> None:
     fields = {"/serverInfo/websiteUrl": "https://example.com", "/capabilities": {"tools": {}}}
     assert modern["_meta"]["dev.droidgate/provider"]["fields"] == fields
     assert written(read_one(modern), "2025-11-25") == dump
-
-
-def test_a_file_is_laid_out_for_people() -> None:
-    (artifact,) = write(read_one(result(RICH))).artifacts
-    assert (artifact.path, artifact.role) == ("tools.json", "document")
-    assert artifact.text.startswith('{\n  "tools": [\n    {\n      "name": "scan.page",\n')
-    assert artifact.text.endswith("}\n")
-    tool = json.loads(artifact.text)["tools"][0]
-    assert list(tool) == ["name", "description", "inputSchema", "annotations", "icons", "execution", "_meta"]
 
 
 def test_what_mcp_has_no_field_for_is_in_meta() -> None:
@@ -134,7 +125,7 @@ def test_a_document_does_not_depend_on_the_order_of_sets() -> None:
     )
     command = [sys.executable, "-c", program]
     outside = {**os.environ, "PYTHONPATH": str(CHECKOUT / "tests")}
-    seeded = ({**outside, "PYTHONHASHSEED": seed} for seed in "0123")
+    seeded = ({**outside, "PYTHONHASHSEED": seed} for seed in "01")
     documents = {subprocess.run(command, env=env, capture_output=True, check=True).stdout for env in seeded}
     assert len(documents) == 1
     assert b"instructions" in documents.pop()
@@ -172,7 +163,7 @@ def test_names_outside_the_rule_are_mapped(name: str, *, is_kept: bool) -> None:
     assert [entry.original for entry in writing.names] == ([] if is_kept else [name])
 
 
-def test_hints_are_written_only_where_something_is_said() -> None:
+def test_hints_are_written_only_where_the_source_states_one() -> None:
     hinted = Capability(id="a", effects=Effects(idempotent=False))
     tools = written(provider_of(hinted, Capability(id="b")))["tools"]
     assert tools[0]["annotations"] == {"idempotentHint": False}
@@ -254,7 +245,7 @@ def _convert(document: Json, target: str) -> list[Finding]:
     "a schema of the document": {"tools": [PLAIN], "$schema": "https://example.com/schema.json"},
     "a response with a page": {"jsonrpc": "2.0", "id": 1, "result": {"tools": [PLAIN], "nextCursor": "abc"}},
 })  # fmt: skip
-def test_layout_is_never_more_than_a_spelling(document: Json, target: str) -> None:
+def test_a_difference_of_layout_has_the_level_of_a_spelling(document: Json, target: str) -> None:
     findings = _convert(document, target)
     assert {finding.level for finding in findings} <= {Level.RENAMED}
     assert {finding.code for finding in findings} <= {"notation-dropped"}

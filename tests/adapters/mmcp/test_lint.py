@@ -1,9 +1,7 @@
 """Each rule with a manifest that breaks it and one that keeps it; the registry's rows that are mMCP's."""
 
 import json
-import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,9 +9,8 @@ import pytest
 from adapters.mmcp.mmcp_apps import ADVERTISE, CALL, GREET, application, component_xml, manifest_of, value_xml
 from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.model.errors import InputError
-from droidgate_mappings.model.findings import FINDING_CODES, LINT_LEVELS, Finding, Level
+from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.model.json_values import Json
-from droidgate_mappings.tables.loading import load_divergences
 from droidgate_mmcp.format import FORMAT
 from droidgate_mmcp.lint import RULES
 from titled_rows import titled
@@ -97,7 +94,7 @@ MANIFESTS: dict[str, tuple[str, Json, Json]] = {
     "the manifest is a list": ("mmcp-tools", [], manifest_of(GREET)),
     "the app's description has the draft's key":
         ("mmcp-draft-key", {"appDescription": "a", "tools": []}, manifest_of(GREET)),
-    "a tool says what it returns, as in the draft":
+    "a tool states what it returns, as in the draft":
         ("mmcp-draft-key", manifest_of({**GREET, "return": {"a": "String"}}), manifest_of(GREET)),
     "the manifest has an unknown key": ("mmcp-unknown-key", manifest_of(author="me"), manifest_of(GREET)),
     "an unknown key of a tool": ("mmcp-unknown-key", manifest_of({**GREET, "icon": "a"}), manifest_of(GREET)),
@@ -211,14 +208,6 @@ def test_every_rule_has_a_manifest_that_breaks_it() -> None:
     assert {rule for rule in shown if rule.startswith("mmcp-")} == RULES.keys()
 
 
-def test_every_rule_says_where_it_is_and_the_way_out() -> None:
-    for rule in RULES.values():
-        assert rule.section
-        assert rule.hint
-        assert FINDING_CODES[rule.id].meaning
-        assert rule.level in LINT_LEVELS
-
-
 def test_unknown_keys_are_reported_in_their_order_and_by_escaped_pointers() -> None:
     keys = [f"k{number}/~" for number in range(20)]
     found = lint_json(manifest_of({**GREET, **dict.fromkeys(keys, 1)}, **dict.fromkeys(keys, 1)))
@@ -240,18 +229,3 @@ def test_odd_manifests_are_linted_without_a_crash(
     lint: Callable[[Json], tuple[Finding, ...]], value: Json
 ) -> None:
     assert lint(json.dumps(value) if lint is lint_json else value)
-
-
-SOURCES = Path(__file__).resolve().parents[3] / "adapters" / "droidgate_mmcp"
-OWN = {name: row for name, row in load_divergences().items() if row.format == "mmcp"}
-
-
-def test_the_eighteen_rows_of_the_fact_sheet_are_there() -> None:
-    assert {f"M{number}" for number in range(33, 51)} <= OWN.keys()
-
-
-def test_exactly_the_lenient_rows_are_used() -> None:
-    used = set()
-    for path in SOURCES.glob("*.py"):
-        used |= set(re.findall(r'allow\(\s*"([A-Z]\d\d)"', path.read_text(encoding="utf-8")))
-    assert used == {name for name, row in OWN.items() if row.lenient}

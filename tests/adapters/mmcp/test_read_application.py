@@ -148,7 +148,7 @@ def test_a_receiver_of_broadcasts_is_named() -> None:
 UNREADABLE = component_xml("android:value='{}'").replace(".Tools", ".Other")
 
 
-def test_a_manifest_that_cannot_be_read_does_not_take_the_others_with_it() -> None:
+def test_a_manifest_that_cannot_be_read_leaves_the_others_readable() -> None:
     reading = read_app(application(UNREADABLE, component_xml(VALUE)))
     assert only(reading).component == ".Tools"
     (problem,) = reading.problems

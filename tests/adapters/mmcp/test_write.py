@@ -177,25 +177,6 @@ def test_the_other_dialect_writes_its_own_forms(value: Json) -> None:
     assert_same_declaration(writing.provider, read)
 
 
-def test_a_draft_to_1_0_moves_the_text_and_says_the_return() -> None:
-    tool = {**GREET, "parameters": {}, "return": {"message": "String"}}
-    writing = write(only(read_json({"appDescription": "Hello", "tools": [tool]})), "1.0")
-    manifest = json.loads(writing.artifacts[0].text)
-    assert manifest["instructions"] == "Hello"
-    assert manifest["tools"][0]["parameters"] == {"type": "object"}
-    assert '"message"' in manifest["tools"][0]["description"]
-    assert {finding.level for finding in writing.findings} == {Level.MOVED, Level.WIDENED}
-
-
-def test_an_activity_becomes_a_new_receiver_with_names_that_a_model_takes() -> None:
-    xml = component_xml(value_xml(manifest_of({**GREET, "name": "say.hello"})))
-    writing = write(only(read_app(application(xml))), "broadcast")
-    assert writing.provider.component == ".MmcpToolReceiver"
-    (tool,) = writing.provider.capabilities
-    assert tool.id.startswith("say_hello")
-    assert {finding.code for finding in writing.findings} >= {"component-renamed", "renamed"}
-
-
 @titled("taken", {
     "any value": AnyType(), "true": AnyType(boolean=True), "false": AnyType(boolean=False),
     "an unknown keyword": AnyType(keywords={"location": "string"}),
@@ -220,13 +201,6 @@ def test_a_schema_of_another_format_says_that_it_is_an_object() -> None:
     assert facts_of(writing)["/capabilities/0/input/keywords/type"][1] is Level.RENAMED
 
 
-def test_a_name_of_another_format_becomes_what_a_language_model_takes() -> None:
-    writing = write(provider_of(Capability(id="com.example.Notes#create", description="b")), "1.0")
-    assert writing.provider.capabilities[0].id == "com_example_Notes_create"
-    names = [(name.original, name.written) for name in writing.names if "/capabilities" in name.pointer]
-    assert names == [("com.example.Notes#create", "com_example_Notes_create")]
-
-
 def test_what_the_source_leaves_out_is_filled_in_and_reported() -> None:
     writing = write(provider_of(Capability(id="a")), "1.0")
     manifest = json.loads(artifact(writing, "mmcp_manifest.json"))
@@ -235,6 +209,20 @@ def test_what_the_source_leaves_out_is_filled_in_and_reported() -> None:
     levels = {pointer: level for pointer, (_, level) in facts_of(writing).items()}
     places = ("/instructions", "/component", "/capabilities/0/description")
     assert levels == dict.fromkeys(places, Level.DEFAULTED)
+
+
+def test_a_name_of_another_format_becomes_what_a_language_model_takes() -> None:
+    writing = write(provider_of(Capability(id="com.example.Notes#create", description="b")), "1.0")
+    assert writing.provider.capabilities[0].id == "com_example_Notes_create"
+    names = [(name.original, name.written) for name in writing.names if "/capabilities" in name.pointer]
+    assert names == [("com.example.Notes#create", "com_example_Notes_create")]
+
+
+def test_a_dialect_that_is_not_written_is_refused() -> None:
+    assert FORMAT.write is not None
+    unwritten = FORMAT.dialect("1.0").model_copy(update={"capacity": None})
+    with pytest.raises(WriteError, match="only read"):
+        FORMAT.write(DOCUMENTS, unwritten)
 
 
 def test_numbers_are_written_digit_for_digit() -> None:
@@ -323,13 +311,6 @@ def test_the_tools_that_fit_are_the_first_ones_and_smaller_ones_after_one_that_d
     assert meta_data(write(provider_of(*(tools[at] for at in (0, 1, 3, 5))), dialect))
 
 
-def test_a_dialect_that_is_not_written_is_refused() -> None:
-    assert FORMAT.write is not None
-    unwritten = FORMAT.dialect("1.0").model_copy(update={"capacity": None})
-    with pytest.raises(WriteError, match="only read"):
-        FORMAT.write(DOCUMENTS, unwritten)
-
-
 # Android's own compiler takes what is written, and a device sees the JSON that was meant
 
 COMPILED = pytest.mark.requires("aapt2", "framework-res")
@@ -381,14 +362,6 @@ def test_the_compiled_value_is_the_json_that_was_meant(
     assert (manifest[key], tool["name"], tool["description"]) == (text, text, text)
     descriptions = {name: kept["description"] for name, kept in tool["parameters"]["properties"].items()}
     assert descriptions == dict.fromkeys(NAMES, text)
-
-
-@COMPILED
-@pytest.mark.parametrize("text", HOSTILE, ids="{:.60}".format)
-def test_the_compiled_label_is_the_name(text: str, tmp_path: Path) -> None:
-    elements, writing = compiled(text, "broadcast", tmp_path)
-    (receiver,) = [kept for name, kept in elements if name == "receiver"]
-    assert receiver["label"] == writing.provider.name
 
 
 @COMPILED

@@ -129,7 +129,7 @@ def test_the_prototype_s_capabilities_are_read_whole() -> None:
 
 
 @pytest.mark.parametrize("name", APPS)
-def test_a_tool_s_app_is_read_and_written_again_says_the_same(name: str) -> None:
+def test_an_app_made_by_a_tool_means_the_same_when_written_again(name: str) -> None:
     _, label, description, rows = APPS[name]
     provider, reported = read_tool(name)
     assert (provider.component, provider.name) == (".CommandGatewayService", label)

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from adapters.mobile_mcp.tools import (
-    ACTION,
     CAPABILITIES,
     DESCRIPTION,
     FULL,
@@ -222,7 +221,7 @@ TWO_FILES = {"res/xml/mcp_capabilities.xml": FULL, "res/xml/other.xml": "<tools/
 UNREADABLE = service(NAME, DESCRIPTION, CAPABILITIES.replace("mcp_capabilities", "other"), name=".Other")
 
 
-def test_a_service_that_cannot_be_read_does_not_take_the_others_with_it() -> None:
+def test_a_service_that_cannot_be_read_leaves_the_others_readable() -> None:
     reading = read_app(UNREADABLE, WHOLE, files=TWO_FILES)
     assert [provider.component for provider in reading.providers] == [".LampService"]
     (problem,) = reading.problems
@@ -264,10 +263,6 @@ def test_other_services_and_apps_without_one_give_nothing() -> None:
 def test_a_descriptor_that_cannot_be_read_is_reported_with_its_place() -> None:
     with pytest.raises(InputError, match=r"^res/xml/mcp_capabilities\.xml:1"):
         read_app(WHOLE, files={"res/xml/mcp_capabilities.xml": "<mcp>"})
-
-
-def test_the_action_is_the_specification_s() -> None:
-    assert ACTION == "mobile.mcp.SERVICE"
 
 
 @titled(("services", "level"), {

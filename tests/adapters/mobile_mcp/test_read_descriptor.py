@@ -208,7 +208,7 @@ def test_a_capability_is_what_a_device_sees_of_it(element: str, expected: dict[s
 
 
 @pytest.mark.row("M61")
-def test_a_second_input_continues_the_first() -> None:
+def test_the_parameters_of_a_second_input_element_follow_those_of_the_first() -> None:
     assert list(properties_of(capability_of(CAPABILITY.format(INPUTS)).input)) == ["a", "b"]
 
 
@@ -223,7 +223,7 @@ def test_a_lone_capability_is_a_descriptor() -> None:
     ("mobile-mcp-capabilities", "prototype"),
     ("mcp", "pre-spec"),
 ])  # fmt: skip
-def test_the_root_says_the_dialect(root: str, dialect: str) -> None:
+def test_the_root_element_decides_the_dialect(root: str, dialect: str) -> None:
     assert provider_of(descriptor(SWITCH, root=root), strict=True).dialect == dialect
 
 

@@ -223,7 +223,7 @@ NAMES = st.text(min_size=1, max_size=8)
     names=st.tuples(NAMES, NAMES),
     arguments=st.dictionaries(st.text(max_size=4), JSON_VALUES, max_size=4),
 )
-def test_every_request_comes_back(
+def test_every_request_is_read_back_unchanged(
     dialect: WireDialect, names: tuple[str, str], arguments: dict[str, Json]
 ) -> None:
     extras = write_request(dialect, *names, arguments)
@@ -377,7 +377,7 @@ def test_what_tools_answer_instead_is_read_by_its_row(
     assert [finding.rule for finding in context.findings] == [row]
 
 
-def test_the_response_s_own_id_comes_first() -> None:
+def test_the_id_in_a_response_counts_before_that_in_its_extra() -> None:
     assert read({**answered(LISTED), "mcp_request_id": "u-9"}, strict=True).request_id == "u-1"
     assert read(answered(LISTED, id=None)).request_id == ""
 
@@ -396,7 +396,9 @@ def test_a_callback_with_timings_only_is_not_a_response(value: Json) -> None:
     ("It rained", None, "It rained"),
     (None, None, None),
 ])  # fmt: skip
-def test_a_failure_s_message_says_its_token(message: str | None, token: str | None, text: str | None) -> None:
+def test_the_message_of_a_failure_contains_its_token(
+    message: str | None, token: str | None, text: str | None
+) -> None:
     assert classify_failure(message) == (token, text)
     response = read(answered(None, "failure", message=message))
     assert (response.succeeded, response.token, response.message) == (False, token, text)
@@ -463,7 +465,7 @@ def test_a_failure_carries_its_token_and_no_output(token: str) -> None:
     assert (response.succeeded, response.token, response.message) == (False, token, "Why")
 
 
-def test_a_mixed_request_is_answered_as_it_asked() -> None:
+def test_a_request_in_mixed_words_is_answered_in_the_same_words() -> None:
     unwrapped = {"mobile-mcp-request": '{"id":7,"capability":{"id":"query","args":{}}}'}
     request = read_request(unwrapped)
     extras = write_response(MobileMcpResponse("7", succeeded=True), request)
@@ -491,7 +493,7 @@ def test_older_dialects_are_not_answered() -> None:
         write_response(MobileMcpResponse("u", succeeded=True), request)
 
 
-def test_types_of_undeclared_outputs_follow_their_values() -> None:
+def test_outputs_that_are_not_declared_have_the_types_of_their_values() -> None:
     request = MobileMcpRequest(WIRE_DIALECTS["S0"], "u", "c", wrapped=True, id_value="u")
     values = {
         "string": "x", "boolean": True, "integer": 3, "number": 2.5, "array": [], "object": {}, "null": None,

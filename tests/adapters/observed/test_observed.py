@@ -103,9 +103,7 @@ def test_every_protocol_has_a_fixture() -> None:
 
 
 @pytest.mark.parametrize("dialect", ANCHORS)
-def test_an_anchor_alone_gives_the_protocol_and_how_its_tools_are_found(
-    dialect: str,
-) -> None:
+def test_an_anchor_alone_gives_the_protocol_and_how_its_tools_are_found(dialect: str) -> None:
     reading = read(ANCHORS[dialect])
     (provider,) = reading.providers
     assert (provider.protocol, provider.dialect, provider.package) == ("observed", dialect, PACKAGE)
@@ -129,7 +127,7 @@ def test_an_anchor_alone_gives_the_protocol_and_how_its_tools_are_found(
     "a flag that is false": meta_value("com.ari_os.ari.tools", "false"),
     "a file that is not there": meta_resource("com.ari_os.ari.tools", "@xml/ari_tools"),
 })  # fmt: skip
-def test_another_app_is_none_of_them(inner: str) -> None:
+def test_an_app_without_a_known_anchor_has_no_providers(inner: str) -> None:
     assert read(inner).providers == ()
 
 
@@ -181,15 +179,15 @@ OLD_ROSENPIN = "io.rosenpin.mcp.action"
         (PROVIDER.format("org.example.a;org.example.tools.flint", ""), {}, {"dialect": "flint"}),
     "a library has a placeholder until it is merged": (FLINT_PROVIDER, {}, {"dialect": "flint"}),
     "a content provider that is exported": (FLINT_PROVIDER, {}, {"access": ComponentAccess(exported=True)}),
-    "a content provider is exported only if it says so": (CLOSED_FLINT, {},
+    "a content provider is exported only if it states that": (CLOSED_FLINT, {},
         {"access": ComponentAccess(exported=False, permission="a.READ")}),
-    "mabl says name and description": (service("com.penumbraos.mabl.sdk.action.TOOL_SERVICE", meta=MABL), {},
+    "mabl has name and description": (service("com.penumbraos.mabl.sdk.action.TOOL_SERVICE", meta=MABL), {},
         {"name": "Battery", "description": "How full it is"}),
     # McpConstants.kt of Mobile-MCP/Mobile-MCP at commit 2edd265, before the package was renamed.
     "rosenpin's first action": (service(f"{OLD_ROSENPIN}.MCP_SERVICE"), {}, {"dialect": "rosenpin-mmcp"}),
     "rosenpin's first action of tools": (service(f"{OLD_ROSENPIN}.MCP_TOOL_SERVICE"), {},
         {"dialect": "rosenpin-mmcp"}),
-    "rosenpin's template says what its server is": (rosenpin(), {}, {
+    "rosenpin's template describes its server": (rosenpin(), {}, {
         "name": "Phone", "description": "Calls people",
         "access": ComponentAccess(permission="io.rosenpin.mmcp.permission.ACCESS_MCP_SERVICE"),
         "facts": {"version": "1.0.0", "capabilities": "tools,resources", "protocol_version": "2024-11-05"}}),
@@ -205,7 +203,7 @@ OLD_ROSENPIN = "io.rosenpin.mcp.action"
         {"dialect": "capapp-v1", "facts": {"namespace": "files", "protocol_version": 1}}),
     "a component that no other app may call": (EUNO.replace('exported="true"', 'exported="false"'), {},
         {"access": ComponentAccess(exported=False), "facts": {}}),
-    "agentos says name and description of the plugin": (agentos(),
+    "agentos states name and description of the plugin": (agentos(),
         plugin('{"name": "notes", "description": "Keeps notes", "extensions": {}}'),
         {"name": "notes", "description": "Keeps notes"}),
     "a plugin file that ends leaves the app's own label": (agentos(), plugin("{"),
@@ -215,7 +213,7 @@ OLD_ROSENPIN = "io.rosenpin.mcp.action"
     "a plugin file with another name leaves it": (agentos(), plugin('{"name": 1}'),
         {"name": "Example", "description": None}),
 })  # fmt: skip
-def test_a_component_says_what_its_protocol_has(
+def test_a_component_is_read_with_the_facts_of_its_protocol(
     component: str, files: dict[str, str], expected: dict[str, Any]
 ) -> None:
     provider = read_one(component, files)
@@ -241,7 +239,9 @@ def test_an_ari_app_of_links_only_is_known_by_a_flag() -> None:
     ("ari", "", "ari_tools.json"),
     ("agentos", meta_value("org.agentos.plugin.assets", "plugin"), "plugin/plugin.json"),
 ])  # fmt: skip
-def test_a_file_that_is_not_a_text_costs_its_own_protocol_alone(dialect: str, meta: str, asset: str) -> None:
+def test_a_file_that_is_not_a_text_leaves_other_protocols_readable(
+    dialect: str, meta: str, asset: str
+) -> None:
     anchor = ANCHORS[dialect].replace("</service>", f"{meta}</service>")
     built = pack_project(
         {
@@ -376,7 +376,7 @@ def test_zwdroid_lists_functions_in_a_raw_resource() -> None:
     assert properties_of(capability.input)["place"].required
 
 
-def test_a_list_of_functions_by_itself_is_nobody_s_in_particular() -> None:
+def test_a_list_of_functions_without_an_app_is_not_claimed() -> None:
     assert FORMAT.detect(SourceFile("a.json", b'[{"type": "function", "function": {"name": "a"}}]')) == 0
 
 
@@ -423,7 +423,7 @@ TOOL = st.dictionaries(st.sampled_from(MEMBERS), JSON_VALUES | st.just("int"), m
 
 @pytest.mark.parametrize("form", ["ari", "catalog", "functions", "named-lists"])
 @given(tools=st.lists(TOOL | JSON_VALUES, max_size=4) | JSON_VALUES, shape=st.sampled_from(["", "tools"]))
-def test_wild_input_is_read_or_refused_and_nothing_else(form: ToolsForm, tools: Any, shape: str) -> None:
+def test_any_input_is_read_or_refused_with_a_typed_error(form: ToolsForm, tools: Any, shape: str) -> None:
     value = {"declarationVersion": 1, shape: tools} if shape else tools
     try:
         declared = read_tools(form, json.dumps(value), Place(path="p"))

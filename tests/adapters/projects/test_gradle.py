@@ -97,20 +97,20 @@ def test_namespace_and_placeholders_are_read(text: str, placeholders: dict[str, 
     ('android { namespace = "a.b" // "\n}', "a.b", "a.b"),
     ('println("namespace = \\"no\\"")', None, None),
 ])  # fmt: skip
-def test_what_a_script_says_or_leaves_open(
+def test_a_value_in_a_build_script_is_read_or_unknown(
     text: str, application_id: str | None, namespace: str | None
 ) -> None:
     gradle = read_gradle(text)
     assert (gradle.application_id(), gradle.namespace) == (application_id, namespace)
 
 
-def test_a_flavour_without_a_name_is_none() -> None:
+def test_a_flavour_without_a_name_is_left_out() -> None:
     gradle = read_gradle("android { productFlavors { ${ { } } }")
     assert (gradle.flavours, gradle.names_in("playRelease")) == ((), None)
 
 
 @given(st.text(alphabet="{}()[]\"'/*\\\n;=$ +,.:namespceidlato\t", max_size=200))
-def test_any_text_says_something_or_nothing(text: str) -> None:
+def test_any_text_as_a_build_script_is_read_without_an_error(text: str) -> None:
     gradle = read_gradle(text)
     for name in (None, "debug", text[:8]):
         gradle.application_id(name)
@@ -132,7 +132,7 @@ def test_constants_that_multiply_each_other_stop() -> None:
     assert read_gradle(text).namespace is None
 
 
-def test_a_file_beyond_the_limit_says_nothing() -> None:
+def test_nothing_is_read_of_a_file_beyond_the_limit() -> None:
     assert read_gradle(KOTLIN + " " * MAX_CHARACTERS) == GradleFile()
 
 
@@ -272,7 +272,7 @@ def test_what_only_a_build_knows_of_dependencies_is_reported_with_its_line(state
     "unit tests of Android are left out": ("androidUnitTest { dependencies", [], 0),
     "a source set of another name is reported": ('getByName("mobileMain") { dependencies', [], 1),
 })  # fmt: skip
-def test_of_a_multiplatform_module_what_android_has_is_read(
+def test_the_android_part_of_a_multiplatform_module_is_read(
     header: str, expected: list[str], unread: int
 ) -> None:
     text = f'kotlin {{ sourceSets {{ {header} {{ implementation(project(":a")) }} }} }}'
@@ -281,7 +281,7 @@ def test_of_a_multiplatform_module_what_android_has_is_read(
 
 
 @given(st.text(alphabet="{}()[]\"'/*\\\n;=$ +,.:projectincludm\t", max_size=200))
-def test_any_text_is_read_or_left(text: str) -> None:
+def test_any_text_as_settings_is_read_without_an_error(text: str) -> None:
     read_settings(text)
     read_dependencies(f"dependencies {{ {text}")
     read_version_catalog(text)
@@ -335,7 +335,7 @@ def test_plugins_decide_what_a_module_is(
     assert (gradle.application_id(), gradle.minimum_sdk) == facts
 
 
-def test_a_catalog_says_plugins() -> None:
+def test_plugins_are_looked_up_in_the_version_catalog() -> None:
     assert read_version_catalog(CATALOG).plugins["my.app"] == "dev.example.convention"
 
 

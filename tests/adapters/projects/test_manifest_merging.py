@@ -243,7 +243,7 @@ def test_a_library_that_cannot_be_read_leaves_the_app_and_the_others() -> None:
     )
 
 
-def test_no_manifest_can_know_the_mark_that_names_an_elements_file() -> None:
+def test_no_manifest_can_forge_the_mark_that_names_an_elements_file() -> None:
     namespace = FILE_MARK[1:].partition("}")[0]
     assert len(namespace) > len("urn:droidgate:") + 30
 

@@ -130,13 +130,6 @@ def test_inspect_prints_the_model_as_json(droidgate: Runner, golden: Golden) -> 
     golden("cli/inspect.json", run.out)
 
 
-def test_inspect_reads_standard_input(droidgate: Runner) -> None:
-    run = droidgate("inspect", "-", "--json", stdin=TIMER.encode())
-    (provider,) = run.document("inspect")["providers"]
-    assert [capability["id"] for capability in provider["capabilities"]] == ["start_timer", "stop_timer"]
-    assert provider["source"]["path"] == "-"
-
-
 def test_a_leniency_is_reported_and_refused_by_strict(droidgate: Runner, golden: Golden) -> None:
     Path("lenient.xml").write_text(TIMER.replace('required="false"', 'required="no"'))
     run = droidgate("inspect", "lenient.xml")
@@ -224,7 +217,7 @@ def findings(droidgate: Runner, *words: str) -> list[dict[str, Any]]:
     return found
 
 
-def test_lint_names_rule_place_and_way_out(droidgate: Runner, golden: Golden) -> None:
+def test_lint_names_rule_place_and_fix(droidgate: Runner, golden: Golden) -> None:
     broken = TIMER.replace(' version="1.0">\n    <cap', ">\n    <cap").replace('type="integer"', 'type="int"')
     Path("broken.xml").write_text(broken)
     run = droidgate("lint", "broken.xml")
@@ -291,7 +284,7 @@ def test_lint_threshold_decides_the_exit_code(droidgate: Runner) -> None:
         assert droidgate("lint", "timer", "--fail-on", threshold).code == expected
 
 
-def test_lint_says_a_finding_once(droidgate: Runner) -> None:
+def test_lint_shows_a_finding_once(droidgate: Runner) -> None:
     Path("timer/app/src/main/res/xml/timer.xml").write_text(TIMER.replace('type="integer"', 'type="int"'))
     keys = [json.dumps(finding, sort_keys=True) for finding in findings(droidgate, "timer")]
     assert len(keys) == len(set(keys)) > 0
@@ -356,7 +349,7 @@ ONE_FINDING = {
 
 
 @pytest.mark.parametrize("name", ONE_FINDING)
-def test_lint_of_a_folder_finds_one_thing(droidgate: Runner, name: str) -> None:
+def test_lint_of_a_folder_finds_the_one_fault_in_it(droidgate: Runner, name: str) -> None:
     tree, (code, level, path, line, message) = ONE_FINDING[name]
     write(tree)
     (finding,) = findings(droidgate, "app")
@@ -425,7 +418,7 @@ def test_a_file_that_the_compiler_of_an_entry_point_writes_is_not_missing(
 # diff
 
 
-def test_diff_says_what_breaks(droidgate: Runner, golden: Golden) -> None:
+def test_diff_shows_breaking_changes(droidgate: Runner, golden: Golden) -> None:
     changed = Path("text.xml").read_text().replace('required="false"', 'required="true"')
     Path("new.xml").write_text(changed.replace('id="stop_timer"', 'id="stop_timers"'))
     run = droidgate("diff", "timer.xml", "new.xml")
@@ -504,7 +497,7 @@ def test_the_demo_works_where_no_adb_program_is_and_is_short_and_narrow(droidgat
     assert [line for line in lines if len(line) > 100] == []
 
 
-def test_the_demo_says_what_is_wrong_with_the_adb_program(adb_program: Path, droidgate: Runner) -> None:
+def test_the_demo_explains_what_is_wrong_with_the_adb_program(adb_program: Path, droidgate: Runner) -> None:
     adb_program.write_text("#!/bin/sh\necho broken; exit 3\n")
     adb_program.chmod(0o700)
     run = droidgate("demo")
@@ -571,7 +564,7 @@ def test_the_demo_fails_where_an_answer_differs(monkeypatch: pytest.MonkeyPatch,
     "inspect bad.json", "lint bad.json", "diff bad.json tools.json",
     "convert bad.json --to mmcp -o out --force",
 ])  # fmt: skip
-def test_text_from_apps_steers_no_terminal(droidgate: Runner, typed: str) -> None:
+def test_text_from_apps_cannot_control_the_terminal(droidgate: Runner, typed: str) -> None:
     write_tools(Path("bad.json"), hostile_tools())
     for flags in ([], ["--json"]):
         run = droidgate(*typed.split(), *flags)
@@ -616,7 +609,7 @@ def test_the_process_prints_the_same_as_a_call(droidgate: Runner) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("flags", [(), ("--json",)], ids=["page", "json"])
-def test_a_locale_without_unicode_still_gets_everything(flags: tuple[str, ...]) -> None:
+def test_a_locale_without_unicode_shows_the_whole_page(flags: tuple[str, ...]) -> None:
     tools = {"tools": [{"name": "a", "description": "Grüße 日本", "inputSchema": {"type": "object"}}]}
     write_tools(Path("unicode.json"), tools)
     run = run_process("inspect", "unicode.json", *flags, PYTHONIOENCODING="ascii", LC_ALL="C")
@@ -656,7 +649,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeAdbServer]:
 
 
 @pytest.mark.usefixtures("server")
-def test_each_device_is_shown_with_its_state_and_the_way_out(droidgate: Runner) -> None:
+def test_each_device_is_shown_with_its_state_and_a_hint(droidgate: Runner) -> None:
     run = droidgate("devices")
     assert run.code == 0
     lines = {line.split()[0]: line for line in run.out.splitlines()[1:]}
@@ -673,7 +666,7 @@ def test_the_document_of_devices_fits_its_schema(droidgate: Runner) -> None:
     assert (locked["ready"], locked["state"], locked["sdk"]) == (False, "unauthorized", None)
 
 
-def test_a_device_that_answers_wrongly_is_shown_so(droidgate: Runner, server: FakeAdbServer) -> None:
+def test_a_device_that_answers_wrongly_is_shown_as_such(droidgate: Runner, server: FakeAdbServer) -> None:
     server.shell = lambda *_: Answer(b"garbage")
     run = droidgate("devices")
     assert run.code == 0

@@ -52,7 +52,7 @@ DEFAULTS = {
     "in a pyproject": ({"pyproject.toml": f"[tool.droidgate]\n{STRICT}"}, {}, (), 3),
     "in a folder above": ({"../droidgate.toml": STRICT}, {}, (), 3),
     "in a pyproject above": ({"../pyproject.toml": f"{PROJECT}[tool.droidgate]\n{STRICT}"}, {}, (), 3),
-    "the closest file holds alone": ({"../droidgate.toml": STRICT, "droidgate.toml": ""}, {}, (), 0),
+    "only the closest file counts": ({"../droidgate.toml": STRICT, "droidgate.toml": ""}, {}, (), 0),
     "a pyproject without settings": ({"pyproject.toml": PROJECT}, {}, (), 0),
     "a broken pyproject": ({"pyproject.toml": "this is [ not TOML\n"}, {}, (), 0),
     "a pyproject of others": ({"pyproject.toml": "[tool.ruff]\nline-length = 3\n"}, {}, (), 0),

@@ -95,7 +95,7 @@ def test_a_revision_without_its_prefix_is_explained() -> None:
     assert ran.stderr.endswith("hint: check the path, or write git:main for a revision\n")
 
 
-def test_the_page_names_what_there_is() -> None:
+def test_the_page_uses_inputs_and_hooks_that_exist() -> None:
     page = (CHECKOUT / "docs/guides/in-ci.md").read_text(encoding="utf-8")
     blocks: list[Any] = [yaml.safe_load(block.split("```")[0]) for block in page.split("```yaml\n")[1:]]
     workflow, hooks = blocks

@@ -89,7 +89,7 @@ def test_convert_writes_artifacts_report_and_names(droidgate: Runner, golden: Go
     assert back["providers"][0]["capabilities"][0]["id"] == "start_timer"
 
 
-def test_the_files_are_what_their_schemas_and_digests_say(droidgate: Runner) -> None:
+def test_the_files_fit_their_schemas_and_digests(droidgate: Runner) -> None:
     document = droidgate.document("convert", "timer", "tools.json", "--to", "appfunctions", "-o", "out")
     assert document == fidelity()
     conversions = document["conversions"]
@@ -176,7 +176,7 @@ def test_a_descriptor_with_thousands_of_tools_is_read_and_grouped(droidgate: Run
 
 
 @pytest.mark.parametrize("guidance", ["", ' a:description="Search first"'])
-def test_a_conversion_of_no_capabilities_says_so(droidgate: Runner, guidance: str) -> None:
+def test_a_conversion_of_no_capabilities_is_reported_as_empty(droidgate: Runner, guidance: str) -> None:
     android = 'xmlns:a="http://schemas.android.com/apk/res-auto"'
     Path("guide.xml").write_text(f"<AppFunctionAppMetadata {android}{guidance}/>")
     run = converted(droidgate, "guide.xml", to="mcp")
@@ -648,7 +648,7 @@ def unasked(small_sources: None, phone: VirtualPhone, droidgate: Runner) -> None
     pytest.param("catalog", "`droidgate formats`", id="a catalog of files has no row of the app's files"),
     # a catalog of files has no row of the app's files
 ])  # fmt: skip
-def test_an_app_that_nobody_asked_gets_no_descriptor(
+def test_an_app_whose_receiver_was_not_asked_gets_no_descriptor(
     source: str | Path, hint: str, droidgate: Runner
 ) -> None:
     write_bare_project(Path("project"))
@@ -668,7 +668,7 @@ def test_an_app_that_nobody_asked_gets_no_descriptor(
 
 
 @pytest.mark.usefixtures("unasked")
-def test_an_app_that_nobody_asked_stops_no_other_and_an_empty_list_is_one(droidgate: Runner) -> None:
+def test_an_app_whose_receiver_was_not_asked_stops_no_other_conversion(droidgate: Runner) -> None:
     write_tools(Path("empty.json"), {"tools": []})
     run = converted(droidgate, ON_PHONE, "empty.json", to="mcp", code=3)
     assert "dev.droidgate.sample.weather/.WeatherReceiver cannot be written: its capabilities" in run.err
@@ -721,7 +721,7 @@ def typed(request: pytest.FixtureRequest, catalog: Path, tmp_path: Path) -> list
     indirect=["typed"],
     ids=WRITING,
 )
-def test_files_are_listed_on_standard_output_and_a_second_run_says_that_they_are_the_same(
+def test_files_are_listed_on_standard_output_and_a_second_run_reports_them_unchanged(
     typed: list[str], again: str, droidgate: Runner
 ) -> None:
     first, second = droidgate(*typed), droidgate(*typed)
@@ -746,7 +746,7 @@ def test_the_lines_on_standard_error_are_notes(droidgate: Runner) -> None:
     assert converted(droidgate, APPS / "clock-in", "--json", "--quiet", to="mmcp").err == ""
 
 
-def test_a_diff_has_standard_output_for_itself(droidgate: Runner, tmp_path: Path) -> None:
+def test_only_the_diff_is_on_standard_output(droidgate: Runner, tmp_path: Path) -> None:
     project = copy_module("pdf-tool", tmp_path)
     run = droidgate("migrate", APPS / "clock-in", "--to", "appfunctions", "--into", project)
     assert run.out.startswith("--- a/src/main/AndroidManifest.xml\n")

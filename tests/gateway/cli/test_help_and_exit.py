@@ -285,7 +285,7 @@ def press():
 
 
 @pytest.mark.parametrize("where", PROGRAMS_THAT_PRESS_CTRL_C)
-def test_ctrl_c_ends_a_run_without_output_wherever_it_comes(where: str, tmp_path: Path) -> None:
+def test_ctrl_c_ends_a_run_without_output_at_every_step(where: str, tmp_path: Path) -> None:
     program = f"{PRESS}{PROGRAMS_THAT_PRESS_CTRL_C[where]}cli.main()"
     command = [sys.executable, "-c", program, "inspect", str(tmp_path)]
     run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
@@ -348,21 +348,11 @@ def test_help_and_version_import_nothing_heavy(arguments: tuple[str, ...]) -> No
 
 UNUSED_BY_A_PLAIN_REPORT = {
     *("rich", "jsonschema", "adbutils", "duckdb", "jinja2", "cryptography"),
-    *(
-        "droidgate_android.app_search",
-        "droidgate_android.apk.reader",
-        "droidgate_mappings.compare",
-        "droidgate.cli.descriptors.inspect_documents",
-        "droidgate.sources.catalogs.catalog_rows",
-    ),
-    *(
-        "droidgate.coverage",
-        "droidgate.devices",
-        "droidgate_mappings.fit",
-        "droidgate_phone",
-        "droidgate_shim",
-    ),
-}
+    *("droidgate_android.app_search", "droidgate_android.apk.reader", "droidgate_mappings.compare",
+        "droidgate.cli.descriptors.inspect_documents", "droidgate.sources.catalogs.catalog_rows"),
+    *("droidgate.coverage", "droidgate.devices", "droidgate_mappings.fit", "droidgate_phone",
+        "droidgate_shim"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("below", ["", "app/src/main/res/xml/mcp_capabilities.xml"])
@@ -382,7 +372,7 @@ def test_the_modules_that_a_plain_report_must_not_import_are_written_as_they_are
     assert {name for name in UNUSED_BY_A_PLAIN_REPORT if find_spec(name) is None} == set()
 
 
-def test_a_report_does_import_the_model() -> None:
+def test_a_report_imports_the_model() -> None:
     code, modules = _imported_by("formats", "--json-schema")
     assert code == 0
     assert "pydantic" in modules
@@ -440,7 +430,7 @@ def test_no_arguments_show_the_help_as_a_usage_error(droidgate: Runner) -> None:
     assert run.err.startswith("Usage: droidgate")
 
 
-def test_a_mistake_of_ours_is_one_line(droidgate: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_internal_error_is_one_line(droidgate: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     def explode(*_arguments: object, **_options: object) -> int:
         raise ValueError("wires\ncrossed \x1b[31m")
 
@@ -455,7 +445,7 @@ def test_a_mistake_of_ours_is_one_line(droidgate: Runner, monkeypatch: pytest.Mo
     assert "Traceback (most recent call last)" in droidgate("inspect", "x").err
 
 
-def test_a_reader_that_goes_away_ends_it_quietly() -> None:
+def test_a_closed_pipe_ends_a_command_quietly() -> None:
     ours, theirs = os.pipe()
     os.close(ours)
     command = [*WHOLE_PROGRAM, "formats", "--json"]
@@ -545,7 +535,7 @@ def test_quiet_never_leaves_out_data_warnings_or_errors(droidgate: Runner) -> No
 
 
 @in_folder
-def test_one_run_leaves_nothing_to_the_next(droidgate: Runner) -> None:
+def test_one_run_leaves_no_settings_for_the_next(droidgate: Runner) -> None:
     assert droidgate("inspect", "timer", "-qq").out == ""
     assert _steps(droidgate("-v", "inspect", "timer").err) == ["read timer"]
     run = droidgate("inspect", "timer")
@@ -580,7 +570,7 @@ def test_a_step_that_fails_is_logged_as_such_and_long_ones_are_cut(caplog: pytes
 
 
 @in_folder
-def test_a_step_cannot_steer_the_terminal(droidgate: Runner) -> None:
+def test_a_logged_step_cannot_control_the_terminal(droidgate: Runner) -> None:
     name = "\x1b[2Jtimer.xml"
     Path(name).write_text(TIMER)
     assert _steps(droidgate("inspect", name, "-v").err) == ["read \\x1b[2Jtimer.xml"]

@@ -1,11 +1,9 @@
 """What pages show: one screen, findings in groups, access rules, marks on texts of apps, shared words."""
 
 import ast
-import io
 import json
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +45,7 @@ from droidgate_phone.system.releases import load_release
 from droidgate_shim.builder.sample_apps import sample_apps_directory
 from gateway.cli.program_runs import Runner, Terminal, run_on_terminal
 from gateway.cli.samples import write_bare_project, write_tools
-from requirements_of_tests import CHECKOUT, require
+from requirements_of_tests import CHECKOUT
 from titled_rows import titled
 
 CELL = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40)
@@ -82,7 +80,7 @@ def test_a_long_page_keeps_its_first_parts_and_its_summary_and_counts_the_rest()
     assert texts(short).count("and 8 more rows") == 4
 
 
-def test_parts_have_fewer_rows_where_all_of_them_fit_then() -> None:
+def test_parts_have_fewer_rows_where_that_makes_all_of_them_fit() -> None:
     page = [block for number in range(3) for block in part(f"part {number}", 12)]
     short = short_page([*page, Line("end")], plain_height)
     assert [len(block.rows) for block in short if isinstance(block, Table)] == [6] * 3
@@ -185,18 +183,6 @@ def test_a_terminal_gets_a_page_a_pipe_all_of_it(droidgate: Runner, monkeypatch:
     assert "--details shows everything" in shown(), "one run does not change the next"
 
 
-@pytest.mark.parametrize("command", ["inspect", "lint"])
-def test_the_corpus_takes_about_a_page_or_two(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    corpus = require("corpus")
-    monkeypatch.setattr(sys, "stderr", io.StringIO())
-    terminal = Terminal()
-    monkeypatch.setenv("COLUMNS", "140")
-    with monkeypatch.context() as patched:
-        patched.setattr(sys, "stdout", terminal)
-        run([command, str(corpus)])
-    assert 20 < len(terminal.getvalue().splitlines()) < 110
-
-
 def _finding(code: str, level: Level, pointer: str, message: str = "m", line: int = 1) -> Finding:
     return Finding(
         code=code, level=level, pointer=pointer, message=message, source=Place(path="a.xml", line=line)
@@ -226,12 +212,12 @@ def test_findings_are_grouped_by_code_and_capability_gravest_first() -> None:
     assert sum(len(group.findings) for group in groups) == len(FINDINGS)
 
 
-def test_a_group_says_its_first_message_and_that_there_are_others() -> None:
+def test_a_group_shows_its_first_message_and_that_there_are_others() -> None:
     _, group, *_ = group_findings(FINDINGS, ["first", "second"])
     assert (group.message, group.place) == ("one (and 1 more like it)", "a.xml:1,2")
 
 
-def test_what_is_said_of_different_fields_of_the_provider_is_not_one_group() -> None:
+def test_findings_on_different_fields_of_the_provider_are_separate_groups() -> None:
     fields = [_finding("set", Level.DEFAULTED, "/component"), _finding("set", Level.DEFAULTED, "/name")]
     parts = [_finding("set", Level.DEFAULTED, f"/definitions/{name}/kind") for name in "ab"]
     assert [group_finding.prefix for group_finding in group_findings([*fields, *parts])] == [
@@ -260,7 +246,7 @@ def test_a_table_of_findings_shows_the_place_of_each() -> None:
     assert findings_table([]) == []
 
 
-def test_remarks_keep_the_place_and_the_words_of_each() -> None:
+def test_each_remark_has_its_own_place_and_words() -> None:
     elsewhere = Finding(
         code="c", level=Level.NOTE, pointer="", message="one", source=Place(path="b.xml", line=9)
     )
@@ -366,16 +352,6 @@ def test_open_capabilities_have_no_such_line() -> None:
     assert _lines({}, {"restrict_callers": False}, {"access_level": "androidTrusted"}) == []
 
 
-def test_the_rules_of_capabilities_are_below_the_table() -> None:
-    provider = Provider(
-        protocol="appfunctions",
-        capabilities=(Capability(id="c", access=CapabilityAccess(enabled_by_default=False)),),
-    )
-    page = provider_page(provider)
-    assert isinstance(page[-2], Table)
-    assert page[-1] == Line("disabled until the app enables it: c", 1)
-
-
 ISOLATED = "has hidden characters: U+2066"
 MARKED_TOOLS = {
     "tools": [
@@ -425,23 +401,13 @@ def test_markdown_shows_every_text_as_it_is(row: tuple[str, str]) -> None:
     assert [" ".join(text.split()) for text in shown] == ["done", "A", "B", *words, words[0]]
 
 
-@titled(
-    ("text", "written"),
-    {
-        "a place and a code stay readable": (
-            "app/src/AndroidManifest.xml:26, page_count (text-only)!/a: hint",
-            "app/src/AndroidManifest.xml:26, page_count (text-only)!/a: hint",
-        ),
-        "links": (
-            "https://x.example www.x.example a@b.c",
-            "https&#58;//x.example www&#46;x.example a&#64;b.c",
-        ),
-        "what only GitHub links or draws": (
-            "GH-12 o/r#1 @team :smile: :100: $a$",
-            "GH&#45;12 o/r&#35;1 &#64;team &#58;smile: &#58;100: &#36;a&#36;",
-        ),
-    },
-)
+@titled(("text", "written"), {
+    "a place and a code stay readable": ("app/src/AndroidManifest.xml:26, page_count (text-only)!/a: hint",
+        "app/src/AndroidManifest.xml:26, page_count (text-only)!/a: hint"),
+    "links": ("https://x.example www.x.example a@b.c", "https&#58;//x.example www&#46;x.example a&#64;b.c"),
+    "what only GitHub links or draws": ("GH-12 o/r#1 @team :smile: :100: $a$",
+        "GH&#45;12 o/r&#35;1 &#64;team &#58;smile: &#58;100: &#36;a&#36;"),
+})  # fmt: skip
 def test_markdown_escapes_what_github_marks_up_and_nothing_else(text: str, written: str) -> None:
     assert plain_markdown(text) == written
 
@@ -543,10 +509,6 @@ def test_a_built_shim_shows_the_marks_of_the_apps_behind_it() -> None:
     ]
 
 
-ROOTS = ("gateway", "adapters", "mappings", "device_shim")
-OWN = sorted((CHECKOUT / "gateway" / "droidgate" / "cli").rglob("*.py"))
-
-
 @pytest.mark.parametrize(("level", "name"), [
     (18, "Android 4.3 (API 18)"),
     (24, "Android 7.0 (API 24)"),
@@ -568,50 +530,7 @@ def test_the_names_are_the_versions_that_the_phones_state(release: str) -> None:
     assert f"{stated}.".startswith(f"{named[1]}.")
 
 
-BARE_LEVEL = re.compile(r"(?<!\()\b(?:API(?: level)?|SDK) (?:\{\}|\d)")
-"""A number that stands alone; `Android 13 (API 33)` has the version that users know."""
-
-
-def _texts_with_places(path: Path) -> Iterator[str]:
-    """Yield what a module's code writes, docstrings apart; `{}` is a value in it."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    others = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.JoinedStr):
-            others |= {id(value) for value in node.values}
-            yield "".join(
-                str(value.value) if isinstance(value, ast.Constant) else "{}" for value in node.values
-            )
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in others:
-            yield node.value
-
-
-@pytest.mark.slow
-def test_no_text_has_an_api_level_without_the_version_that_users_know() -> None:
-    modules = [path for root in ROOTS for path in sorted((CHECKOUT / root).rglob("*.py"))]
-    bare = [
-        f"{path.relative_to(CHECKOUT)}: {text}"
-        for path in modules
-        if path.name != "android_names.py"
-        for text in _texts_with_places(path)
-        if BARE_LEVEL.search(text)
-    ]
-    assert bare == []
-
-
-@pytest.mark.parametrize(("code", "is_bare"), [
-    ('f"Android has it from API level {level} on"', True),
-    ('"it targets SDK 30"', True),
-    ('"needs Android 7.0 (API 24) or later"', False),
-    ('f"{name}: {android_name(level)}"', False),
-])  # fmt: skip
-def test_a_bare_api_level_is_found(tmp_path: Path, code: str, *, is_bare: bool) -> None:
-    module = tmp_path / "module.py"
-    module.write_text(f"print({code})\n")
-    assert any(map(BARE_LEVEL.search, _texts_with_places(module))) is is_bare
-
-
-def test_counts_have_their_nouns_in_the_right_number() -> None:
+def test_nouns_after_counts_are_singular_or_plural() -> None:
     assert (amount(1, "tool"), amount(2, "tool"), amount(0, "tool")) == ("1 tool", "2 tools", "0 tools")
     assert amount(2000, "capability", "capabilities") == "2,000 capabilities"
 
@@ -620,15 +539,36 @@ def test_a_file_is_named_on_one_line() -> None:
     assert file_line("created", Path("out/a\nb")) == "created: out/a b"
 
 
-def _texts(path: Path) -> list[str]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+BARE_LEVEL = re.compile(r"(?<!\()\b(?:API(?: level)?|SDK) (?:\{\}|\d)")
+"""A number that stands alone; `Android 13 (API 33)` has the version that users know."""
+
+
+def texts_of(module: str) -> list[str]:
+    """Return what a module's code writes, docstrings apart; `{}` is a value in it."""
+    nodes = list(ast.walk(ast.parse(module)))
+    docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    joined = [node.values for node in nodes if isinstance(node, ast.JoinedStr)]
+    parts = {id(part) for values in joined for part in values}
+    constants: list[list[ast.expr]]
+    constants = [[node] for node in nodes if isinstance(node, ast.Constant) and id(node) not in parts]
     return [
-        node.value
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in values)
+        for values in [*joined, *constants]
+        if not values or id(values[0]) not in docstrings
     ]
 
 
-def test_no_text_leaves_the_number_of_a_noun_open() -> None:
-    texts = {text for path in OWN for text in _texts(path)}
-    assert {text for text in texts if re.search(r"[a-z]\(e?s\)", text)} == set()
+OPEN_PLURAL = re.compile(r"[a-z]\(e?s\)")
+
+
+@pytest.mark.slow
+@titled(("roots", "wrong"), {
+    "an API level without the version": (("gateway", "adapters", "mappings", "device_shim"), BARE_LEVEL),
+    "a noun whose number is left open": (("gateway",), OPEN_PLURAL),
+})  # fmt: skip
+def test_no_text_of_the_program_has(roots: tuple[str, ...], wrong: re.Pattern[str]) -> None:
+    modules = [path for root in roots for path in (CHECKOUT / root).rglob("*.py")]
+    texts = [path.read_text(encoding="utf-8") for path in modules if path.name != "android_names.py"]
+    assert [text for module in texts for text in texts_of(module) if wrong.search(text)] == []
+    wrongly = texts_of("""f'from API level {level} on', 'needs Android 7.0 (API 24)', 'tool(s)'""")
+    assert len(list(filter(wrong.search, wrongly))) == 1

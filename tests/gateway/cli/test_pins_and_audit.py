@@ -82,7 +82,7 @@ def test_a_changed_declaration_is_shown_before_it_is_approved_again(droidgate: R
     pytest.param(False, ("--yes",), "run it on a terminal; your policy lets no program approve", id="--yes"),
     pytest.param(True, (), "read the above, then run it again with --yes", id="the policy lets programs"),
 ])  # fmt: skip
-def test_nothing_is_approved_where_nobody_can_be_asked(
+def test_nothing_is_approved_without_a_terminal_or_option(
     options: tuple[str, ...], hint: str, droidgate: Runner, home: Path, *, may_approve: bool
 ) -> None:
     if may_approve:
@@ -95,13 +95,13 @@ def test_nothing_is_approved_where_nobody_can_be_asked(
 
 
 @pytest.mark.parametrize(("answer", "approved"), [(b"y\n", 1), (b"n\n", 0), (b"\n", 0)])
-def test_a_terminal_is_asked(answer: bytes, approved: int, home: Path) -> None:
+def test_a_terminal_is_asked_for_confirmation(answer: bytes, approved: int, home: Path) -> None:
     shown = run_on_terminal("pins", "approve", CREATE, typed=answer, DROIDGATE_HOME=str(home))
     assert "Approve 1 capability? [y/N]" in shown
     assert len(PinStore().list()) == approved
 
 
-def test_a_question_that_nobody_answers_ends_with_one_error(home: Path) -> None:
+def test_a_question_without_an_answer_ends_with_one_error(home: Path) -> None:
     end_of_input = b"\x04"
     shown = run_on_terminal("pins", "approve", CREATE, typed=end_of_input, DROIDGATE_HOME=str(home))
     hint = "hint: answer y or n; see `droidgate pins approve --help`"
@@ -118,13 +118,13 @@ def test_without_approvals_a_list_of_them_names_the_command_that_approves(
     assert (run.code, run.out, run.err) == (0, expected, "")
 
 
-def test_a_person_at_a_terminal_needs_no_question(home: Path) -> None:
+def test_a_person_who_calls_at_a_terminal_is_not_asked(home: Path) -> None:
     shown = run_on_terminal("pins", "approve", CREATE, "--yes", typed=b"", DROIDGATE_HOME=str(home))
     assert "Approve 1 capability?" not in shown
     assert len(PinStore().list()) == 1
 
 
-def test_a_name_that_means_nothing_gets_a_suggestion(droidgate: Runner) -> None:
+def test_an_unknown_name_has_a_suggestion(droidgate: Runner) -> None:
     run = droidgate("pins", "approve", "creatNote")
     assert (run.code, run.out) == (2, "")
     assert (

@@ -46,7 +46,7 @@ def test_each_unsafe_character_is_shown_by_its_code() -> None:
     assert visible("a\x1bb\x9bc\u202ed\ud800e\U000e0041f") == r"a\x1bb\x9bc\u202ed\ud800e\U000e0041f"
 
 
-def test_words_of_every_language_stay_as_they_are() -> None:
+def test_words_of_every_language_are_not_changed() -> None:
     text = "Grüße, 日本語, می\u200cخواهم, 👩\u200d💻, a\u0301"
     assert visible(text) == text
 
@@ -58,7 +58,9 @@ def test_one_line_has_no_line_breaks_and_is_cut_by_characters() -> None:
 
 
 @pytest.mark.parametrize("terminal", [False, True], ids=["piped", "terminal"])
-def test_a_page_shows_hostile_text_and_obeys_none(monkeypatch: pytest.MonkeyPatch, *, terminal: bool) -> None:
+def test_a_page_shows_hostile_text_and_executes_none_of_it(
+    monkeypatch: pytest.MonkeyPatch, *, terminal: bool
+) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "1000")
@@ -77,7 +79,7 @@ def test_a_narrow_terminal_has_no_line_for_nothing(monkeypatch: pytest.MonkeyPat
     assert "a long sentence" in shown
 
 
-def test_no_color_leaves_no_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_color_switches_colours_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("NO_COLOR", "1")
     stream = Terminal()

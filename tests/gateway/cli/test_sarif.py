@@ -100,7 +100,7 @@ def test_two_results_of_one_place_have_two_fingerprints() -> None:
     assert first["partialFingerprints"] != two["partialFingerprints"]
 
 
-def test_our_level_and_rule_are_kept() -> None:
+def test_the_level_and_rule_of_droidgate_are_properties() -> None:
     (result,) = _results(_finding("a.xml", level=Level.DROPPED, rule="Specification 4", hint="do so"))
     assert result["properties"] == {"level": "dropped", "rule": "Specification 4"}
     assert result["message"]["text"] == "m; do so"

@@ -115,7 +115,7 @@ def load(path: Path) -> Any:
     return load_text(path, path.read_text())
 
 
-def test_the_table_has_these_clients_with_a_source_each() -> None:
+def test_the_table_of_clients_is_complete_with_a_source_each() -> None:
     assert tuple(load_clients()) == CLIENTS
     assert all(row.source for row in load_clients().values())
 
@@ -160,7 +160,7 @@ def test_a_client_reaches_a_running_server_by_the_name_of_a_variable(client: str
 
 
 @pytest.mark.parametrize("client", sorted({*CLIENTS} - {*REACHED}))
-def test_a_client_that_takes_no_addresses_with_a_variable_says_so(client: str, home: Path) -> None:
+def test_a_client_without_servers_at_an_address_is_refused_one(client: str, home: Path) -> None:
     with pytest.raises(UsageError, match="no servers with an address"):
         library.install_client(client, url=ADDRESS)
     assert not any(home.iterdir())
@@ -335,7 +335,7 @@ def test_a_pipe_in_a_project_is_not_waited_for(home: Path) -> None:
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_what_is_in_the_file_stays_and_is_kept_as_a_backup(
+def test_other_settings_stay_and_the_old_file_is_kept_as_a_backup(
     client: str, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = home / PATHS["linux"][client]
@@ -378,7 +378,7 @@ def test_what_is_in_the_file_stays_and_is_kept_as_a_backup(
 
 @pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize("before", [None, "", "\n"], ids=["no file", "an empty file", "a blank file"])
-def test_removing_what_was_added_to_nothing_leaves_what_was_there(
+def test_removing_the_entries_that_were_added_restores_the_settings(
     client: str, before: str | None, home: Path
 ) -> None:
     path = home / PATHS["linux"][client]
@@ -440,7 +440,7 @@ def test_settings_that_cannot_be_changed_safely_stay_as_they_are(
     {"url": ADDRESS, "serials": ["x"]},
     {"project": "missing"},
 ], ids=str)  # fmt: skip
-def test_what_makes_no_entry_is_refused(options: dict[str, Any], home: Path) -> None:
+def test_a_name_or_address_that_makes_no_entry_is_refused(options: dict[str, Any], home: Path) -> None:
     with pytest.raises(UsageError):
         library.install_client("claude-code", **options)
     assert not any(home.iterdir())

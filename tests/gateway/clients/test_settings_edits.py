@@ -113,7 +113,9 @@ VALUES = st.recursive(
 
 
 @given(st.dictionaries(NAMES, VALUES, max_size=4), st.dictionaries(NAMES, VALUES, max_size=4), st.randoms())
-def test_an_object_keeps_its_others(others: dict[str, Any], servers: dict[str, Any], random: Random) -> None:
+def test_other_members_stay_when_an_entry_is_added_and_removed(
+    others: dict[str, Any], servers: dict[str, Any], random: Random
+) -> None:
     document = {**others, "servers": servers}
     text = json.dumps(document, indent=random.choice([None, 1, 2, "\t"]), ensure_ascii=random.random() < 0.5)
     added = set_member(text, "servers", "droidgate", ENTRY)

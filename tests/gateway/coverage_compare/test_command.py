@@ -82,7 +82,7 @@ def test_one_of_each_is_reported_in_the_singular(report_on: ReportOn) -> None:
     ]
 
 
-def test_several_of_each_are_in_the_plural_and_what_is_not_there_is_left_out(report_on: ReportOn) -> None:
+def test_several_of_each_are_in_the_plural_and_none_of_one_is_left_out(report_on: ReportOn) -> None:
     text = report_on(*(App(f"screens.{at}") for at in range(2)))
     assert _head(text) == [
         "2 apps",
@@ -90,8 +90,8 @@ def test_several_of_each_are_in_the_plural_and_what_is_not_there_is_left_out(rep
         "0 capabilities in 0 components and descriptors",
         "2 sources: 2 read",
     ]
-    assert "How well" not in text
-    assert "What a conversion" not in text
+    for part in ("How well", "What a conversion", "through the gateway"):
+        assert part not in text
 
 
 def test_a_report_has_as_many_apps_as_the_scan_and_is_whole_in_a_pipe(
@@ -154,7 +154,7 @@ def test_an_app_whose_code_was_not_all_read_has_not_screens_only(
         assert [row["is_unread"] for row in csv.DictReader(file)] == [str(expected != DECLARES).lower()]
 
 
-def test_what_came_of_sources_is_reported_in_words() -> None:
+def test_the_outcomes_of_sources_are_named_and_counted() -> None:
     counts = (("read", 3), ("part", 1), ("no-descriptor", 2), ("unreadable", 1))
     reported = outcomes_in_words(Counted(name=name, count=count) for name, count in counts)
     assert reported == "3 read, 1 split, 2 of no known format, 1 unreadable"
@@ -196,11 +196,6 @@ def test_a_new_shim_is_not_a_change_unless_it_is_asked_for(droidgate: Runner, tm
     assert (counts["apps_added"], asked["apps_added"]) == (0, 1)
 
 
-def test_no_line_of_the_head_is_wider_than_a_terminal(report_on: ReportOn) -> None:
-    text = report_on(*(App(f"a{at}", [mmcp(NOTE), mobile_mcp(NOTE)]) for at in range(30)))
-    assert max(map(len, _part(text, "Coverage of"))) < 80
-
-
 def test_links_are_as_many_as_capabilities_less_groups(report_on: ReportOn) -> None:
     apps = [App(f"a{at}", [mmcp(Tool("play_song")), mobile_mcp(Tool("send_message"))]) for at in range(3)]
     line = _part(report_on(*apps), "Overlaps")[0]
@@ -209,10 +204,6 @@ def test_links_are_as_many_as_capabilities_less_groups(report_on: ReportOn) -> N
     capabilities, groups, links = map(int, found.groups()[:3])
     assert links == capabilities - groups > 0
     assert sum(int(item.split()[0]) for item in found[4].split(", ")) == links
-
-
-def test_where_nothing_is_declared_nothing_is_said_of_the_gateway(report_on: ReportOn) -> None:
-    assert "through the gateway" not in report_on(App("s"))
 
 
 def test_rules_that_are_not_enforced_are_counted(
@@ -342,9 +333,12 @@ def test_a_part_that_cannot_be_read_is_named_with_its_place(
     assert unread["reasons"] == [{"name": part["reason"], "count": 1}]
 
 
-@pytest.mark.slow
-def test_a_catalog_whose_inputs_were_all_read_has_no_part_about_that(report_on: ReportOn) -> None:
-    assert "Not read" not in report_on(App("a", [mmcp(NOTE)]))
+def test_a_report_has_no_parts_about_inputs_that_were_read_and_about_open_capabilities(
+    report_on: ReportOn,
+) -> None:
+    text = report_on(App("a", [mobile_mcp(NOTE)]))
+    assert "Not read" not in text
+    assert WHY not in text
 
 
 def test_an_empty_catalog_is_reported_as_empty(report_on: ReportOn) -> None:
@@ -354,7 +348,7 @@ def test_an_empty_catalog_is_reported_as_empty(report_on: ReportOn) -> None:
 
 
 @pytest.mark.parametrize("as_json", [False, True], ids=["page", "json"])
-def test_a_missing_app_to_translate_is_reported(droidgate: Runner, tmp_path: Path, *, as_json: bool) -> None:
+def test_an_unknown_app_to_translate_is_refused(droidgate: Runner, tmp_path: Path, *, as_json: bool) -> None:
     make_catalog(tmp_path / "c", App("com.a", [mmcp(NOTE)]), App("com.screens"))
     patterns = ("com.zzz*", "com.screens", "com.*", "com.a")
     options = [word for item in patterns for word in ("--translate", item)]
@@ -385,7 +379,9 @@ def test_tables_into_a_file_are_refused_with_a_hint(droidgate: Runner, tmp_path:
     assert (tmp_path / "file.txt").read_text(encoding="utf-8") == "mine"
 
 
-def test_tables_say_who_leads_a_group_and_what_decided_a_use_case(droidgate: Runner, tmp_path: Path) -> None:
+def test_tables_have_the_leader_of_a_group_and_what_decided_a_use_case(
+    droidgate: Runner, tmp_path: Path
+) -> None:
     make_catalog(tmp_path / "c", *(App(f"a{at}", [mmcp(Tool("send_message"))]) for at in range(2)))
     assert droidgate("coverage", tmp_path / "c", "--csv", tmp_path / "out").code == 0
 
@@ -410,19 +406,6 @@ def test_an_option_without_argument_names_the_help_of_its_command(droidgate: Run
     done = droidgate(*command.split())
     *path, _ = command.split()
     assert (done.code, done.err.splitlines()[-1]) == (2, f"hint: see `droidgate {' '.join(path)} --help`")
-
-
-def test_a_catalog_of_another_schema_in_a_history_is_one_error(droidgate: Runner, tmp_path: Path) -> None:
-    for name in ("old", "new"):
-        make_catalog(tmp_path / name, App("a", [mmcp(NOTE)]))
-    facts = tmp_path / "old/catalog.json"
-    facts.write_text(
-        facts.read_text(encoding="utf-8").replace("droidgate.catalog/4", "droidgate.catalog/99"),
-        encoding="utf-8",
-    )
-    done = droidgate("coverage", tmp_path / "new", "--since", tmp_path / "old", "--details")
-    assert (done.code, done.out) == (3, "")
-    assert "old: the catalog has the schema 'droidgate.catalog/99'" in done.err
 
 
 WHY = "Why the others cannot be called, the most frequent reasons"
@@ -471,27 +454,12 @@ def test_a_report_has_five_reasons_an_agent_at_most_and_counts_the_others(report
     assert reasons[-1][1] == "other reasons, in --json --details"
 
 
-def test_a_report_of_what_every_agent_reaches_has_no_reasons(report_on: ReportOn) -> None:
-    assert WHY not in report_on(App("a", [mobile_mcp(NOTE)]))
-
-
 def test_a_permission_whose_name_is_not_a_name_is_not_shown(report_on: ReportOn) -> None:
     guard = {"permission": "a\x1fb", "protection": "signature"}
     text = report_on(App("a", [mobile_mcp(NOTE, **guard)]))
     assert _reasons_of(text, "Mobile-MCP agent") == [
         (1, "callers need a permission, which ordinary apps cannot hold")
     ]
-
-
-def test_details_name_the_permission_in_the_reason_of_each_agent(droidgate: Runner, tmp_path: Path) -> None:
-    guard = {"permission": "com.example.P", "protection": "signature"}
-    make_catalog(tmp_path / "c", App("a", [mobile_mcp(NOTE, **guard)], has_launcher=False))
-    done = droidgate("coverage", tmp_path / "c", "--json", "--details")
-    report = json.loads(done.out)["report"]
-    named = "callers need the permission com.example.P, which ordinary apps cannot hold"
-    of_agents = {item["agent"]: item["reasons"][0]["name"] for item in report["reach"]}
-    assert named in of_agents["mobile-mcp"]
-    assert named in json.dumps(report["details"])
 
 
 # Files that are written, and texts that want to be commands
@@ -584,13 +552,6 @@ def test_the_document_fits_its_published_schema(droidgate: Runner, hostile: Path
     assert not {"\x1b", "\u202e", "\u200b"} & set(done.out)
 
 
-def test_the_page_is_whole_and_takes_hostile_texts(droidgate: Runner, hostile: Path, tmp_path: Path) -> None:
-    assert droidgate("coverage", hostile, "--html", tmp_path / "page.html", "--translate", "com.*").code == 0
-    page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert page.startswith("<!")
-    assert "</script><b>" not in page
-
-
 def _text(folder: Path, name: str) -> Callable[[], bytes]:
     return (folder / name).read_bytes
 
@@ -601,7 +562,7 @@ def _text(folder: Path, name: str) -> Callable[[], bytes]:
     ("--csv", "out", "out/apps.csv"),
     ("--parquet", "out", "out/apps.parquet"),
 ])  # fmt: skip
-def test_what_is_there_is_overwritten_only_with_force(
+def test_an_existing_file_is_overwritten_only_with_force(
     droidgate: Runner, hostile: Path, tmp_path: Path, option: str, name: str, written: str
 ) -> None:
     read = _text(tmp_path, written)
@@ -646,19 +607,17 @@ NO_SCREEN = ", and the app has no launcher screen"
 CLOSED: dict[str, tuple[dict[str, Any], str]] = {
     "closed": ({"exported": False}, "its component is not exported"),
     "disabled": ({"enabled": False}, "its component is disabled"),
-    "signature": (
-        {"permission": "com.example.P", "protection": "signature"},
-        "callers need the permission com.example.P, which ordinary apps cannot hold",
-    ),
-    "unknown": (
-        {"permission": "com.example.P", "protection": "unknown"},
-        "callers need the permission com.example.P, whose protection level is not known",
-    ),
-}
+    "signature": ({"permission": "com.example.P", "protection": "signature"},
+        "callers need the permission com.example.P, which ordinary apps cannot hold"),
+    "unknown": ({"permission": "com.example.P", "protection": "unknown"},
+        "callers need the permission com.example.P, whose protection level is not known"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
-def test_tables_say_why_each_agent_calls_a_capability(droidgate: Runner, tmp_path: Path, form: str) -> None:
+def test_tables_have_the_reason_why_each_agent_calls_a_capability(
+    droidgate: Runner, tmp_path: Path, form: str
+) -> None:
     apps = [
         App(name, [mobile_mcp(Tool(name), **facts)], has_launcher=False)
         for name, (facts, _) in CLOSED.items()

@@ -88,54 +88,30 @@ CLOSED: list[tuple[dict[str, Any], str]] = [
     ({"interface": "mobile-mcp", "kind": "service", "is_exported": False}, "its component is not exported"),
     ({"interface": "mobile-mcp", "kind": "service", "is_enabled": False}, "its component is disabled"),
     ({"interface": "mobile-mcp", "kind": "service", "is_app_enabled": False}, "its app is disabled"),
-    (
-        {"interface": "mobile-mcp", "kind": "service", "has_action": False},
-        "its component does not declare the action mobile.mcp.SERVICE",
-    ),
-    (
-        {"interface": "mmcp-activity", "kind": "service"},
-        "no agent calls mMCP activities of a component of the kind service",
-    ),
-    (
-        {"interface": "mmcp-broadcast", "kind": "activity"},
-        "no agent calls mMCP broadcasts of a component of the kind activity",
-    ),
+    ({"interface": "mobile-mcp", "kind": "service", "has_action": False},
+        "its component does not declare the action mobile.mcp.SERVICE"),
+    ({"interface": "mmcp-activity", "kind": "service"},
+        "no agent calls mMCP activities of a component of the kind service"),
+    ({"interface": "mmcp-broadcast", "kind": "activity"},
+        "no agent calls mMCP broadcasts of a component of the kind activity"),
     ({"interface": "app-function", "kind": "service"}, f"Android binds only components that require {BIND}"),
-    (
-        {"interface": "app-function", "kind": "service", "permission": OWN},
-        f"Android binds only components that require {BIND}",
-    ),
-    (
-        {"interface": "app-function", **SERVICE_OF_ANDROID, "access": {"access_level": "system"}},
-        "its access level keeps it for the app itself or for Android",
-    ),
-    (
-        {"interface": "app-function", **SERVICE_OF_ANDROID, "access": {"access_level": "self"}},
-        "its access level keeps it for the app itself or for Android",
-    ),
-    (
-        {"interface": "app-function", **SERVICE_OF_ANDROID, "access": {"scope": "activity"}},
-        "it exists only while an activity of the app is open",
-    ),
+    ({"interface": "app-function", "kind": "service", "permission": OWN},
+        f"Android binds only components that require {BIND}"),
+    ({"interface": "app-function", **SERVICE_OF_ANDROID, "access": {"access_level": "system"}},
+        "its access level keeps it for the app itself or for Android"),
+    ({"interface": "app-function", **SERVICE_OF_ANDROID, "access": {"access_level": "self"}},
+        "its access level keeps it for the app itself or for Android"),
+    ({"interface": "app-function", **SERVICE_OF_ANDROID, "access": {"scope": "activity"}},
+        "it exists only while an activity of the app is open"),
     ({"interface": "app-function", **SERVICE_OF_ANDROID, "state": False}, "the phone reports it as disabled"),
-    (
-        {"interface": "mobile-mcp", "kind": "service", "permission": OWN, "protection": Protection.SIGNATURE},
-        f"callers need the permission {OWN}, which ordinary apps cannot hold",
-    ),
-    (
-        {
-            "interface": "mobile-mcp",
-            "kind": "service",
-            "permission": EXECUTE,
-            "protection": Protection.SIGNATURE,
-        },
-        f"callers need the permission {EXECUTE}, which ordinary apps cannot hold",
-    ),
-    (
-        {"interface": "mobile-mcp", "kind": "service", "permission": OWN},
-        f"callers need the permission {OWN}, whose protection level is not known",
-    ),
-]
+    ({"interface": "mobile-mcp", "kind": "service", "permission": OWN, "protection": Protection.SIGNATURE},
+        f"callers need the permission {OWN}, which ordinary apps cannot hold"),
+    ({"interface": "mobile-mcp", "kind": "service", "permission": EXECUTE,
+        "protection": Protection.SIGNATURE},
+        f"callers need the permission {EXECUTE}, which ordinary apps cannot hold"),
+    ({"interface": "mobile-mcp", "kind": "service", "permission": OWN},
+        f"callers need the permission {OWN}, whose protection level is not known"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("facts", "reason"), CLOSED, ids=str)
@@ -267,16 +243,6 @@ def test_each_dialect_that_anybody_calls_has_an_interface_of_its_own_format() ->
     assert {dialect for name, dialect in without if name == "mobile-mcp"} == {"pre-spec"}
 
 
-def test_no_code_of_reach_names_a_protocol() -> None:
-    folder = CHECKOUT / "gateway" / "droidgate" / "coverage"
-    for name in ("reach.py", "figures.py"):
-        text = (folder / name).read_text(encoding="utf-8")
-        code = re.sub(r'""".*?"""', "", text, flags=re.DOTALL)
-        assert not [
-            format_ for format_ in load_formats() if re.search(rf"['\"]{re.escape(format_)}['\"+]", code)
-        ]
-
-
 CLOSING = {
     "kind": st.sampled_from([None, "activity", "service", "receiver", "provider", "application"]),
     "is_app_enabled": st.just(False),
@@ -286,16 +252,10 @@ CLOSING = {
     "has_action": st.just(False),
     "permission": st.sampled_from([None, "", BIND, EXECUTE]),
     "protection": st.sampled_from(Protection),
-    "access": st.fixed_dictionaries(
-        {},
-        optional={
-            "enabled_by_default": st.booleans(),
-            "scope": st.just("activity"),
-            "access_level": st.sampled_from(["self", "system", "androidTrusted"]),
-        },
-    ),
+    "access": st.fixed_dictionaries({}, optional={"enabled_by_default": st.booleans(),
+        "scope": st.just("activity"), "access_level": st.sampled_from(["self", "system", "androidTrusted"])}),
     "state": st.booleans(),
-}
+}  # fmt: skip
 """Facts that may close what is open, each by itself; all at once, next to nothing would be open."""
 
 

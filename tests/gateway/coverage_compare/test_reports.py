@@ -160,7 +160,7 @@ def test_use_cases_that_nobody_serves_are_gaps(several: Catalog) -> None:
     assert (messaging.apps, messaging.covered) == (1, 1)
 
 
-def test_matching_can_be_left_out_and_is_said_to_be(several: Catalog) -> None:
+def test_matching_can_be_left_out_and_the_report_states_that(several: Catalog) -> None:
     report = report_of(several, matching=False)
     assert (report.matching, report.use_cases) == (None, None)
     assert report.notes == ("overlaps and use cases are left out, as --no-match says",)
@@ -332,15 +332,8 @@ def test_a_dialect_that_is_not_known_is_reached_by_nobody(tmp_path: Path) -> Non
     assert set(reach_of(report_of(catalog)).values()) == {(0, 0, 0, 1)}
 
 
-def test_an_empty_catalog_has_a_report(tmp_path: Path) -> None:
-    report = report_of(make_catalog(tmp_path / "c"), details=True)
-    assert (report.totals.apps, report.quality.all.score) == (0, None)
-    assert report.details is not None
-    assert report.details.apps == ()
-
-
 @pytest.mark.slow
-def test_the_sample_apps_are_reached_as_their_pages_say(tmp_path: Path) -> None:
+def test_the_sample_apps_are_reached_as_documented(tmp_path: Path) -> None:
     catalog = scan_into(tmp_path / "c", CHECKOUT / "device_shim/apps").catalog
     report = report_of(catalog, details=True)
     assert report.totals.capabilities == 20
@@ -379,7 +372,7 @@ def _history(folder: Path, *catalogs: tuple[App, ...]) -> History:
     return history_of(snapshots)
 
 
-def test_apps_that_came_and_went_are_reported_with_what_they_declare(tmp_path: Path) -> None:
+def test_added_and_removed_apps_are_reported_with_what_they_declare(tmp_path: Path) -> None:
     history = _history(
         tmp_path,
         (App("stays", [mmcp(NOTE)]), App("went", [mmcp(NOTE, Tool("b"))])),
@@ -400,7 +393,7 @@ def _tasks(support: str) -> dict[str, Any]:
     return {"mcp": {"execution": {"taskSupport": support}}}
 
 
-def test_a_change_weighs_what_diff_says(tmp_path: Path) -> None:
+def test_a_change_has_the_level_that_diff_gives_it(tmp_path: Path) -> None:
     before = mmcp(
         Tool("narrows", parameters={"text": "string"}),
         Tool("worded", description="old words"),
@@ -480,29 +473,24 @@ def test_an_app_of_another_signer_is_reported_whether_it_declares_the_same_or_no
             App("both", [mmcp(NOTE)], signers=("ab",)),
             App("more", [mmcp(NOTE)], signers=("cd", "ab")),
             App("source", [mmcp(NOTE)], signers=()),
+            App("order", [mmcp(NOTE, Tool("b"))], signers=("ab",)),
+            App("order alone", [mmcp(NOTE, Tool("b"))]),
         ),
         (
             App("alike", [mmcp(NOTE)], signers=("cd",)),
             App("both", [mmcp(Tool("create_note", description="other words"))], signers=("cd",)),
             App("more", [mmcp(NOTE)], signers=("ab", "cd")),
             App("source", [mmcp(NOTE)], signers=("ab",)),
+            App("order", [mmcp(Tool("b"), NOTE)], signers=("cd",)),
+            App("order alone", [mmcp(Tool("b"), NOTE)]),
         ),
     )
     counts = history.counts
-    assert (counts.apps_resigned, counts.apps_changed, counts.apps_added, counts.apps_removed) == (2, 1, 0, 0)
-    assert (counts.unchanged, counts.breaking, history.left_out) == (3, 1, 0)
+    assert (counts.apps_resigned, counts.apps_changed, counts.apps_added, counts.apps_removed) == (3, 1, 0, 0)
+    assert (counts.unchanged, counts.breaking, history.left_out) == (7, 1, 0)
     reported = {app.package: (app.status, app.resigned, app.weight) for app in history.apps}
-    assert reported == {"alike": ("changed", True, None), "both": ("changed", True, "breaking")}
-
-
-def test_an_app_of_another_signer_is_reported_where_only_the_order_of_tools_differs(tmp_path: Path) -> None:
-    app, two = Tool("one"), Tool("two")
-    before = App("a", [mmcp(app, two)], signers=("ab",)), App("alike", [mmcp(app, two)])
-    after = App("a", [mmcp(two, app)], signers=("cd",)), App("alike", [mmcp(two, app)])
-    history = _history(tmp_path, before, after)
-    assert (history.counts.apps_resigned, history.counts.apps_changed, history.left_out) == (1, 0, 0)
-    reported = [(app.package, app.status, app.resigned, app.weight) for app in history.apps]
-    assert reported == [("a", "changed", True, None)]
+    signed_anew = ("changed", True, None)
+    assert reported == {"alike": signed_anew, "both": ("changed", True, "breaking"), "order": signed_anew}
 
 
 def test_what_is_left_out_weighs_less_than_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -543,16 +531,6 @@ def test_of_several_versions_in_a_catalog_the_newest_counts(tmp_path: Path) -> N
         (App("a", [mmcp(Tool("old"))], version=1), App("a", [mmcp(NOTE)], version=4)),
     )
     assert history.apps == ()
-    assert history.counts.unchanged == 1
-
-
-def test_a_descriptor_is_known_again_by_its_source(tmp_path: Path) -> None:
-    history = _history(
-        tmp_path,
-        (App(None, [tool_list(NOTE)], source="a.json"), App(None, [tool_list(NOTE)], source="b.json")),
-        (App(None, [tool_list(NOTE)], source="a.json"), App(None, [tool_list(Tool("x"))], source="b.json")),
-    )
-    assert [(app.package, app.status) for app in history.apps] == [("b.json", "changed")]
     assert history.counts.unchanged == 1
 
 
@@ -600,15 +578,6 @@ def test_the_trend_counts_what_the_changes_count(tmp_path: Path) -> None:
     assert after.apps - before.apps == counts.apps_added - counts.apps_removed == 0
 
 
-@pytest.mark.slow
-def test_a_year_of_catalogs_is_a_trend(tmp_path: Path) -> None:
-    months = [(App("a", [mmcp(*(Tool(f"tool_{at}") for at in range(month + 1)))]),) for month in range(12)]
-    history = _history(tmp_path, *months)
-    assert [item.capabilities for item in history.trend] == list(range(1, 13))
-    assert [item.since_last and item.since_last.capabilities_added for item in history.trend[1:]] == [1] * 11
-    assert (history.since, history.counts.capabilities_added) == ("c10", 1)
-
-
 def test_many_catalogs_make_a_trend(tmp_path: Path) -> None:
     history = _history(
         tmp_path,
@@ -630,17 +599,3 @@ def test_many_catalogs_make_a_trend(tmp_path: Path) -> None:
     assert (third.apps_added, third.apps_removed, third.capabilities_removed) == (1, 1, 2)
     assert third == history.counts
     assert [item.name for item in history.trend[1].protocols] == ["mmcp", "mobile-mcp"]
-
-
-def test_counts_before_changes_and_after_add_up(tmp_path: Path) -> None:
-    old = (App("a", [mmcp(NOTE, Tool("x"))]), App("b", [mmcp(Tool("y"))]), App("c", [mobile_mcp(Tool("z"))]))
-    new = (
-        App("a", [mmcp(Tool("x", description=None))]),
-        App("d", [mmcp(Tool("y"))]),
-        App("c", [mmcp(Tool("z"))]),
-    )
-    history = _history(tmp_path, old, new)
-    counts = history.counts
-    before, after = history.trend[0].capabilities, history.trend[1].capabilities
-    assert before == counts.unchanged + counts.capabilities_changed + counts.capabilities_removed
-    assert after == counts.unchanged + counts.capabilities_changed + counts.capabilities_added

@@ -175,7 +175,9 @@ def test_capabilities_filter_by_protocol_and_finding(page: Page, report: Coverag
     assert sorted(page.run(NAMES)) == sorted(expected)
 
 
-def test_a_filter_that_nothing_fits_says_so_and_is_taken_back(page: Page, report: CoverageReport) -> None:
+def test_a_filter_that_matches_nothing_is_reported_and_can_be_reset(
+    page: Page, report: CoverageReport
+) -> None:
     _search(page, "no app is called so")
     page.wait(f"{COUNT}.startsWith('0 of ')")
     assert "Nothing fits these filters" in page.run("$('#matrix').textContent")
@@ -183,7 +185,7 @@ def test_a_filter_that_nothing_fits_says_so_and_is_taken_back(page: Page, report
     assert page.wait(f"{COUNT}.startsWith('{report.totals.apps} of ')")
 
 
-def test_a_header_sorts_and_says_how(page: Page, report: CoverageReport) -> None:
+def test_a_header_sorts_and_shows_the_direction(page: Page, report: CoverageReport) -> None:
     by_number = sorted((item.capabilities for item in _details(report).apps), reverse=True)
     page.click("[data-column=capabilities]")
     assert [int(item) for item in _column(page, 7)[:20]] == by_number[:20]
@@ -251,7 +253,7 @@ def test_a_chosen_translation_is_shown_in_full(page: Page, report: CoverageRepor
         assert text in reported
 
 
-def test_a_cell_without_calls_says_what_opens_the_gate(
+def test_a_cell_without_calls_names_what_would_allow_them(
     open_report: OpenReport, report: CoverageReport
 ) -> None:
     details = _details(report)
@@ -280,7 +282,9 @@ def test_a_capability_leads_to_those_that_do_the_same(page: Page, report: Covera
     assert sorted(rows) == sorted(str(each) for each in named[:40])
 
 
-def test_findings_on_no_single_app_are_there_too(report: CoverageReport, open_report: OpenReport) -> None:
+def test_findings_that_belong_to_no_app_are_shown_too(
+    report: CoverageReport, open_report: OpenReport
+) -> None:
     findings = _details(report).findings
     nobody = {"app": None, "provider": None, "capability": None, "message": "It is nobody's"}
     page = open_report(_changed(report, findings=(*findings, findings[0].model_copy(update=nobody))))
@@ -378,7 +382,7 @@ def test_a_use_case_leads_to_the_apps_that_serve_it(page: Page, report: Coverage
     assert page.run(COUNT).startswith(f"{served.apps} of ")
 
 
-def test_gaps_are_called_gaps(page: Page, report: CoverageReport) -> None:
+def test_use_cases_that_nobody_serves_are_called_gaps(page: Page, report: CoverageReport) -> None:
     gaps = sum(not use_case.apps for kind in report.use_cases or () for use_case in kind.use_cases)
     assert gaps > 0
     assert page.run("$$('#use-cases .gap').length") == gaps
@@ -466,7 +470,7 @@ CONTRASTS = """
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_text_has_enough_contrast(page: Page, scheme: str) -> None:
+def test_every_text_has_the_contrast_that_wcag_requires(page: Page, scheme: str) -> None:
     page.media(scheme=scheme)
     on_page = page.run(CONTRASTS)
     page.click("#matrix tbody .link")
@@ -490,8 +494,10 @@ def _with_history(report: CoverageReport, count: int, **facts: Any) -> CoverageR
     return report.model_copy(update={"history": report.history.model_copy(update={"apps": apps})})
 
 
-def test_of_a_path_that_is_too_long_the_end_is_seen(open_report: OpenReport, report: CoverageReport) -> None:
-    page = open_report(_with_history(report, 1, label=PATH))
+def test_a_changed_app_shows_the_end_of_a_long_path_and_that_another_signer_signed(
+    open_report: OpenReport, report: CoverageReport
+) -> None:
+    page = open_report(_with_history(report, 1, label=PATH, resigned=True))
     box = page.run(
         "(() => { const cut = $('#changes .tail'); const range = document.createRange();"
         "const text = cut.firstChild.firstChild; range.setStart(text, text.data.length - 1);"
@@ -501,14 +507,7 @@ def test_of_a_path_that_is_too_long_the_end_is_seen(open_report: OpenReport, rep
         "seen: last.right <= whole.right + 1 && last.left >= whole.left }; })()"
     )
     assert box == {"text": PATH, "cut": True, "seen": True}
-
-
-def test_the_matrix_too_shows_the_end_of_a_long_path(open_report: OpenReport, report: CoverageReport) -> None:
-    label = {"label": "a/" + "b" * 300 + PATH[-40:]}
-    page = open_report(_changed(report, apps=[app.model_copy(update=label) for app in _details(report).apps]))
-    first = "$('#matrix tbody .link')"
-    assert page.run(f"{first}.textContent").endswith(PATH[-40:])
-    assert page.run(f"getComputedStyle({first}).direction") == "rtl"
+    assert "other signer" in page.run("$('#changes').textContent")
 
 
 def test_a_long_history_is_shown_in_parts_and_whole_on_paper(
@@ -526,11 +525,6 @@ def test_a_long_history_is_shown_in_parts_and_whole_on_paper(
     assert page.run("document.activeElement.textContent").count("com.example.a50") == 1
     page.run(f"{button}.click()")
     assert (page.run(seen), page.run(f"{button}.hidden")) == (230, True)
-
-
-def test_an_app_that_somebody_else_signed_is_marked(open_report: OpenReport, report: CoverageReport) -> None:
-    page = open_report(_with_history(report, 1, resigned=True))
-    assert "other signer" in page.run("$('#changes').textContent")
 
 
 def test_every_table_fits_on_a_sheet_of_paper(page: Page) -> None:
@@ -559,7 +553,9 @@ def test_the_part_that_is_read_is_in_sight_in_the_navigation_of_a_narrow_screen(
 @pytest.mark.parametrize(
     "apps", [(), (App("com.example.screens"),)], ids=["no app", "an app without capabilities"]
 )
-def test_a_page_about_nothing_says_so(open_report: OpenReport, tmp_path: Path, apps: tuple[App, ...]) -> None:
+def test_the_page_of_an_empty_report_states_that_it_is_empty(
+    open_report: OpenReport, tmp_path: Path, apps: tuple[App, ...]
+) -> None:
     before = Snapshot("before", make_catalog(tmp_path / "c", *apps))
     with ReportedCatalog(before, [before], ReportOptions(details=True)) as coverage:
         page = open_report(coverage.report)

@@ -44,7 +44,7 @@ def test_every_declaration_and_finding_of_the_report_is_in_the_page() -> None:
     assert sum(len(app["findings"]) for app in packs.values()) == len(report.details.findings)
 
 
-def test_the_columns_say_of_each_capability_what_the_report_says() -> None:
+def test_the_columns_of_each_capability_have_the_values_of_the_report() -> None:
     report = make_report(40)
     details = report.details
     assert details is not None
@@ -65,7 +65,7 @@ def test_the_same_report_makes_the_same_page() -> None:
     assert render_page(make_report(3)) == render_page(make_report.__wrapped__(3))
 
 
-def test_a_report_without_details_says_why_and_keeps_its_figures() -> None:
+def test_a_report_without_details_states_why_and_keeps_its_figures() -> None:
     report = make_report(40).model_copy(update={"details": None, "notes": ("Single apps are left out",)})
     page = render_page(report)
 
@@ -102,14 +102,7 @@ def test_a_part_that_the_report_has_not_is_not_in_the_page(left_out: str) -> Non
     assert f'href="#{identifier}"' not in page
 
 
-def test_a_report_of_nothing_is_a_page() -> None:
-    page = render_page(make_report(0))
-
-    assert "No app was looked at" in page
-    assert "Nothing is declared that could be converted" in page
-
-
-def test_shares_say_all_and_nothing_only_where_it_is_so() -> None:
+def test_a_share_is_rounded_to_all_or_none_only_where_that_is_exact() -> None:
     shown = [percent(part, 1000) for part in (0, 1, 500, 999, 1000)]
 
     assert [re.sub("\N{NO-BREAK SPACE}", "", item) for item in shown] == ["0%", "<1%", "50%", ">99%", "100%"]
@@ -137,7 +130,7 @@ def test_what_is_between_backticks_is_code_and_nothing_in_it_is_markup() -> None
     assert '<td class="small">A <code>thing</code> of &lt;b&gt;</td>' in render_page(changed)
 
 
-def test_the_page_says_how_many_links_there_are() -> None:
+def test_the_page_states_how_many_links_there_are() -> None:
     report = make_report(40)
     page = render_page(report)
     assert report.matching is not None

@@ -20,7 +20,6 @@ OTHER_AUTHOR = ", other author"
 
 HALVES = ("tune", "held-out", f"tune{OTHER_AUTHOR}", f"held-out{OTHER_AUTHOR}")
 _FILES = {"": "{}.jsonl", OTHER_AUTHOR: "{}_of_another_author.jsonl"}
-SCHEMA_FILE = FOLDER / "pairs.schema.json"
 DIFFERENT = "different"
 
 

@@ -1,12 +1,8 @@
-import json
 import random
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
-from typing import Any
 
-import jsonschema
 import pytest
 from hypothesis import given, strategies as st
 
@@ -29,18 +25,10 @@ from droidgate.coverage.match.features import (
 from droidgate.coverage.match.match_words import Vocabulary
 from droidgate_mappings.model.errors import UsageError
 from gateway.coverage_match.fitting import are_siblings, fitted_weights, prepared_half
-from gateway.coverage_match.labelled_pairs import (
-    DIFFERENT,
-    HALVES,
-    SCHEMA_FILE,
-    Pair,
-    capability_text,
-    key_of,
-    labelled_pairs,
-    read_lines,
-)
+from gateway.coverage_match.labelled_pairs import DIFFERENT, HALVES, Pair, capability_text, labelled_pairs
 from gateway.synthetic_ecosystem.names import Names
-from requirements_of_tests import CHECKOUT, require
+from requirements_of_tests import CHECKOUT
+from titled_rows import titled
 
 DOCUMENT = CHECKOUT / "docs/internals/matching.md"
 
@@ -93,7 +81,7 @@ def _figures(half: str, way: str) -> tuple[int, int, int]:
 
 @pytest.mark.parametrize("half", HALVES)
 @pytest.mark.parametrize("way", ["pairs", "groups", "between apps"])
-def test_the_document_says_the_precision_and_the_recall_that_are_measured(half: str, way: str) -> None:
+def test_the_document_states_the_measured_precision_and_recall(half: str, way: str) -> None:
     """An app's own different capabilities are distinguished by a rule alone: between apps it is harder."""
     right, wrong, missed = _figures(half, way)
     precision, recall = right / (right + wrong), right / (right + missed)
@@ -102,7 +90,7 @@ def test_the_document_says_the_precision_and_the_recall_that_are_measured(half: 
 
 
 @pytest.mark.parametrize("half", HALVES)
-def test_the_document_says_how_many_kinds_are_right(half: str) -> None:
+def test_the_document_states_how_many_kinds_are_right(half: str) -> None:
     matching = _match_half(half)
     groups = {key: number for number, keys in enumerate(matching.groups) for key in keys}
     kinds = {link.key: link.kind for link in matching.links}
@@ -163,31 +151,24 @@ def test_shared_words_are_no_match_where_the_meaning_differs(first: str, other: 
     assert match_all([_capability("a", first), _capability("b", other)]).groups == ()
 
 
-def test_one_app_in_two_protocols_is_the_same_app_twice() -> None:
-    both = [
-        _capability("a", "set_alarm", "Sets an alarm.", package="com.clock", protocol="mmcp"),
+BOOKS = "Books a table in a restaurant for the user and some guests."
+
+
+@titled(("left", "right", "kind"), {
+    "one app in two protocols": (
+        _capability("a", "set_alarm", "Sets an alarm.", package="com.clock"),
         _capability("b", "setAlarm", "Sets an alarm.", package="com.clock", protocol="appfunctions"),
-    ]
-    (link,) = match_all(both).links
-    assert link.kind == "same-app-twice"
-
-
-def test_an_edition_of_another_package_is_a_near_duplicate() -> None:
-    words = "Books a table in a restaurant for the user and some guests."
-    both = [
-        _capability("a", "book_table", words, "time:string"),
-        _capability("b", "book_table", words, "time:string, guests?:int32"),
-    ]
-    (link,) = match_all(both).links
-    assert link.kind == "near-duplicate"
-
-
-def test_unknown_words_match_too() -> None:
-    both = [
+        "same-app-twice"),
+    "an edition of another package": (
+        _capability("a", "book_table", BOOKS, "time:string"),
+        _capability("b", "book_table", BOOKS, "time:string, guests?:int32"), "near-duplicate"),
+    "unknown words": (
         _capability("a", "transpose_score", "Transposes a musical score.", "semitones:int32"),
-        _capability("b", "transposeScore", "Transposes the score.", "semitones:int32"),
-    ]
-    assert len(match_all(both).groups) == 1
+        _capability("b", "transposeScore", "Transposes the score.", "semitones:int32"), "near-duplicate"),
+})  # fmt: skip
+def test_two_capabilities_match_as_one_kind(left: CapabilityText, right: CapabilityText, kind: str) -> None:
+    (link,) = match_all([left, right]).links
+    assert link.kind == kind
 
 
 def test_every_member_but_the_leader_has_one_link_within_its_group() -> None:
@@ -213,7 +194,7 @@ def test_the_outcome_does_not_depend_on_the_order() -> None:
     pytest.param(
         lambda: match_all(_made_capabilities(20_000)), 1496, (8929, 1609, 59), 21_020, 9770.303, id="made"),
 ])  # fmt: skip
-def test_reading_faster_changes_no_result(
+def test_the_fast_reading_gives_the_results_of_the_slow_one(
     match: Callable[[], Matching], groups: int, kinds: tuple[int, ...], terms: int, score: float
 ) -> None:
     """A change of a figure is one of meaning: the groups, the links of each kind, and the sums over them."""
@@ -238,7 +219,7 @@ def _made_capabilities(count: int) -> Iterator[CapabilityText]:
 
 
 @pytest.mark.slow
-def test_a_name_that_everybody_has_costs_no_more_for_each() -> None:
+def test_a_name_that_all_apps_have_takes_no_more_time_for_each() -> None:
     def alike(count: int) -> Matching:
         words = [f"w{chr(97 + n % 26)}{chr(97 + n // 26 % 26)}{chr(97 + n // 676)}x" for n in range(count)]
         return match_all(
@@ -268,7 +249,7 @@ def test_any_text_is_matched_without_an_error(texts: list[tuple[str, str | None,
     assert all(count == 1 for count in counted.values())
 
 
-def test_without_rapidfuzz_the_way_to_it_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_rapidfuzz_the_command_that_installs_it_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rapidfuzz.fuzz", None)
     with pytest.raises(UsageError, match=r"\[coverage\]"):
         match_all([_capability("a", "x")])
@@ -315,14 +296,14 @@ def test_a_capability_without_words_is_matched_with_no_other(name: str, descript
     ("создать заметку", "удалить фото"),
     ("노트 만들기", "사진 삭제"),
 ])  # fmt: skip
-def test_scripts_that_no_word_is_known_of_match_by_their_words_alone(first: str, other: str) -> None:
+def test_texts_in_scripts_without_known_words_match_by_equal_words(first: str, other: str) -> None:
     assert _match(
         (first, None, ""), (first, None, "a:string"), (other, None, ""), (other, None, "b:int32")
     ).groups == (("k00000", "k00001"), ("k00002", "k00003"))
 
 
 @pytest.mark.parametrize("written", ["बनाएं", "குறிப்பு", "ನೋಟ್", "บันทึก", "заметку"])
-def test_a_vowel_sign_does_not_part_a_word(written: str) -> None:
+def test_a_vowel_sign_does_not_split_a_word(written: str) -> None:
     assert len(Vocabulary().words_of(written)) == 1
 
 
@@ -331,7 +312,7 @@ def test_a_vowel_sign_does_not_part_a_word(written: str) -> None:
     ["x" * 100_000, "aB" * 50_000, "com." + "y" * 100_000 + "#" + "z" * 100_000],
     ids=lambda name: name[:10],
 )
-def test_of_long_texts_only_so_much_is_read(name: str) -> None:
+def test_only_the_beginning_of_a_long_text_is_read(name: str) -> None:
     text = declared_text(CapabilityText("k", "com.x", "mmcp", name, "word " * 20_000, "p:string, " * 10_000))
     assert len(text) <= 2 * 160 + 320 + 600 + 3
 
@@ -343,7 +324,7 @@ def test_of_long_texts_only_so_much_is_read(name: str) -> None:
     ("{}", "create note create note"),
     ("turn switch turn switch {}", "turn it on and off " * 9),
 ])  # fmt: skip
-def test_a_text_is_compared_with_a_few_whatever_the_others_are(name: str, description: str | None) -> None:
+def test_a_text_is_compared_with_a_bounded_number_of_others(name: str, description: str | None) -> None:
     """The words are made of the number, so that no two texts are the same."""
     count = 1_500
     written = ["".join(chr(97 + int(digit)) for digit in f"{number:05}") for number in range(count)]
@@ -359,18 +340,8 @@ def test_texts_of_one_name_are_one_text_and_are_not_compared() -> None:
     assert {link.score for link in matching.links} == {1.0}
 
 
-def _made(count: int) -> Iterator[CapabilityText]:
-    names = Names(seed=3)
-    for number in range(count):
-        made = names.capability()
-        shape = ", ".join(f"{parameter.name}:{parameter.kind}" for parameter in made.parameters)
-        yield CapabilityText(
-            f"k{number:06}", f"com.app{number // 8}", "mmcp", made.snake_name, made.description, shape
-        )
-
-
-def test_capabilities_are_read_by_their_keys_each_once() -> None:
-    texts = list(_made(300))
+def test_capabilities_are_read_in_order_of_their_keys_and_each_once() -> None:
+    texts = sorted(_made_capabilities(300), key=lambda text: text.key)
     mixed = [*texts, *texts[:40]]
     random.Random(2).shuffle(mixed)
     kept, other = features.read_capabilities(texts), features.read_capabilities(mixed)
@@ -381,7 +352,7 @@ def test_capabilities_are_read_by_their_keys_each_once() -> None:
 
 
 def test_words_are_forgotten_before_they_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = [declared_text(item) for item in _made(300)]
+    texts = [declared_text(item) for item in _made_capabilities(300)]
     vocabulary = Vocabulary()
     expected = [parts_of(text, vocabulary) for text in texts]
     assert len(vocabulary._known) > 20
@@ -405,96 +376,3 @@ def test_the_order_in_which_rarities_are_added_changes_no_sum() -> None:
         random.Random(seed).shuffle(rarities)
         sums.add(sum(rarities))
     assert len(sums) == 1
-
-
-# the labelled pairs fit their schema and do not contradict each other; no app is in both halves
-
-
-_POSITIVE = {"same-use-case", "near-duplicate", "same-app-twice"}
-_FIRST_HALVES = HALVES[:2]
-
-
-def _all_pairs() -> list[Pair]:
-    return [pair for half in HALVES for pair in labelled_pairs(half)]
-
-
-def _sides(*halves: str) -> list[dict[str, Any]]:
-    return [side for half in halves for pair in labelled_pairs(half) for side in (pair.left, pair.right)]
-
-
-def test_each_line_fits_the_schema() -> None:
-    validator = jsonschema.Draft202012Validator(json.loads(SCHEMA_FILE.read_text(encoding="utf-8")))
-    for line in read_lines("pairs"):
-        validator.validate(line)
-
-
-def test_there_are_enough_pairs_of_each_kind_in_both_halves() -> None:
-    assert len(_all_pairs()) >= 240
-    for half in HALVES:
-        different = [pair for pair in labelled_pairs(half) if pair.label == DIFFERENT]
-        assert sum(not is_of_one_app(pair) for pair in different) >= 25
-    for half in _FIRST_HALVES:
-        pairs, sides = labelled_pairs(half), _sides(half)
-        labels = Counter(pair.label for pair in pairs)
-        assert len(pairs) >= 150
-        assert sum(pair.label == DIFFERENT and pair.hard for pair in pairs) >= 50
-        assert labels["same-use-case"] >= 50
-        assert labels["near-duplicate"] >= 9
-        assert labels["same-app-twice"] >= 6
-        assert len({side["app_type"] for side in sides}) == 12
-        assert {"mobile-mcp", "mmcp", "appfunctions"} <= {side["protocol"] for side in sides}
-    traits = Counter(trait for pair in labelled_pairs("held-out") for trait in pair.traits)
-    assert min(traits["other-words"], traits["other-language"], traits["untyped"]) >= 8
-
-
-def test_each_pair_is_what_its_label_and_its_traits_say() -> None:
-    for pair in _all_pairs():
-        assert bool(pair.traits) == (pair.hard and pair.label in _POSITIVE), pair.id
-        if pair.label != DIFFERENT:
-            assert is_of_one_app(pair) == (pair.label == "same-app-twice"), pair.id
-        if "untyped" in pair.traits:
-            kinds = [{item["kind"] for item in side["parameters"]} for side in (pair.left, pair.right)]
-            assert not all(item - {"any"} for item in kinds), pair.id
-
-
-def test_no_app_is_in_both_the_tuned_and_the_untuned_half() -> None:
-    tuned, untuned = ({side["package"] for side in _sides(half)} for half in _FIRST_HALVES)
-    assert min(len(tuned), len(untuned)) >= 40
-    assert not tuned & untuned
-
-
-def test_ids_pairs_and_declarations_are_unique() -> None:
-    pairs = _all_pairs()
-    assert len({pair.id for pair in pairs}) == len(pairs)
-    assert len({frozenset(pair.keys) for pair in pairs}) == len(pairs)
-    assert all(len(set(pair.keys)) == 2 for pair in pairs)
-    seen: dict[str, dict[str, Any]] = {}
-    for capability in _sides(*HALVES):
-        assert seen.setdefault(key_of(capability), capability) == capability
-
-
-def test_no_different_pair_is_joined_by_a_chain_of_same_ones() -> None:
-    leaders = {key_of(capability): key_of(capability) for capability in _sides(*HALVES)}
-
-    def leader(key: str) -> str:
-        while leaders[key] != key:
-            key = leaders[key]
-        return key
-
-    for pair in _all_pairs():
-        if pair.label != DIFFERENT:
-            left, right = map(leader, pair.keys)
-            leaders[left] = right
-    joined = [
-        pair.id for pair in _all_pairs() if pair.label == DIFFERENT and len({*map(leader, pair.keys)}) == 1
-    ]
-    assert joined == []
-
-
-def test_no_sentence_is_copied_from_the_corpus() -> None:
-    corpus: Path = require("corpus")
-    files = [path for path in sorted(corpus.rglob("*")) if path.is_file()]
-    text = "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in files)
-    described = [item for side in _sides(*HALVES) for item in (side, *side["parameters"])]
-    texts = {item["description"] for item in described}
-    assert [item for item in texts if item and len(item.split()) >= 5 and item in text] == []

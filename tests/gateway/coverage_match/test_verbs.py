@@ -10,8 +10,7 @@ from droidgate.coverage.match.features import CapabilityText, declared_text, fea
 from droidgate.coverage.match.match_words import Vocabulary, actions_alike, stem_of
 from droidgate_mappings.tables.taxonomy import WordsOfCapabilities, load_taxonomy, load_words
 from gateway.coverage_match.fitting import signals
-from gateway.coverage_match.labelled_pairs import row_of_use_cases
-from gateway.coverage_match.test_matching import DOCUMENT, match_all
+from gateway.coverage_match.test_matching import match_all
 from gateway.coverage_match.test_use_cases import served_by
 from gateway.synthetic_ecosystem.names import Names
 from requirements_of_tests import CHECKOUT
@@ -43,17 +42,6 @@ def _served(name: str, description: str | None = None) -> set[str]:
     return {item.use_case for item in served_by(CapabilityText("k", "p", "mmcp", name, description))}
 
 
-def test_the_document_says_how_well_the_table_by_hand_is_met() -> None:
-    answers = ((_served(name, description), set(meant.split())) for name, description, meant in VERB_TABLE)
-    line = row_of_use_cases("by hand", answers)
-    assert line in DOCUMENT.read_text(encoding="utf-8").splitlines()
-
-
-def test_the_table_by_hand_has_many_that_serve_none() -> None:
-    assert len({(name, description) for name, description, _ in VERB_TABLE}) == len(VERB_TABLE) >= 60
-    assert sum(not meant for *_, meant in VERB_TABLE) >= 25
-
-
 LOOKING_UP = ("get", "fetch", "retrieve", "read", "find", "list", "show", "view", "search")
 SERVED: dict[str, tuple[tuple[str, str | None, str], ...]] = {
     "getting an event is neither creating nor editing one": (
@@ -78,7 +66,7 @@ SERVED: dict[str, tuple[tuple[str, str | None, str], ...]] = {
         ("espresso_recipe", "Recipe of an espresso.", "food.recipes"), ("espresso_recipe", None, ""),
         ("espresso_recipe", "Espresso and its recipe.", ""),
     ),
-    "the verb of a phrase that says a thing is what is done to it": (
+    "the verb of a phrase that names a thing is what is done to it": (
         ("generate_image", None, "creativity.make"), ("heart_rate", None, "fitness.metrics"),
     ),
     "to move is to edit, but to edit is not to move": (
@@ -94,7 +82,7 @@ SERVED: dict[str, tuple[tuple[str, str | None, str], ...]] = {
     ("name", "description", "meant"),
     [pytest.param(*row, id=f"{rule}: {row[0]}") for rule, rows in SERVED.items() for row in rows],
 )
-def test_words_say_which_use_cases_a_capability_serves(
+def test_words_decide_which_use_cases_a_capability_serves(
     name: str, description: str | None, meant: str
 ) -> None:
     assert _served(name, description) == set(meant.split())
@@ -128,7 +116,7 @@ def test_one_of_two_contradicting_verbs_may_join_a_thing_without_a_verb() -> Non
     assert _groups("video", "video", "pause_video", "share_video") == {frozenset({"video", "pause_video"})}
 
 
-def test_an_unknown_verb_is_like_itself_alone() -> None:
+def test_an_unknown_verb_matches_only_itself() -> None:
     assert _groups("rebur_contact", "get_contact", "vepaki_contact", "fetchContact", "reburContact") == {
         frozenset({"rebur_contact", "reburContact"}),
         frozenset({"get_contact", "fetchContact"}),
@@ -214,139 +202,8 @@ def test_a_word_that_opens_a_text_is_a_stop_word_elsewhere() -> None:
         WordsOfCapabilities.model_validate({"stop": "the", "actions": (read,), **empty})
 
 
-# A table by hand: names, descriptions, and the use cases that they serve, where the verb is what decides
-
-
-VERB_TABLE: tuple[tuple[str, str | None, str], ...] = (
-    # Looking up serves what is about looking up.
-    ("get_event", "Gets an event.", "calendar.manage"),
-    ("getEvents", "Returns the events of a day.", "calendar.manage"),
-    ("fetch_calendar", "Fetches the calendar.", "calendar.manage"),
-    ("getNote", "Returns one note by its id.", "notes.search"),
-    ("retrieve_notes", None, "notes.search"),
-    ("get_contact", "Gets what is known of a contact.", "messaging.contacts"),
-    ("fetchContacts", None, "messaging.contacts"),
-    ("show_contact", None, "messaging.contacts"),
-    ("getPhoto", "Returns a photo.", "media.search"),
-    ("get_photos", "Gets the photos of an album.", "media.search"),
-    ("get_task", "Gets a task.", "tasks.search"),
-    ("get_product", None, "shopping.search"),
-    ("find_product", "Finds a product.", "shopping.search"),
-    ("get_order_status", "Returns where an order is.", "shopping.buy"),
-    ("get_cart", "Returns what lies in the cart.", "shopping.manage"),
-    ("get_route", "Gets the way to a place.", "travel.navigation"),
-    ("get_trip", "Returns one trip.", "travel.itinerary"),
-    ("get_menu", "Gets the menu of a restaurant.", "food.order"),
-    ("get_recipe", "Gets a recipe.", "food.recipes"),
-    ("get_heart_rate", None, "fitness.metrics"),
-    ("read_sleep", "Reads how long somebody slept.", "fitness.metrics"),
-    ("list_workouts", "Lists workouts to follow.", "fitness.on-demand"),
-    ("get_battery_level", None, "tools.device"),
-    ("get_alarm", "Gets an alarm.", "tools.device"),
-    ("find_device", "Finds a lost device.", "tools.remote"),
-    ("get_fuel_level", "Reads the fuel level of the car.", "tools.remote"),
-    # Looking up serves nothing where the guideline names no looking up.
-    ("get_clip", "Gets a video clip.", ""),
-    ("getVideo", None, ""),
-    ("get_project", "Gets a project.", ""),
-    ("get_song", "Returns a song's title and its singer.", ""),
-    ("getPlaylist", "Returns the songs of a playlist.", ""),
-    ("get_message", "Gets a message.", ""),
-    ("read_messages", None, ""),
-    ("get_call", "Gets a call of the log.", ""),
-    ("get_drawing", "Returns a drawing.", ""),
-    ("get_volume", "Gets the volume.", ""),
-    ("get_background", "Returns the background.", ""),
-    ("get_weather", "Gets the weather.", ""),
-    ("get_balance", None, ""),
-    # A verb that nobody knows serves nothing.
-    ("rebur_contact", "Reburs the contact.", ""),
-    ("noburVideoLibrary", None, ""),
-    ("zilko_event", "Zilkos the event.", ""),
-    ("frobnicateNote", None, ""),
-    ("munge_photo", "Munges the photo, as it should.", ""),
-    ("quux_task", "Quuxes the task.", ""),
-    ("tessel_cart", None, ""),
-    ("gribble_recipe", "Gribbles the recipe.", ""),
-    ("dorvan_wifi", None, ""),
-    ("blorpDrawing", "Blorps the drawing.", ""),
-    ("vasko_steps", None, ""),
-    # Another verb than those of the use cases.
-    ("play_note", None, ""),
-    ("pause_contact", None, ""),
-    ("create_contact", "Adds a contact.", ""),
-    ("delete_contact", None, ""),
-    ("import_contact", "Imports contacts.", ""),
-    ("translate_note", "Translates a note.", ""),
-    ("print_photo", None, ""),
-    ("delete_photo", "Deletes a photo.", ""),
-    ("delete_message", None, ""),
-    ("send_product", None, ""),
-    ("resumeProduct", None, ""),
-    ("delete_drawing", "Deletes a drawing.", ""),
-    ("share_steps", "Shares the number of steps.", ""),
-    ("delete_sleep", None, ""),
-    ("send_money", "Sends money.", ""),
-    ("scan_code", "Scans a code.", ""),
-    ("open_website", None, ""),
-    # The verbs of the use cases.
-    ("create_event", "Creates an event.", "calendar.create"),
-    ("edit_event", None, "calendar.edit"),
-    ("set_event", "Sets the time of an event.", "calendar.edit"),
-    ("cancel_event", None, "calendar.manage"),
-    ("createNote", None, "notes.create"),
-    ("update_note", "Changes a note.", "notes.edit"),
-    ("tag_note", None, "notes.organise"),
-    ("add_task", None, "tasks.create"),
-    ("complete_task", None, "tasks.manage"),
-    ("send_message", None, "messaging.send"),
-    ("call_contact", "Calls a contact.", "messaging.call"),
-    ("pause_activity", None, "fitness.pause"),
-    ("resume_workout", None, "fitness.resume"),
-    ("stop_workout", None, "fitness.stop"),
-    ("log_steps", None, "fitness.metrics"),
-    ("add_to_cart", "Adds a product to the cart.", "shopping.manage"),
-    ("buy_product", None, "shopping.buy"),
-    ("order_ride", None, "travel.ride"),
-    ("plan_trip", None, "travel.itinerary"),
-    ("find_nearby_places", None, "travel.local"),
-    ("book_table", None, "food.reserve"),
-    ("order_food", None, "food.order"),
-    ("generate_image", "Paints a picture from words.", "creativity.make"),
-    ("create_drawing", None, "creativity.make"),
-    ("crop_photo", None, "creativity.edit media.edit"),
-    ("remove_background", None, "creativity.edit"),
-    ("share_photo", None, "media.share"),
-    ("pause_video", None, "media.playback"),
-    ("set_volume", None, "media.playback"),
-    ("turn_on_wifi", None, "tools.device"),
-    ("unlock_door", None, "tools.remote"),
-    # No verb at all: a thing's own name, where the thing alone gives the use case.
-    ("battery_level", "Battery level in percent.", "tools.device"),
-    ("heart_rate", "Heart rate, in beats per minute.", "fitness.metrics"),
-    ("free_slots", "Free slots of a day.", "calendar.manage"),
-    # `get rid` is to delete, and `get ride` to look up.
-    ("get_rid_of_note", "Get rid of a note.", "notes.organise"),
-    ("get_ride", "Gets a ride.", ""),
-    ("getRideStatus", "Returns the status of a ride.", ""),
-    ("contacts", None, ""),
-    ("event", "An event.", ""),
-)
-
-
-# The guideline's table (reference style-and-peers 2.6), row by row.
-APP_TYPES = (
-    ("messaging", 3), ("notes", 4), ("calendar", 3), ("tasks", 3), ("fitness", 6), ("shopping", 3),
-    ("travel", 4), ("food", 3), ("creativity", 3), ("media", 4), ("tools", 2),
-)  # fmt: skip
-
-
-def test_the_taxonomy_has_the_guidelines_app_types_and_use_cases() -> None:
-    taxonomy = load_taxonomy()
-    assert [(app_type.id, len(app_type.use_cases)) for app_type in taxonomy.app_types] == list(APP_TYPES)
-
-
-def test_the_ids_of_the_use_cases_are_stable() -> None:
+def test_the_use_cases_are_those_of_the_guideline_and_keep_their_ids() -> None:
+    """The guideline's table is reference style-and-peers 2.6."""
     assert " ".join(use_case.id for use_case in load_taxonomy().use_cases()) == (
         "messaging.send messaging.contacts messaging.call notes.create notes.edit notes.search "
         "notes.organise calendar.create calendar.edit calendar.manage tasks.create tasks.manage "
@@ -408,7 +265,7 @@ def test_a_word_too_short_for_an_ending_is_not_a_form_of_a_longer_one() -> None:
     assert [item.object for item in Vocabulary().words_of("car cars ride")] == ["ride"] * 3
 
 
-def test_being_alike_goes_both_ways() -> None:
+def test_likeness_is_symmetric() -> None:
     for name, others in actions_alike().items():
         assert all(name in actions_alike()[other] for other in others)
         assert name not in others

@@ -24,7 +24,7 @@ from droidgate.cli.coverage.run_scan import ProgressLine
 from droidgate.cli.output.json_output import json_value
 from droidgate.computer.optional_packages import install_command
 from droidgate.coverage import cluster, remote_files
-from droidgate.coverage.scan_inputs import Item, list_inputs
+from droidgate.coverage.scan_inputs import list_inputs
 from droidgate.sources import read_source
 from droidgate.sources.catalogs.catalog import Catalog
 from droidgate.sources.catalogs.catalog_rows import TABLES
@@ -55,7 +55,7 @@ def names(*sources: str | Path) -> list[str]:
     return [item.source for item in list_inputs(map(str, sources)).items]
 
 
-def test_a_relative_path_is_called_as_it_is_written(apps: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_relative_path_is_the_name_of_its_input(apps: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(apps)
     assert names("agent.apk") == names("./agent.apk") or names("./agent.apk") == ["./agent.apk"]
     assert names(".")[:2] == ["agent.apk", "clock-in.apk"]
@@ -64,7 +64,7 @@ def test_a_relative_path_is_called_as_it_is_written(apps: Path, monkeypatch: pyt
     assert names("apps/") == names("apps")
 
 
-def test_an_absolute_path_is_called_by_its_last_part(apps: Path) -> None:
+def test_the_last_part_of_an_absolute_path_is_the_name_of_its_input(apps: Path) -> None:
     assert names(apps)[0] == "apps/agent.apk"
     assert names(apps / "agent.apk") == ["agent.apk"]
 
@@ -111,7 +111,7 @@ def test_a_list_names_sources_and_its_bad_lines_are_rows(apps: Path, tmp_path: P
     ]
 
 
-def test_paths_of_a_list_are_called_by_what_distinguishes_them(tmp_path: Path) -> None:
+def test_paths_of_a_list_are_named_by_the_parts_that_distinguish_them(tmp_path: Path) -> None:
     for name in ("a/x.apk", "b/x.apk"):
         (tmp_path / name).parent.mkdir()
         (tmp_path / name).write_bytes(b"")
@@ -132,7 +132,7 @@ def test_a_name_that_is_too_long_is_a_row(apps: Path, tmp_path: Path) -> None:
     assert scan_into(tmp_path / "c", f"@{tmp_path / 'list'}").outcomes == {"read": 1, "unreadable": 1}
 
 
-def test_relative_lines_next_to_absolute_ones_are_called_as_they_are_written(tmp_path: Path) -> None:
+def test_relative_lines_next_to_absolute_ones_are_names_as_they_are_written(tmp_path: Path) -> None:
     (tmp_path / "list").write_text(f"{tmp_path}/a/x.apk\nb/y.apk\n{tmp_path}/c/z.apk\nhttps://host/d.apk\n")
     assert names(f"@{tmp_path}/list") == ["a/x.apk", "b/y.apk", "c/z.apk", "https://host/d.apk"]
 
@@ -205,7 +205,7 @@ def test_a_remote_file_that_ends_early_is_a_row_with_its_reason(tmp_path: Path) 
     assert "ContentLengthError" in row[6]
 
 
-def test_a_remote_file_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_a_remote_file_without_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote_files, "MAX_REMOTE_BYTES", 1 << 20)
     with _serving(b"x" * 1000) as (address, _), pytest.raises(BudgetError, match="more than 1048576 bytes"):
         remote_files.open_remote(f"{address}/endless/x.apk")
@@ -220,7 +220,7 @@ def test_a_place_that_takes_too_long_to_list_is_a_row(monkeypatch: pytest.Monkey
     ]
 
 
-def test_a_listing_without_end_is_left_before_it_fills_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_listing_without_end_is_stopped_before_it_fills_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote_files, "MAX_ANSWER_BYTES", 100_000)
     with _serving(b"x" * 1000) as (address, sent):
         items = list_inputs([f"{address}/endless/"]).items
@@ -232,13 +232,13 @@ def test_a_listing_without_end_is_left_before_it_fills_the_memory(monkeypatch: p
 @pytest.mark.parametrize(
     "page", [b"<a" + b" " * 1000, b"<a x" * 1000, b"<a " + b"x   " * 1000], ids=lambda page: page[:20]
 )
-def test_a_page_that_takes_a_regular_expression_long_is_listed_as_any_other(page: bytes) -> None:
+def test_a_page_that_is_slow_for_regular_expressions_is_listed_in_time(page: bytes) -> None:
     links = b'<A  class="x"\n\t   href="a  b.apk">a</A><a href=\'c.apk\' >c</a>' + page * 1000
     with _serving(b"<html>" + links) as (address, _):
         assert names(f"{address}/page/") == [f"{address}/page/{item}.apk" for item in ("a  b", "c")]
 
 
-def test_a_tree_of_pages_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_listing_a_tree_of_pages_without_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote_files, "MAX_LISTED", 10_000)
     with _serving(b'<a href="again/">') as (address, sent):
         items = list_inputs([f"{address}/tree/"]).items
@@ -248,7 +248,7 @@ def test_a_tree_of_pages_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch
     assert [(item.kind, item.reason) for item in items] == [("refused", reason)]
 
 
-def test_a_file_in_memory_that_is_not_there_is_reported_in_words(tmp_path: Path) -> None:
+def test_a_missing_file_in_memory_has_a_readable_error(tmp_path: Path) -> None:
     catalog = scan_into(tmp_path / "c", "memory://scan/no.apk").catalog
     assert ask(catalog, "SELECT reason FROM sources") == [("cannot be read: No such file",)]
 
@@ -337,11 +337,6 @@ def test_a_folder_behind_http_is_listed(served: str) -> None:
     assert len(names(f"{served}/")) == 20 + SAMPLES
 
 
-def test_a_host_that_does_not_answer_is_a_row(tmp_path: Path) -> None:
-    result = scan_into(tmp_path / "c", "http://127.0.0.1:9/x.apk")
-    assert result.outcomes == {"unreadable": 1}
-
-
 @pytest.mark.parametrize(("url", "package"), [("s3://bucket/apps", "s3fs"), ("gs://bucket/apps", "gcsfs")])
 def test_a_scheme_without_its_package_names_it(url: str, package: str) -> None:
     with pytest.raises(UsageError, match=package) as raised:
@@ -354,16 +349,11 @@ def test_a_scheme_that_nobody_knows_is_an_error() -> None:
         list_inputs(["gopher://example/x"])
 
 
-def test_an_input_is_the_same_after_its_way_to_a_worker() -> None:
-    item = Item("a", "app", "/a.apk", (("b", "/b.apk"),))
-    assert Item.from_json(item.as_json()) == item
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "data", [b"", b"PK\x03\x04", b"<x", b"\xff\xfe<\0", b"{", b"\0" * 100], ids=lambda data: data[:10]
 )
-def test_any_file_is_a_row(data: bytes, tmp_path: Path) -> None:
+def test_any_file_makes_a_row(data: bytes, tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(data)
     (tmp_path / "x.apk").write_bytes(data)
     (tmp_path / "x.aab").write_bytes(data)
@@ -417,7 +407,7 @@ def test_a_line_of_a_list_without_a_file_or_scheme_is_a_row(scan: Scan, apps: Pa
     assert "catalog sql" not in reported
 
 
-def test_a_list_that_is_not_there_has_a_way_out(scan: Scan) -> None:
+def test_a_missing_list_is_reported_with_a_hint(scan: Scan) -> None:
     done = scan("@nope.txt")
     assert "the list cannot be read" in done.err
     assert (done.code, "\nhint: @LIST is a file with one source a line" in done.err) == (3, True)
@@ -475,7 +465,7 @@ def test_a_scan_of_nothing_known_ends_with_a_hint(scan: Scan, folder: Path, tmp_
 
 
 @pytest.mark.slow
-def test_a_lone_split_is_reported_and_one_next_to_its_base_is_not(scan: Scan, tmp_path: Path) -> None:
+def test_a_split_is_reported_where_its_base_is_missing(scan: Scan, tmp_path: Path) -> None:
     base, german = split_app("dev.example.split")
     lone, whole = tmp_path / "lone", tmp_path / "whole"
     for place in (lone, whole):
@@ -498,7 +488,7 @@ def test_a_second_scan_reports_how_much_it_read(scan: Scan, apps: Path) -> None:
     assert (done.code, f"{APPS} of {APPS} scanned, {APPS} known already; " in done.err) == (0, True)
 
 
-def test_a_stopped_scan_says_that_the_same_one_goes_on_from_there(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_stopped_scan_reports_that_the_same_command_resumes_it(capsys: pytest.CaptureFixture[str]) -> None:
     with ProgressLine() as progress:  # whatever ends it, it ends before `finish`
         progress.begin(10, 2)
         progress.advance("read")
@@ -543,7 +533,7 @@ def test_a_reason_names_a_file_inside_an_apk_as_such(tmp_path: Path, folder: Pat
     assert found == [("AndroidManifest.xml: it is not compiled XML",)]
 
 
-def test_a_file_as_a_catalog_is_wrong(scan: Scan, apps: Path, folder: Path) -> None:
+def test_a_file_in_place_of_a_catalog_folder_is_refused(scan: Scan, apps: Path, folder: Path) -> None:
     folder.write_text("")
     done = scan(apps)
     assert (
@@ -587,13 +577,15 @@ def test_a_cluster_that_is_not_there_leaves_nothing_behind(
     assert not folder.exists()
 
 
-def test_a_missing_extra_comes_before_the_sources(scan: Scan, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_extra_is_reported_before_any_source(scan: Scan, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     done = scan("nope", "--cluster", "tcp://127.0.0.1:8786")
     assert (done.code, f"\nhint: {install_command('cluster')}" in done.err) == (2, True)
 
 
-def test_a_page_says_where_a_scan_counts_otherwise_than_inspect(scan: Scan, tmp_path: Path) -> None:
+def test_the_page_of_a_scan_explains_where_it_counts_otherwise_than_inspect(
+    scan: Scan, tmp_path: Path
+) -> None:
     apps = tmp_path / "apps"
     for name in ("app/src/main", "copy/src/main"):
         for file, data in tool_files("a.b").items():
@@ -607,7 +599,9 @@ def test_a_page_says_where_a_scan_counts_otherwise_than_inspect(scan: Scan, tmp_
     assert "2 capabilities of an app and of a descriptor: counted twice, by `inspect` once" in page
 
 
-def test_a_page_says_which_providers_inspect_does_not_count(scan: Scan, tmp_path: Path) -> None:
+def test_the_page_of_a_scan_names_the_providers_that_inspect_does_not_count(
+    scan: Scan, tmp_path: Path
+) -> None:
     apps = tmp_path / "apps"
     apps.mkdir()
     # Each is read by itself: an app's manifest, its tools again, and an app that answers a broadcast only.
@@ -631,7 +625,7 @@ def _component(element: str, action: str, content: str = "") -> str:
     )
 
 
-def test_a_page_says_that_what_discover_found_of_an_app_next_to_it_is_counted_twice(
+def test_the_page_of_a_scan_warns_of_apps_counted_twice_next_to_a_file_of_discover(
     scan: Scan, tmp_path: Path
 ) -> None:
     apps = tmp_path / "apps"

@@ -60,7 +60,7 @@ def rescanned(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Row
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("moved", range(9), ids="after {} files".format)
+@pytest.mark.parametrize("moved", [0, 1, 7, 8], ids="after {} files".format)
 def test_a_scan_that_ends_while_the_catalog_is_put_in_place_never_mixes_two(
     moved: int, rescanned: tuple[Path, Path, Rows], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,7 +91,7 @@ def test_a_scan_that_ends_while_the_catalog_is_put_in_place_never_mixes_two(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kibibytes", [1, 8, 40, 100], ids="{} KiB".format)
+@pytest.mark.parametrize("kibibytes", [1, 40], ids="{} KiB".format)
 def test_a_full_disk_is_one_error(kibibytes: int, apps: Path, catalog: Catalog, tmp_path: Path) -> None:
     folder = tmp_path / "c"
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(item for item in sys.path if item)}
@@ -112,28 +112,16 @@ def test_a_catalog_is_written_by_one_scan_at_a_time(apps: Path, tmp_path: Path) 
     assert scan_into(folder, apps / "agent.apk").outcomes == {"read": 1}
 
 
-def test_a_file_that_changes_meanwhile_has_no_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "a.apk"
-    path.write_bytes(filler_package(2))
-    read = read_opened
-
-    def changed_meanwhile(apk: Any, options: Any) -> Any:
-        path.write_bytes(filler_package(2) + b"more")
-        return read(apk, options)
-
-    monkeypatch.setattr(scan_one_module, "read_opened", changed_meanwhile)
-    scanned = scan_one_module.scan_one(Item("a", "apk", str(path)))
-    assert (scanned.outcome, scanned.reason) == ("unreadable", "it changed while it was read")
-    assert (scanned.unit, scanned.rows) == (None, None)
-
-
-def test_an_app_whose_split_changes_has_no_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("changed", ["base", "de"], ids=["an APK", "a split"])
+def test_an_app_has_no_rows_if_a_file_of_it_changes_during_the_scan(
+    changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name, data in zip(("base", "de"), split_app("dev.example.split"), strict=True):
         (tmp_path / name).write_bytes(data)
     read = read_opened
 
     def changed_meanwhile(apk: Any, options: Any) -> Any:
-        os.utime(tmp_path / "de", ns=(1, 1))
+        os.utime(tmp_path / changed, ns=(1, 1))
         return read(apk, options)
 
     monkeypatch.setattr(scan_one_module, "read_opened", changed_meanwhile)
@@ -331,7 +319,7 @@ def test_hostile_files_side_by_side_take_nothing_from_their_neighbours(tmp_path:
 
 
 @pytest.mark.slow
-def test_a_scan_ends_in_time_keeps_what_was_read_and_goes_on_from_there(tmp_path: Path) -> None:
+def test_a_scan_stops_at_its_deadline_keeps_what_was_read_and_is_resumed(tmp_path: Path) -> None:
     folder = hostile_folder(tmp_path / "apps", "loop1", "loop2")
     settings = {"work": WORK, "workers": 1, "deadline": 500.0}
     began = time.monotonic()
@@ -379,7 +367,7 @@ def test_a_worker_that_somebody_ends_loses_nothing(apps: Path) -> None:
     assert sorted(each.item.source for each in answers) == [each.source for each in items]
 
 
-def test_answers_that_nobody_takes_any_more_end_the_workers(apps: Path) -> None:
+def test_workers_end_when_nobody_reads_their_answers(apps: Path) -> None:
     pool = ProcessPool(PoolSettings(workers=2, work=SLOW))
     answers = pool.run(itertools.cycle(list_inputs([str(apps)]).items))
     while len(running := process_ids(pool)) < 2:  # the second one may start late
@@ -391,7 +379,7 @@ def test_answers_that_nobody_takes_any_more_end_the_workers(apps: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_clock_of_a_first_input_runs_while_nothing_is_loaded_any_more(apps: Path) -> None:
+def test_no_module_is_loaded_while_the_time_of_a_first_input_runs(apps: Path) -> None:
     reported = subprocess.run(
         [sys.executable, "-c", LOADED, apps / "clock-in.apk"], capture_output=True, text=True, check=True
     )
@@ -546,7 +534,7 @@ def test_a_task_that_fails_is_tried_input_by_input_and_only_the_guilty_one_is_a_
     assert answers["b"]["reason"].endswith("again and again: RuntimeError")
 
 
-def test_a_cluster_that_goes_away_is_an_error_and_no_row() -> None:
+def test_a_cluster_that_disappears_is_an_error_and_no_row() -> None:
     def on_submit(client: Client, future: Future, number: int) -> None:
         future.will_be = "finished" if number == 1 else "cancelled"
         if number > 1:
@@ -562,7 +550,7 @@ def test_a_cluster_that_goes_away_is_an_error_and_no_row() -> None:
     (PackageNotFoundError("droidgate"), "a worker of the cluster has no droidgate"),
     ("0.0.9", "a worker of the cluster has droidgate 0.0.9, "),
 ], ids=["none", "another version"])  # fmt: skip
-def test_a_worker_that_joins_later_and_scans_otherwise_ends_the_scan(reported: Any, message: str) -> None:
+def test_a_worker_that_joins_later_with_other_settings_ends_the_scan(reported: Any, message: str) -> None:
     def on_submit(client: Client, future: Future, number: int) -> None:
         future.will_be = "finished"
         if number == 2:
@@ -572,7 +560,7 @@ def test_a_worker_that_joins_later_and_scans_otherwise_ends_the_scan(reported: A
         list(run_on(Client(on_submit), chunk=1))
 
 
-def test_workers_that_join_later_are_asked_once_and_one_that_leaves_again_is_no_matter() -> None:
+def test_workers_that_join_later_are_checked_once_and_may_leave_again() -> None:
     def on_submit(client: Client, future: Future, number: int) -> None:
         future.will_be = "finished"
         if number == 1:
@@ -620,7 +608,7 @@ class Asked:
     (PackageNotFoundError("droidgate"), "a worker of the cluster has no droidgate"),
     ("0.0.9", "a worker of the cluster has droidgate 0.0.9, "),
 ], ids=["no worker", "none", "another version"])  # fmt: skip
-def test_workers_that_could_not_scan_or_would_scan_otherwise_are_refused(reported: Any, message: str) -> None:
+def test_workers_that_cannot_scan_or_have_other_settings_are_refused(reported: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         Cluster("tcp://made.up:1", PoolSettings()).check_workers(Asked(reported))
 

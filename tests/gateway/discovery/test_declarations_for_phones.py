@@ -122,7 +122,7 @@ OLD_SHELL, OLD_ANDROID = {"facts": DeviceFacts("36")}, {"facts": DeviceFacts("30
     ("old shells call none", "appfunctions", OLD_SHELL, ("app-function-shell", False), "build whose shell"),
     ("an old Android has none", "appfunctions", OLD_ANDROID, ("app-function-shell", False), "Android 16"),
 ])  # fmt: skip
-def test_a_route_says_what_it_needs(
+def test_each_route_states_its_conditions(
     title: str, format_id: str, asked: dict[str, Any], route: tuple[str, bool], need: str | None
 ) -> None:
     (found,) = routes(format_id, **asked)
@@ -130,7 +130,7 @@ def test_a_route_says_what_it_needs(
     assert need in found.needs[-1] if need else found.needs == ()
 
 
-def test_every_format_that_is_found_on_phones_says_how_it_is_called() -> None:
+def test_every_format_that_is_found_on_phones_has_a_route() -> None:
     for format_ in load_formats().values():
         assert (format_.call_routes is not None) == bool(format_.looks_for), format_.id
 
@@ -167,7 +167,7 @@ ALL = (
 )  # fmt: skip
 
 
-def test_functions_have_their_state_and_the_declaration_stays_what_it_is() -> None:
+def test_functions_have_their_state_and_an_unchanged_declaration() -> None:
     functions = (*listed(*ALL[1:]), *listed(ALL[0], enabled=False))
     reading = read_functions(InstalledState(FACTS, functions))
     (provider,) = reading.providers
@@ -182,7 +182,7 @@ def test_functions_have_their_state_and_the_declaration_stays_what_it_is() -> No
     assert not [item for item in reading.findings if item.code.startswith("function-")]
 
 
-def test_a_function_that_is_not_listed_is_reported_with_the_way_out() -> None:
+def test_a_function_that_is_not_listed_is_reported_with_its_fix() -> None:
     reading = read_functions(InstalledState(FACTS, listed(*ALL[1:])))
     (finding,) = [item for item in reading.findings if item.code == "function-not-indexed"]
     assert f"{NOTES}createNote" in finding.message
@@ -227,7 +227,7 @@ def test_a_service_without_permission_is_reported_on_the_release_that_skips_it()
 
 
 @pytest.mark.parametrize("why", ["Can't find service: app_function", None], ids=["refused", "not offered"])
-def test_without_a_listing_the_files_are_read_and_that_is_said(why: str | None) -> None:
+def test_without_a_listing_the_files_are_read_with_a_note(why: str | None) -> None:
     reading = read_functions(InstalledState(DeviceFacts("36"), None, why))
     (provider,) = reading.providers
     assert all(item.state is None for item in provider.capabilities)
@@ -300,7 +300,7 @@ def test_a_function_that_only_the_system_lists_has_its_signature_from_there() ->
     {"parameters": [[[]]], "odd name": [1], "description": [None]},
     {"description": ["\x00\ud800"]},
 ], ids=str)  # fmt: skip
-def test_a_listed_document_that_cannot_be_read_still_is_a_function(document: dict[str, object]) -> None:
+def test_a_listed_document_that_cannot_be_read_is_still_a_function(document: dict[str, object]) -> None:
     application = application_of(APPS / "weather/app")
     wild = ListedFunction(id="a#b", enabled=None, service=None, document=document)
     reading = read_functions(InstalledState(FACTS, (wild,)), application)
@@ -447,7 +447,7 @@ def test_every_user_of_the_rule_gives_the_same_reason(
     assert missing.startswith(f"cannot be called: {reason}")
 
 
-def test_an_open_component_can_be_called_by_everybody() -> None:
+def test_an_open_component_can_be_called_by_every_app() -> None:
     provider, application = _provider(), _application(_service())
     assert provider_verdict(provider, application).closed_because is None
     assert why_not_called(application, _service(), provider) is None
@@ -466,7 +466,7 @@ def test_an_open_component_can_be_called_by_everybody() -> None:
     ("internal|role", Protection.SIGNATURE),
     ("normal|vendorsOwn", Protection.UNKNOWN),
 ])  # fmt: skip
-def test_a_protection_level_says_who_can_hold_a_permission(level: str, protection: Protection) -> None:
+def test_a_protection_level_decides_who_can_hold_a_permission(level: str, protection: Protection) -> None:
     assert protection_of(OWN, {OWN: level}) is protection
 
 

@@ -130,7 +130,7 @@ def test_functions_have_the_state_of_the_phone(phone: VirtualPhone) -> None:
 
 
 @pytest.mark.parametrize("phone", ["36"], ids="API {}".format, indirect=True)
-def test_a_phone_without_a_listing_is_read_from_its_apks_and_that_is_said(phone: VirtualPhone) -> None:
+def test_a_phone_without_a_listing_is_read_from_its_apks_with_a_note(phone: VirtualPhone) -> None:
     found = discover(phone)
     provider = provider_of(found, "notes")
     assert all(item.state is None for item in provider.capabilities)
@@ -176,7 +176,7 @@ def test_an_app_with_a_split_is_read_with_it_and_kept_with_it(phone: VirtualPhon
     assert provider_of(again, "clockin") == provider_of(found, "clockin")
 
 
-def test_an_app_that_was_removed_is_gone(phone: VirtualPhone) -> None:
+def test_an_app_that_was_removed_is_not_listed(phone: VirtualPhone) -> None:
     discover(phone)
     run_command(phone, "pm", "uninstall", f"{SAMPLE}clockin")
     assert f"{SAMPLE}clockin" not in {app.package for app in discover(phone).apps}
@@ -218,7 +218,7 @@ HOSTILE = (
 )
 
 
-def test_an_app_with_hostile_names_hides_no_other_and_steers_no_terminal(
+def test_an_app_with_hostile_names_hides_no_other_and_cannot_control_the_terminal(
     phone: VirtualPhone, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))

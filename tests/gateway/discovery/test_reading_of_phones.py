@@ -19,13 +19,7 @@ from droidgate.devices.device_errors import (
     TransferError,
 )
 from droidgate.devices.sync import FileStatus
-from droidgate.sources.kept_applications import (
-    ApplicationStore,
-    KeptApplication,
-    NotKeptError,
-    RecordedResources,
-    record,
-)
+from droidgate.sources.kept_applications import ApplicationStore, KeptApplication, NotKeptError, record
 from droidgate.sources.phone_source import PhoneReading, PhoneRequest, read_device_source, read_phone
 from droidgate_android.apk.pack import pack_project
 from droidgate_mappings.formats.application import Application, Component, IntentFilter, MetaData, TextFile
@@ -225,7 +219,7 @@ def test_a_question_that_the_record_does_not_answer_reads_the_apk(tmp_path: Path
     assert json.loads(kept.read_bytes())["answers"]
 
 
-def test_nothing_is_kept_where_that_is_not_requested(tmp_path: Path) -> None:
+def test_nothing_is_cached_where_that_is_not_requested(tmp_path: Path) -> None:
     device = clock_device()
     read(device, keep=False)
     assert not (tmp_path / "cache/installed-applications").exists()
@@ -255,7 +249,7 @@ def problem_of(phone: PhoneReading) -> str:
     return problem.message
 
 
-def test_an_apk_that_is_none_is_a_problem_of_its_app_alone() -> None:
+def test_a_broken_apk_is_a_problem_of_its_app_alone() -> None:
     phone = read(two_apps())
     assert problem_of(phone)
     assert [len(app.providers) for app in phone.apps] == [1, 0]
@@ -281,10 +275,10 @@ def test_paths_that_cannot_be_read_are_a_problem_of_their_app_alone(answer: Answ
     assert [len(app.providers) for app in phone.apps] == [1, 0]
 
 
-def test_a_phone_that_goes_away_ends_the_run() -> None:
-    device = clock_device({f"pm path --user 0 {CLOCK}": DeviceGoneError("the connection was cut")})
+@pytest.mark.parametrize("command", [f"pm path --user 0 {CLOCK}", MOBILE_MCP], ids=["paths", "components"])
+def test_a_phone_that_disconnects_ends_the_run(command: str) -> None:
     with pytest.raises(DeviceGoneError):
-        read(device)
+        read(clock_device({command: DeviceGoneError("the connection was cut")}))
 
 
 def test_a_listing_that_cannot_be_read_is_a_problem_and_the_rest_is_there() -> None:
@@ -386,11 +380,6 @@ def test_a_query_whose_answer_cannot_be_read_hides_no_app(answer: Answer) -> Non
     assert phone.not_asked == ()
 
 
-def test_a_query_during_which_the_phone_goes_away_ends_the_run() -> None:
-    with pytest.raises(DeviceGoneError):
-        read(clock_device({MOBILE_MCP: DeviceGoneError("the connection was cut")}))
-
-
 def test_a_package_without_a_dot_is_read_like_any_other() -> None:
     name, path = "androidhwext", "/system/framework/framework-res-hwext.apk"
     manifest = f'<manifest package="org.example.{name}"><application/></manifest>'.encode()
@@ -423,7 +412,7 @@ def test_a_function_without_an_id_is_not_a_function() -> None:
 
 
 @pytest.mark.parametrize("written", ["adb:a/b/c", "adb:a/b!/res/xml/x.xml", "abd:"])
-def test_what_is_not_a_device_says_how_one_is_written(written: str) -> None:
+def test_the_error_about_an_invalid_device_shows_a_valid_one(written: str) -> None:
     with pytest.raises(UsageError, match="is not a device"):
         read_device_source(written, formats=())
 
@@ -545,7 +534,7 @@ def stored(tmp_path: Path, kept: KeptApplication) -> KeptApplication:
     return found[1]
 
 
-def test_every_answer_is_the_same_and_asks_nothing(tmp_path: Path) -> None:
+def test_answers_from_a_record_are_the_same_and_read_no_apk(tmp_path: Path) -> None:
     resources = Resources()
     original = application(resources)
     recorded = record(original, {})
@@ -596,7 +585,7 @@ def test_findings_are_kept(tmp_path: Path) -> None:
     assert kept.findings == (finding,)
 
 
-def test_a_record_of_another_version_is_none(tmp_path: Path) -> None:
+def test_a_record_of_another_version_is_not_used(tmp_path: Path) -> None:
     stored(tmp_path, record(application(Resources()), {}))
     (path,) = (tmp_path / "kept").iterdir()
     path.write_text(path.read_text().replace('"droidgate": "', '"droidgate": "older-'))
@@ -625,9 +614,3 @@ def test_what_is_kept_is_the_user_s_alone(tmp_path: Path) -> None:
     folder = tmp_path / "kept"
     assert folder.stat().st_mode & 0o077 == 0
     assert all(path.stat().st_mode & 0o077 == 0 for path in folder.iterdir())
-
-
-def test_nothing_was_kept_under_another_name(tmp_path: Path) -> None:
-    stored(tmp_path, record(application(Resources()), {}))
-    assert ApplicationStore(tmp_path / "kept").load("other") is None
-    assert isinstance(record(application(Resources()), {}).application.resources, RecordedResources)

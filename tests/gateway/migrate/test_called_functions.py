@@ -124,7 +124,7 @@ BY_TEXTS = [
         id="Java cannot call suspend functions"),
     pytest.param("kotlin", "mmcp+broadcast", BY_TEXTS, id="texts are converted to what a function takes"),
 ])  # fmt: skip
-def test_a_handler_returns_what_the_apps_function_returns(
+def test_a_handler_returns_the_result_of_the_apps_function(
     language: Language, target: str, calls: list[tuple[str, dict[str, Any], Any]], tmp_path: Path
 ) -> None:
     project = project_in(tmp_path / "project")
@@ -157,7 +157,7 @@ JAVA_LACKS = "suspended is a suspend function, which Java cannot call; --languag
 
 
 @pytest.mark.parametrize("language", ["kotlin", "java"])
-def test_a_comment_says_what_a_call_lacks(language: Language, tmp_path: Path) -> None:
+def test_a_comment_names_what_a_call_lacks(language: Language, tmp_path: Path) -> None:
     project = project_in(tmp_path)
     write_tree(project, {"app/src/debug/java/dev/notes/Tracing.kt": TRACING})
     (provider,) = read_providers(project)

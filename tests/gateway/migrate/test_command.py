@@ -103,12 +103,6 @@ def test_a_mistake_in_a_migration_is_one_line_with_a_hint(
     assert hint.startswith("hint: ")
 
 
-def test_several_providers_in_a_source_have_to_be_chosen_from(droidgate: Runner, project: Path) -> None:
-    run = droidgate("migrate", sample_apps_directory() / "notes", "--to", "mobile-mcp", "--into", project)
-    assert run.code == 2
-    assert run.err.startswith("error: 2 providers are in it\nhint: choose with --provider")
-
-
 # `migrate` and `convert` of apps with several providers, and into apps that have code of their own
 
 
@@ -180,7 +174,7 @@ def test_several_providers_without_a_choice_are_an_error_with_a_list(droidgate: 
     assert f"choose with --provider, which may be repeated: {SERVICE}, {tree / NOTES_FILE}" in ran.err
 
 
-def test_a_migration_of_a_source_that_is_not_fully_read_ends_with_3(droidgate: Runner, tree: Path) -> None:
+def test_a_migration_of_a_source_that_is_not_fully_read_exits_with_3(droidgate: Runner, tree: Path) -> None:
     alone = tree / NOTES_FILE
     ran = droidgate("migrate", alone, "--to", "mobile-mcp", "--into", tree / "app")
     assert ran.code == 3
@@ -233,24 +227,3 @@ def test_a_second_migration_names_methods_still_to_add(droidgate: Runner, tree: 
     assert f"{shown} has no method for dev.notes.BaseNotes#clearAll: add {head}" in again.out
     assert "deleteNote: add" not in again.out
     assert handler.read_text() == filled
-
-
-def test_a_plugin_of_a_version_catalog_says_what_module_is_the_app(droidgate: Runner, tmp_path: Path) -> None:
-    clock = sample_apps_directory() / "clock-in"
-    manifest = (
-        '<manifest xmlns:android="http://schemas.android.com/apk/res/android"><application/></manifest>'
-    )
-    catalog = '[plugins]\nlib = "com.android.library:8"\napp = "com.android.application:8"\n'
-    module = 'plugins {{ alias(libs.plugins.{0}) }}\nandroid {{ namespace = "dev.{0}" }}\n'
-    files: dict[str, str | bytes] = {
-        "settings.gradle.kts": 'include(":app", ":shared")\n',
-        "gradle/libs.versions.toml": catalog,
-        "app/build.gradle.kts": module.format("app"),
-        "app/src/main/AndroidManifest.xml": manifest,
-        "shared/build.gradle.kts": module.format("lib"),
-        "shared/src/main/AndroidManifest.xml": manifest,
-    }
-    write_tree(tmp_path / "p", files)
-    ran = droidgate("migrate", clock, "--to", "appfunctions", "--into", tmp_path / "p")
-    assert ran.code == 0, ran.err
-    assert "+++ b/app/src/main/AndroidManifest.xml" in ran.out

@@ -67,7 +67,7 @@ def test_merging_again_changes_nothing() -> None:
     assert merge(once) == once
 
 
-def test_line_ends_and_tabs_are_the_files_own() -> None:
+def test_line_ends_and_tabs_are_those_of_the_file() -> None:
     text = PLAIN.replace("    ", "\t").replace("\n", "\r\n")
     merged = merge(text)
     assert "\n" not in merged.replace("\r\n", "")
@@ -75,7 +75,7 @@ def test_line_ends_and_tabs_are_the_files_own() -> None:
     assert merge(merged) == merged
 
 
-def test_prefix_is_the_files_own() -> None:
+def test_the_namespace_prefix_is_that_of_the_file() -> None:
     text = PLAIN.replace("xmlns:android", "xmlns:a").replace("android:", "a:")
     merged = merge(text)
     assert 'a:name=".Tool"' in merged
@@ -83,7 +83,7 @@ def test_prefix_is_the_files_own() -> None:
     assert merge(merged) == merged
 
 
-def test_namespace_is_declared_where_the_file_does_not() -> None:
+def test_the_namespace_is_declared_where_the_file_declares_none() -> None:
     merged = merge("<manifest><application/></manifest>")
     assert merged.startswith(f'<manifest xmlns:android="{ANDROID}">')
     root = etree.fromstring(merged.encode())
@@ -133,7 +133,7 @@ def test_what_a_component_has_stays_and_what_differs_is_replaced() -> None:
     assert again.count("mobile.mcp.tool.capabilities") == 1
 
 
-def test_permission_goes_behind_its_like_and_is_not_doubled() -> None:
+def test_a_permission_is_inserted_after_the_others_and_only_once() -> None:
     present = '<uses-permission android:name="android.permission.{}" />'
     text = PLAIN.replace("    <application", f"    {present.format('INTERNET')}\n\n    <application", 1)
     merged = merge(text)
@@ -142,7 +142,7 @@ def test_permission_goes_behind_its_like_and_is_not_doubled() -> None:
     assert merge(merged) == merged
 
 
-def test_queries_are_put_into_the_ones_that_are_there() -> None:
+def test_queries_are_inserted_into_the_existing_element() -> None:
     addition = f"""<manifest xmlns:android="{ANDROID}"><queries>
         <intent><action android:name="b" /></intent><package android:name="c" /></queries></manifest>"""
     text = PLAIN.replace(
@@ -161,7 +161,7 @@ def test_queries_are_put_into_the_ones_that_are_there() -> None:
     ("attribute", "message"),
     [('android:exported="false"', "exported='false'"), ('android:permission="p"', "permission='p'")],
 )
-def test_a_component_that_says_otherwise_about_its_callers_is_refused(attribute: str, message: str) -> None:
+def test_a_component_with_other_rules_for_its_callers_is_refused(attribute: str, message: str) -> None:
     text = PLAIN.replace("        <!-- last -->", f'        <service android:name=".Tool" {attribute}/>')
     addition = ADDITION.replace('android:exported="true"', 'android:exported="true" android:permission="q"')
     with pytest.raises(InputError) as refused:

@@ -69,7 +69,7 @@ def names(tmp_path: Path) -> dict[str, Path]:
 
 
 @pytest.mark.parametrize("dialect", CALLS)
-def test_a_call_leads_to_its_capability(dialect: str, names: dict[str, Path]) -> None:
+def test_a_models_call_is_resolved_to_its_capability(dialect: str, names: dict[str, Path]) -> None:
     for call in (CALLS[dialect], json.dumps(CALLS[dialect])):
         for known in (names[dialect], json.loads(names[dialect].read_text())):
             meant = droidgate.read_function_call(dialect, call, known)
@@ -77,7 +77,7 @@ def test_a_call_leads_to_its_capability(dialect: str, names: dict[str, Path]) ->
             assert meant.call_id in {"call_1", "toolu_1", "1"}
 
 
-def test_a_conversion_in_python_is_its_own_name_map(names: dict[str, Path], tmp_path: Path) -> None:
+def test_a_conversion_in_python_serves_as_a_name_map(names: dict[str, Path], tmp_path: Path) -> None:
     providers = droidgate.read(str(tmp_path / "list.json"))
     for dialect, file in names.items():
         conversion = droidgate.convert(providers, to=f"function-calling+{dialect}")

@@ -19,7 +19,9 @@ from requirements_of_tests import require, short_run
 from titled_rows import titled
 
 
-def test_pack_says_what_is_packed_who_signed_and_that_nothing_runs(droidgate: Runner, tmp_path: Path) -> None:
+def test_pack_reports_what_is_packed_the_signer_and_that_there_is_no_code(
+    droidgate: Runner, tmp_path: Path
+) -> None:
     run = droidgate("pack", module_folder("clock-in/app"), "-o", tmp_path / "app.apk")
     assert run.code == 0, run.err
     with open_apk(tmp_path / "app.apk") as apk:
@@ -127,7 +129,7 @@ def test_the_help_imports_no_cryptography() -> None:
     assert "cryptography" not in run.err
 
 
-def test_pack_says_exactly_of_the_apps_that_android_refuses() -> None:
+def test_pack_warns_of_exactly_the_apps_that_android_refuses() -> None:
     """The same APKs are given to Android's own parser by ManifestsTest.java."""
     apks = limit_apks()
     findings = {
@@ -237,11 +239,6 @@ def test_a_tree_with_libraries_and_its_apk_declare_the_same(
         for item in ("p", "app.apk")
     ]
     assert shown == ["Shared", "Shared"]
-
-
-def test_a_module_that_is_missing_is_named(pack: Pack, tmp_path: Path) -> None:
-    write_tree(tmp_path / "p", {"app/build.gradle.kts": module("application", "app", "shared", "gone")})
-    assert any(item.startswith(":gone is not merged") for item in pack())
 
 
 def test_a_module_without_its_project_cannot_have_libraries(pack: Pack, tmp_path: Path) -> None:

@@ -194,7 +194,9 @@ def refresh(request: pytest.FixtureRequest) -> bool:
 
 
 @pytest.mark.parametrize("release", RELEASES, ids="API {}".format)
-def test_expose_works_by_the_words_of_the_readme(newcomer: Newcomer, release: str, *, refresh: bool) -> None:
+def test_expose_works_by_the_instruction_of_the_readme(
+    newcomer: Newcomer, release: str, *, refresh: bool
+) -> None:
     newcomer.is_quick = release != RELEASES[-1]
     newcomer.variables |= SCREEN
     lengths = play("Expose", newcomer, release=release)
@@ -207,13 +209,13 @@ def test_expose_works_by_the_words_of_the_readme(newcomer: Newcomer, release: st
     ]
 
 
-def test_migrate_works_by_the_words_of_the_readme(newcomer: Newcomer, *, refresh: bool) -> None:
+def test_migrate_works_by_the_instruction_of_the_readme(newcomer: Newcomer, *, refresh: bool) -> None:
     check_lengths("migrate", play("Migrate", newcomer), refresh=refresh)
     shown, _ = newcomer.type("droidgate inspect out/weather")
     assert "mobile-mcp+1.0" in shown
 
 
-def test_compare_works_by_the_words_of_the_readme(newcomer: Newcomer, *, refresh: bool) -> None:
+def test_compare_works_by_the_instruction_of_the_readme(newcomer: Newcomer, *, refresh: bool) -> None:
     check_lengths("compare", play("Compare", newcomer), refresh=refresh)
     assert (newcomer.folder / "out" / "apps.html").read_text().startswith("<!DOCTYPE html>")
 
@@ -243,7 +245,9 @@ def _steps() -> dict[str, tuple[list[str], list[str]]]:
     return {number: (words[:1], words[1:]) for number, words in quoted.items()}
 
 
-def test_each_command_of_the_five_steps_does_as_expected(newcomer: Newcomer, phone: VirtualPhone) -> None:
+def test_each_command_of_the_five_steps_does_what_the_readme_states(
+    newcomer: Newcomer, phone: VirtualPhone
+) -> None:
     newcomer.variables["ANDROID_ADB_SERVER_PORT"] = str(phone.server_port)
     steps = _steps()
     assert list(steps) == ["1", "2", "3", "4", "5"]
@@ -286,7 +290,7 @@ def test_after_the_five_steps_the_agent_calls_unasked(newcomer: Newcomer, phone:
     assert "Berlin: light rain" in _call_through(phone, shim)
 
 
-def test_what_cannot_be_tried_is_labelled() -> None:
+def test_steps_that_cannot_be_tried_here_are_labelled() -> None:
     text = section("On a real phone")
     marked = re.findall(r"^(\d)\. \*\*[^*]*\*\*\*", text, re.MULTILINE)
     assert marked == ["1", "4", "5"]

@@ -50,7 +50,7 @@ def test_apks_next_to_each_other_are_joined(tmp_path: Path) -> None:
     assert apps_of(tmp_path / "both") == {"a.apk": [None], "b.APK": [None], "base.apk": [None, "config.de"]}
 
 
-def test_a_folder_says_what_it_cannot_read(tmp_path: Path) -> None:
+def test_what_cannot_be_read_in_a_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "split.apk").write_bytes(GERMAN)
     (tmp_path / "broken.apk").write_bytes(b"PK")
     (tmp_path / "broken.xapk").write_bytes(b"")
@@ -136,7 +136,7 @@ def test_compiled_xml_alone_is_read_as_its_source_would_be(tmp_path: Path) -> No
     assert properties_of(capability.input)["text"].type.description == 'a < b & "c"\n'
 
 
-def test_a_compiled_manifest_alone_is_an_error_with_a_way_out(tmp_path: Path) -> None:
+def test_a_compiled_manifest_alone_is_an_error_with_a_hint(tmp_path: Path) -> None:
     path = tmp_path / "AndroidManifest.xml"
     path.write_bytes(axml(MANIFEST))
     with pytest.raises(InputError) as caught:
@@ -144,7 +144,7 @@ def test_a_compiled_manifest_alone_is_an_error_with_a_way_out(tmp_path: Path) ->
     assert caught.value.hint == "name the APK"
 
 
-def test_an_application_answers_after_its_file_was_let_go(app: str) -> None:
+def test_an_application_can_be_read_after_its_file_was_closed(app: str) -> None:
     (application,) = read_source(app).applications
     file = application.resources.read_file("@xml/descriptor")
     assert file is not None

@@ -303,10 +303,7 @@ def test_several_components_without_a_root_are_read() -> None:
     assert [
         (component.name, component.place.line if component.place else None)
         for component in application.components[1:]
-    ] == [
-        (".S", 1),
-        (".A", 3),
-    ]
+    ] == [(".S", 1), (".A", 3)]
 
 
 @pytest.mark.row("S80", "S81")
@@ -468,7 +465,7 @@ def test_a_name_nearly_that_of_a_protocol_is_reported_once() -> None:
 
 
 @pytest.mark.parametrize("format_", FORMATS, ids=lambda item: item.id)
-def test_a_name_that_a_protocol_has_is_right(format_: object) -> None:
+def test_a_name_of_a_protocol_is_not_reported(format_: object) -> None:
     names = [query.action for item in FORMATS if item is format_ for query in item.looks_for if query.action]
     assert near_names("".join(service_of(action=name) for name in names)) == []
 
@@ -664,7 +661,7 @@ def test_an_alias_does_not_have_the_permission_of_the_application() -> None:
     ('<receiver android:name=".R"><intent-filter/></receiver>', None),
     ('<activity android:name=".A" android:exported="true"/>', True),
 ])  # fmt: skip
-def test_a_component_without_a_filter_is_exported_only_if_it_says_so(
+def test_a_component_without_a_filter_is_exported_only_where_it_states_that(
     element: str,
     exported: bool | None,  # noqa: FBT001
 ) -> None:

@@ -127,7 +127,7 @@ def test_the_service_of_the_manifest_gives_its_access_to_functions_of_the_code()
     assert ids(reading) == [ADD_NOTE]
 
 
-def test_an_app_that_only_describes_itself_says_that_its_functions_are_elsewhere() -> None:
+def test_an_app_with_guidance_only_has_a_note_about_its_functions() -> None:
     files = {
         "app/src/main/AndroidManifest.xml": with_application(METADATA_PROPERTY),
         "app/src/main/res/xml/app_metadata.xml": METADATA,
@@ -344,7 +344,7 @@ PLAY = "getIsDefault().set(true)"
 VARIANTS = {
     "the first flavours by name, and debug": ("", None, {"fdroid", "debug", "fdroidLive", "fdroidLiveDebug"}),
     "the flavour that is set to be the default": (PLAY, None, {"play", "debug"}),
-    "the flavour that says that it is the default": ("isDefault = true", None, {"play", "debug"}),
+    "the flavour that states that it is the default": ("isDefault = true", None, {"play", "debug"}),
     "the flavour that is named": ("", "play", {"play", "debug"}),
     "the variant that is named": ("", "playStagingRelease", {"play", "staging", "release"}),
     "the build type that is named": ("", "release", {"fdroid", "release", "fdroidLive"}),

@@ -191,7 +191,7 @@ BREACHES: dict[str, tuple[str, str, str, str]] = {
     "Mobile-MCP 1.2.2: an input has a name": ("param-name", CAPABILITIES, 'name="level" ', ""),
     "Mobile-MCP 1.2.2: an input has a type":
         ("param-type", CAPABILITIES, 'type="integer" required', "required"),
-    "Mobile-MCP 1.2.2: an input says whether it is required":
+    "Mobile-MCP 1.2.2: an input states whether it is required":
         ("param-required", CAPABILITIES, 'required="true" ', ""),
     "Mobile-MCP 1.2.2: required is true or false":
         ("param-required", CAPABILITIES, 'required="true"', 'required="1"'),

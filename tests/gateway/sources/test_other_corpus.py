@@ -26,7 +26,7 @@ def test_every_file_has_its_outcome_and_a_reason() -> None:
 
 @pytest.mark.requires("corpus")
 @pytest.mark.parametrize("row", OUTCOMES, ids=lambda row: row["file"])
-def test_each_file_is_what_the_table_says(row: dict[str, str]) -> None:
+def test_each_file_has_the_outcome_of_its_row(row: dict[str, str]) -> None:
     path = str(require("corpus") / "other" / row["file"])
     if row["outcome"] == "refused":
         with pytest.raises(InputError) as refused:

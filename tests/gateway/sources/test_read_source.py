@@ -97,7 +97,7 @@ class TestNamedFiles:
         monkeypatch.chdir("p/app/src/main")
         assert found("AndroidManifest.xml") == [("dev.app", ".S", ["one", "two"], "assets/t.txt")]
 
-    def test_the_manifest_of_a_build_type_sees_mains_resources(self) -> None:
+    def test_the_manifest_of_a_build_type_uses_the_resources_of_main(self) -> None:
         debug = manifest(service(".D", 'android:resource="@raw/d"'))
         project("p", {"app/src/debug/AndroidManifest.xml": debug, "app/src/main/res/raw/d.txt": "tools d"})
         (provider,) = read("p/app/src/debug/AndroidManifest.xml").providers
@@ -146,11 +146,6 @@ class TestNamedFiles:
             read("x")
         assert caught.value.hint == "it was to be read as Tools of the tests (tools) only"
 
-    def test_what_begins_as_a_device_and_is_none_says_how_one_is_written(self) -> None:
-        with pytest.raises(UsageError, match="is not a device") as caught:
-            read("adb:a/b/c")
-        assert caught.value.hint == "write adb: or adb:SERIAL or adb:SERIAL/PACKAGE"
-
     @pytest.mark.parametrize(("written", "message"), [
         ("missing", "cannot be read: No such file or directory"),
         ("missing/x.xml", "cannot be read: No such file or directory"),
@@ -158,7 +153,7 @@ class TestNamedFiles:
         ("x" * 5000, "cannot be read: File name too long"),
         ("", "the path is empty"),
     ], ids=lambda value: str(value)[:40])  # fmt: skip
-    def test_what_is_not_there_is_an_error(self, written: str, message: str) -> None:
+    def test_a_missing_source_is_an_error(self, written: str, message: str) -> None:
         with pytest.raises(InputError, match=message):
             read(written)
 
@@ -302,7 +297,7 @@ class TestProjects:
         assert "merged.json" in finding.message
         assert reading.applications[0].loose_assets == ("merged.json", "@raw/t", "@xml/rules")
 
-    def test_what_tools_made_is_not_read(self) -> None:
+    def test_generated_folders_are_not_read(self) -> None:
         wrong = manifest(service(".W", 'android:value="t.txt"'))
         skipped = ("build", "app/build/intermediates", ".git", ".gradle/x", "node_modules/y")
         project("p", {f"{folder}/src/main/AndroidManifest.xml": wrong for folder in skipped})
@@ -451,7 +446,7 @@ class TestFolders:
         reading = read("p")
         assert (reading.providers, reading.problems, len(reading.applications)) == ((), (), 1)
 
-    def test_names_that_are_no_utf8_are_printable(self) -> None:
+    def test_file_names_that_are_not_utf8_are_printed(self) -> None:
         folder = os.fsdecode(b"odd\xff")
         write_tree(Path(folder), {"x.json": "tools a"})
         (provider,) = read(folder).providers
@@ -559,7 +554,7 @@ class TestApps:
         assert [str(item.source) for item in reading.providers][1] == "p/one/src/main/assets/one.txt"
         assert (reading.findings, reading.problems) == ((), ())
 
-    def test_a_string_of_a_library_leads_to_the_apps_before_its_own(self) -> None:
+    def test_a_string_is_looked_up_in_the_app_before_its_libraries(self) -> None:
         reading = build(
             module("app", dependency("one"), dependency("two")),
             module("one", strings="One"),
@@ -687,7 +682,7 @@ class TestReports:
         assert [component for _, component, _ in found_in(reading)] == [".App"]
         assert reported(reading) == [(PROJECT_NOT_MERGED, "p/app/build.gradle.kts:4")]
 
-    def test_an_app_module_that_is_named_alone_says_which_folder_to_name(self) -> None:
+    def test_reading_an_app_module_alone_names_the_folder_that_has_its_libraries(self) -> None:
         build(module("app", dependency("one"), dependency("two")), module("one"), module("two"))
         reading = read("p/app")
         (finding,) = reading.findings
@@ -854,7 +849,7 @@ class TestArchives:
         ("cut.tar", tarfile.TarInfo("x").tobuf()[:300], "the archive cannot be unpacked: "),
         ("text.zip", b"tools a", None),
     ])  # fmt: skip
-    def test_a_file_that_is_not_an_archive_is_an_error_that_says_so(
+    def test_a_file_that_is_not_an_archive_is_refused_as_such(
         self, name: str, data: bytes, message: str | None
     ) -> None:
         Path(name).write_bytes(data)
@@ -865,7 +860,7 @@ class TestArchives:
             read(name)
         assert (caught.value.place, caught.value.message.startswith(message)) == (name, True)
 
-    def test_what_unpacks_to_too_much_is_refused(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_an_archive_that_unpacks_to_too_much_is_refused(self, monkeypatch: pytest.MonkeyPatch) -> None:
         packed("a.zip", {"1.json": b"tools a", "2.json": b"tools b"})
         monkeypatch.setattr(packed_folders, "MAX_FILES", 1)
         with pytest.raises(BudgetError, match="more than 1 files"):
@@ -930,12 +925,12 @@ class TestRevisions:
         ("git:--all", "the repository has no such revision or path"),
         ("git:HEAD:app/app/src/main/res", "the repository has no such revision or path"),
     ])  # fmt: skip
-    def test_a_revision_that_is_not_there_says_so(self, source: str, message: str) -> None:
+    def test_an_unknown_revision_is_an_error_with_a_hint(self, source: str, message: str) -> None:
         with pytest.raises(InputError) as raised:
             read(source)
         assert (raised.value.message, raised.value.place) == (message, source)
 
-    def test_a_tree_of_an_attacker_leads_nowhere(self) -> None:
+    def test_a_hostile_git_tree_reads_nothing_outside_of_it(self) -> None:
         blob = git("hash-object", "-w", "--stdin", given=b"tools out")
         inner = git("mktree", given=f"100644 blob {blob}\tout.json\n".encode())
         tree = git("mktree", given=f"040000 tree {inner}\t..\n100644 blob {blob}\tin.json\n".encode())
@@ -943,7 +938,7 @@ class TestRevisions:
         assert [str(provider.source) for provider in reading.providers] == [f"git:{tree}:in.json:1"]
         assert [problem.place for problem in reading.problems] == [f"git:{tree}:../out.json"]
 
-    def test_a_folder_without_a_repository_says_so(self) -> None:
+    def test_a_folder_without_a_repository_is_an_error_that_names_it(self) -> None:
         shutil.rmtree(".git")
         with pytest.raises(InputError, match="not a git repository"):
             read("git:HEAD")
@@ -1035,7 +1030,7 @@ def test_a_broken_document_of_discover_is_an_error(document: dict[str, Any]) -> 
         read_source("d.json")
 
 
-def test_a_named_manifest_gives_what_can_be_read_and_says_the_rest(tmp_path: Path) -> None:
+def test_a_named_manifest_gives_what_can_be_read_and_reports_the_rest(tmp_path: Path) -> None:
     main = tmp_path / "app" / "src" / "main"
     text = mobile_mcp_manifest(UNREADABLE, WHOLE)
     write_tree(main, {"AndroidManifest.xml": text, **TWO_FILES})

@@ -1,4 +1,4 @@
-"""A thousand made-up apps: what they are, and that a scan with two processes finds what was put in."""
+"""Four hundred made-up apps: what they are, and that a scan with two processes finds what was put in."""
 
 import importlib
 import shutil
@@ -12,14 +12,7 @@ import pytest
 from droidgate.sources import read_source
 from droidgate.sources.catalogs.catalog import Catalog
 from gateway.coverage_scan.catalogs import ask, scan_into
-from gateway.synthetic_ecosystem.ecosystem import (
-    PART,
-    READ,
-    UNREADABLE,
-    Expected,
-    make_ecosystem,
-    read_truth,
-)
+from gateway.synthetic_ecosystem.ecosystem import PART, READ, UNREADABLE, Expected, make_ecosystem, read_truth
 from requirements_of_tests import require
 
 _DECLARED = """
@@ -40,7 +33,7 @@ def scanned(test: Callable[..., None]) -> Callable[..., None]:
 @pytest.fixture(scope="module")
 def ecosystem(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("ecosystem")
-    make_ecosystem(1_000, seed=11, folder=folder)
+    make_ecosystem(400, seed=11, folder=folder)
     yield folder
     # pytest keeps the folders of three runs, and this one is large.
     shutil.rmtree(folder)
@@ -64,7 +57,7 @@ def test_every_file_is_a_row_with_its_outcome(catalog: Catalog, truth: list[Expe
 
 
 @scanned
-def test_broken_and_hostile_files_are_rows_that_say_why(catalog: Catalog, truth: list[Expected]) -> None:
+def test_broken_and_hostile_files_are_rows_with_a_reason(catalog: Catalog, truth: list[Expected]) -> None:
     where = "WHERE outcome NOT IN ('read', 'part') ORDER BY source"
     refused = ask(catalog, f"SELECT source, unit, reason FROM sources {where}")
     expected = sorted(item.file for item in truth if item.outcome == UNREADABLE)
@@ -90,7 +83,9 @@ def test_every_readable_app_is_a_row_with_its_facts(catalog: Catalog, truth: lis
 
 
 @scanned
-def test_every_app_has_exactly_what_was_put_in(catalog: Catalog, truth: list[Expected]) -> None:
+def test_every_app_has_exactly_the_capabilities_it_was_made_with(
+    catalog: Catalog, truth: list[Expected]
+) -> None:
     found: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
     for source, protocol, ids in ask(catalog, _DECLARED):
         found.setdefault(source, []).append((protocol, tuple(ids or ())))
@@ -132,7 +127,7 @@ def test_apps_that_hide_letters_are_marked(catalog: Catalog, truth: list[Expecte
 
 
 @pytest.mark.slow
-def test_a_folder_of_made_up_apps_is_read_as_what_was_put_in(tmp_path: Path) -> None:
+def test_a_folder_of_synthetic_apps_is_read_as_it_was_made(tmp_path: Path) -> None:
     make_ecosystem(60, seed=11, folder=tmp_path)
     truth, reading = list(read_truth(tmp_path)), read_source(str(tmp_path / "apks"))
     found = [

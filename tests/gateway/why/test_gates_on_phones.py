@@ -195,7 +195,7 @@ ROWS: dict[str, Row] = {
         "36.1", timer(of_application='android:enabled="false"'), "mobile-mcp", "app-enabled", "shut"),
     "a permission of the app's signer": (
         "36.1", timer(needs("OWN"), before=SIGNATURE), "mobile-mcp", "permission", "shut"),
-    "a permission that nobody declares": ("36.1", timer(needs("GONE")), "mobile-mcp", "permission", "shut"),
+    "a permission that no app declares": ("36.1", timer(needs("GONE")), "mobile-mcp", "permission", "shut"),
     "a normal permission": (
         "36.1", timer(needs("USE"), before=NORMAL), "mobile-mcp", "permission", "not known"),
     "a normal permission that the agent's app holds": (
@@ -267,14 +267,7 @@ ROWS: dict[str, Row] = {
     "a Mobile-MCP agent and a function": ("36.1", function(), "org.agents.holder", "shim", "shut"),
     "an MCP client and Android's shell": ("36.1", function(), "mcp-client", None, "open"),
     "an MCP client and a shell that cannot call": ("36", function(), "mcp-client", "shim", "shut"),
-    # Published cases. Gemini is an agent of the image, which its allow list limits to partners.
-    "android/appfunctions#9: Gemini on a Pixel 10 with 17": (
-        "37", function(), "org.agents.image", "allow-list", "not known"),
-    "android/appfunctions#39: the sample agent borrows the shell's permission and is on no list, on 17": (
-        "37", function(), "org.agents.image", "allow-list", "not known"),
-    "android/appfunctions#51: production on 17": (
-        "37", function(), "org.agents.image", "allow-list", "not known"),
-    "android/appfunctions#51: below Android 16": ("34", function(), "app-functions", "release", "shut"),
+    # Published cases: android/appfunctions#9, #39 and #51 are agents of the image on 17, and #51 Android 14.
     "google-gemini/cookbook#1151: listed by the older file, without a signature": (
         "36.1", function(files=("v1",)), "org.agents.image", "signature", "shut"),
     "the same called by Android's shell, which does not read signatures": (
@@ -376,7 +369,7 @@ def test_what_a_user_and_an_app_switch_off_shuts_a_gate(sample_phone: VirtualPho
     "it does not have the agent": ("[a.b]", ("allow-list", "shut")),
     "it is empty": ("[]", ("allow-list", "shut")),
 })  # fmt: skip
-def test_a_shell_that_shows_the_allow_list_is_believed(
+def test_the_allow_list_decides_where_the_shell_prints_it(
     sample_phone: VirtualPhone, monkeypatch: pytest.MonkeyPatch, agents: str, expected: tuple[str, str]
 ) -> None:
     """The line is that of builds with the flags on: reference appfunctions 6.2."""
@@ -451,7 +444,7 @@ def test_the_exit_code_is_the_answer_about_one_agent(
 
 
 @titled(("options", "message"), {
-    "an agent that nobody knows": (("--agent", "gemini", "--source", "x.apk"), "unknown agent 'gemini'"),
+    "an unknown agent": (("--agent", "gemini", "--source", "x.apk"), "unknown agent 'gemini'"),
     "an agent's app without a phone": (("--agent", "org.a", "--source", "x.apk"), "unknown agent 'org.a'"),
     "a release of a phone": (("--sdk", "37"), "--sdk excludes a phone"),
     "two sources": (("--source", "x.apk", "--serial", "y"), "--source excludes --serial"),
@@ -539,7 +532,7 @@ def test_the_state_of_a_package_is_that_of_each_user(flags: str, more: str, expe
         "it is archived for user 0, who is in front"),
     "an administrator": ({0: PackageState(is_hidden=True)}, "it is hidden from user 0, who is in front"),
 })  # fmt: skip
-def test_an_app_that_the_user_in_front_does_not_have_is_with_somebody_else(
+def test_an_app_that_the_user_in_front_does_not_have_is_not_installed_for_them(
     sample_phone: VirtualPhone, monkeypatch: pytest.MonkeyPatch, states: dict[int, PackageState], fact: str
 ) -> None:
     monkeypatch.setattr(why_module, "package_states", lambda *_: states)
@@ -572,7 +565,7 @@ ASKS_USER = '<permission android:name="com.asks.USE" android:protectionLevel="da
     ("agent", "owner"),
     {"requested": ("org.agents.refused", "user"), "not requested": ("org.agents.sees", "agent developer")},
 )
-def test_a_permission_that_an_agent_does_not_hold_is_asked_of_who_can_give_it(
+def test_a_missing_permission_of_an_agent_has_the_fix_of_who_can_grant_it(
     sample_phone: VirtualPhone, agent: str, owner: str
 ) -> None:
     made = timer('android:exported="true" android:permission="com.asks.USE"', before=ASKS_USER)
@@ -620,7 +613,7 @@ def test_every_finding_that_shuts_a_gate_is_one_that_droidgate_has() -> None:
 
 
 @pytest.mark.slow
-def test_coverage_says_the_same_of_each_capability_and_agent(tmp_path: Path) -> None:
+def test_coverage_reports_the_same_reach_for_each_capability_and_agent(tmp_path: Path) -> None:
     """The apps are those of every row, and the samples."""
     folder = tmp_path / "apps"
     folder.mkdir()

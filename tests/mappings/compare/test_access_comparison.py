@@ -110,7 +110,7 @@ def test_a_replaced_permission_is_a_breaking_change_and_a_security_change_at_one
     ]
 
 
-def test_exported_says_nothing_where_only_android_binds_a_component() -> None:
+def test_exported_does_not_count_where_only_android_binds_a_component() -> None:
     old, new = (
         _provider({"exported": exported}, {}).model_copy(update={"protocol": "appfunctions"})
         for exported in (True, False)

@@ -239,26 +239,26 @@ PROVIDERS: dict[str, tuple[Provider, Provider, list[tuple[str, str]]]] = {
     "nothing is declared": (_do(), _do(), []),
     "what only read writes": (_effects(Effects(read_only=True)), _effects(Effects(read_only=False)),
         [("effect-changed", "breaking")]),
-    "what only read says no more": (_effects(Effects(read_only=True)), _effects(None),
+    "an effect of reading only is no longer stated": (_effects(Effects(read_only=True)), _effects(None),
         [("effect-changed", "breaking")]),
     "what kept destroys": (_effects(Effects(destructive=False)), _effects(Effects(destructive=True)),
         [("effect-changed", "breaking")]),
-    "what said nothing only reads": (_effects(None), _effects(Effects(read_only=True)),
+    "an effect of reading only is newly stated": (_effects(None), _effects(Effects(read_only=True)),
         [("effect-changed", "compatible")]),
     "what destroyed keeps": (_effects(Effects(destructive=True)), _effects(Effects(destructive=False)),
         [("effect-changed", "compatible")]),
-    "a definition that nobody reaches changes": (_provider(definitions={"Lone": STRING}),
+    "a definition that no capability reaches changes": (_provider(definitions={"Lone": STRING}),
         _provider(definitions={"Lone": ScalarType(kind="boolean")}), [("type-changed", "text-only")]),
-    "a definition that nobody reaches appears": (_provider(), _provider(definitions={"Lone": STRING}),
+    "a definition that no capability reaches is added": (_provider(), _provider(definitions={"Lone": STRING}),
         [("definition-changed", "text-only")]),
     "a definition that arguments have gets an optional property": (
         _do(ObjectType(properties={"s": Property(type=RefType(name="Shape"))}), definitions=SHAPE),
         _do(ObjectType(properties={"s": Property(type=RefType(name="Shape"))}),
             definitions={"Shape": ObjectType(properties={"a": Property(type=STRING)})}),
         [("property-added", "compatible")]),
-    "a property goes into a part": (_given(object_(properties={"a": text()})),
+    "a property is moved into a part": (_given(object_(properties={"a": text()})),
         _given(object_(allOf=[{"properties": {"a": text()}}])), [("notation-changed", "text-only")] * 2),
-    "a property of a part goes": (_given(object_(allOf=[{"properties": {"a": text()}}])),
+    "a property of a part is removed": (_given(object_(allOf=[{"properties": {"a": text()}}])),
         _given(object_(allOf=[{}])), [("keyword-changed", "compatible"), ("property-removed", "breaking")]),
     "a definition is renamed": (_do(RefType(name="Before"), definitions={"Before": ObjectType()}),
         _do(RefType(name="After"), definitions={"After": ObjectType()}),
@@ -271,7 +271,7 @@ PROVIDERS: dict[str, tuple[Provider, Provider, list[tuple[str, str]]]] = {
     "a lone file of another protocol is another provider": (
         _do(protocol="mcp", package=None, component=None), LONE, GONE_AND_NEW),
     "a dialect with other calls": (_dialect("1.0"), _dialect("1.0-input"), OTHER_DIALECT),
-    "a dialect that nobody knows": (_dialect("1.0"), _dialect("unheard-of"), OTHER_DIALECT),
+    "an unknown dialect": (_dialect("1.0"), _dialect("unheard-of"), OTHER_DIALECT),
     "the name of a file inside of an app": (FUNCTIONS, _functions_file("appfunctions"), []),
     "the capability file is renamed": (_facts("mobile-mcp", resource="@xml/a"),
         _facts("mobile-mcp", resource="@xml/b"), []),
@@ -285,7 +285,7 @@ PROVIDERS: dict[str, tuple[Provider, Provider, list[tuple[str, str]]]] = {
     "tasks become possible": (_tasks(None), _tasks("optional"), [("calling-changed", "compatible")]),
     "tasks need not be": (_tasks("required"), _tasks("optional"), [("calling-changed", "compatible")]),
     "not stated is forbidden": (_tasks(None), _tasks("forbidden"), [("notation-changed", "text-only")]),
-    "tasks in a word that nobody knows": (_tasks("optional"), _tasks("maybe"),
+    "tasks in an unknown word": (_tasks("optional"), _tasks("maybe"),
         [("calling-changed", "not-decided")]),
     "texts": (_provider(Capability(id="do", description="a", title="t", version="1"), name="n"),
         _provider(Capability(id="do", description="b", title="u", version="2"), instructions="i"),
@@ -300,7 +300,7 @@ def test_a_change_of_a_provider_has_its_weight(
     assert _changes(_compare(old, new)) == changes
 
 
-def test_capabilities_come_and_go() -> None:
+def test_added_and_removed_capabilities_are_reported() -> None:
     old = _provider(Capability(id="stays"), Capability(id="goes", title="Go"))
     comparison = _compare(old, _provider(Capability(id="comes"), Capability(id="stays")))
     assert _changes(comparison) == [("capability-added", "compatible"), ("capability-removed", "breaking")]
@@ -329,7 +329,7 @@ UNDECIDED: list[tuple[str, Schema, Schema, str]] = [
 @pytest.mark.parametrize(
     ("old", "new", "reason"), [row[1:] for row in UNDECIDED], ids=[row[0] for row in UNDECIDED]
 )
-def test_what_cannot_be_known_is_not_decided_and_says_why(old: Schema, new: Schema, reason: str) -> None:
+def test_an_undecidable_change_is_reported_with_its_reason(old: Schema, new: Schema, reason: str) -> None:
     (change,) = _compare(_given(old), _given(new)).all_changes()
     assert change.weight is Weight.NOT_DECIDED
     assert change.message.endswith(f"; not decided: {reason}")
@@ -369,7 +369,7 @@ def test_a_change_in_a_long_choice_is_decided(new: Schema, weights: tuple[str, s
 
 
 @titled("choice", {
-    "one of objects that a constant tells apart": _kinds,
+    "one of objects that a constant distinguishes": _kinds,
     "any of them": lambda count: {"anyOf": _kinds(count)["oneOf"]},
     "one of constants": lambda count: {"oneOf": [{"const": f"k{at}"} for at in range(count)]},
     "all of objects": lambda count: {"allOf": [object_(required=[f"p{at}"]) for at in range(count)]},
@@ -387,7 +387,7 @@ def test_a_choice_of_very_many_that_overlap_is_not_decided() -> None:
     assert changes[0].message.endswith("; not decided: there are too many alternatives")
 
 
-def test_parameters_come_and_go() -> None:
+def test_added_and_removed_parameters_are_reported() -> None:
     old, _ = read_schema(object_(properties={"a": text(), "b": text()}))
     new, _ = read_schema(object_(properties={"b": text(), "c": text(), "d": text()}, required=["b", "d"]))
     changes = _compare(_do(old), _do(new)).all_changes()
@@ -411,7 +411,7 @@ def test_another_id_for_the_same_capability_is_pointed_out() -> None:
     assert "'count_sheep' looks the same" in removed.message
 
 
-def test_order_place_and_state_say_nothing() -> None:
+def test_order_place_and_state_are_no_change() -> None:
     item, two = Capability(id="one"), Capability(id="two")
     first = _provider(item, two)
     second = Provider(protocol="mcp", capabilities=(item,))
@@ -422,7 +422,7 @@ def test_order_place_and_state_say_nothing() -> None:
     )
 
 
-def test_a_shared_definition_says_at_every_capability_that_reaches_it() -> None:
+def test_a_changed_definition_is_reported_at_every_capability_that_reaches_it() -> None:
     def provider(inner: Schema) -> Provider:
         outer = object_(properties={"i": {"$ref": "#/$defs/Inner"}})
         item, read = read_schema({"$ref": "#/$defs/Outer", "$defs": {"Outer": outer, "Inner": inner}})

@@ -53,7 +53,7 @@ def test_no_verdict_contradicts_a_value(random: Random) -> None:
 
 
 @given(st.randoms(use_true_random=True))
-def test_a_value_that_shows_a_difference_is_of_one_schema_only(random: Random) -> None:
+def test_an_example_of_a_difference_is_valid_in_exactly_one_of_the_schemas(random: Random) -> None:
     old, new = Drawing(random).pair()
     (before, old_definitions), (after, new_definitions) = read_schema(old), read_schema(new)
     effect = TypeRelations(before, after, old_definitions, new_definitions).relate(before, after)

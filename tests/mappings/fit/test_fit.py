@@ -13,14 +13,7 @@ from droidgate_mappings.json_schema import NAMESPACE
 from droidgate_mappings.model.capability import Capability, Effects, Provider
 from droidgate_mappings.model.findings import Level
 from droidgate_mappings.model.json_values import Json
-from droidgate_mappings.model.types import (
-    AllOfType,
-    AnyType,
-    ArrayType,
-    ObjectType,
-    OneOfType,
-    Type,
-)
+from droidgate_mappings.model.types import AllOfType, AnyType, ArrayType, ObjectType, OneOfType, Type
 from droidgate_mappings.tables.capacity import Capacity
 from mappings.fit.capacities import everything, facts_of, fit_for, random_capacity, write_for
 from model_types import (
@@ -170,12 +163,12 @@ ROWS: dict[str, Row] = {
         {"output_shape": "typed-object"}, _giving(array(ref("A"), extensions=LAYOUT)), {"A": string()},
         {"output": record({"result": required(array(ref("A")))}, extensions=LAYOUT)}, None,
     ),
-    "an input by reference says that it is an object": (
+    "an input by reference states that it is an object": (
         {"input_shape": "typed-object"}, Capability(id="tool", input=ref("A")), {"A": ObjectType()},
         {"input": ref("A", keywords={"type": "object"})},
         {f"{INPUT}/keywords/type": STATED},
     ),
-    "an input without parameters says that it has none": (
+    "an input without parameters states that it has none": (
         {"input_shape": "plain-object"}, Capability(id="tool"), {},
         {"input": ObjectType(keywords={"properties": {}})},
         {f"{INPUT}/keywords/properties": STATED},
@@ -283,7 +276,7 @@ def test_what_a_dialect_cannot_carry_is_written_in_another_way(
     pytest.param(one_of(ObjectType(), string()), False, id="a choice of an object and a text may not"),
     pytest.param(AnyType(), False, id="anything may not"),
 ])  # fmt: skip
-def test_only_an_output_that_is_always_an_object_may_say_so(output: Type, *, is_kept: bool) -> None:
+def test_only_an_output_that_is_always_an_object_is_declared_as_one(output: Type, *, is_kept: bool) -> None:
     provider = provider_of(
         Capability(id="tool", output=output),
         definitions={"Thing": ObjectType(), "Text": string(), "Loop": ref("Loop")},
@@ -322,7 +315,7 @@ KEYWORDS = {
 
 
 @pytest.mark.parametrize(("item", "keyword", "value", "level"), KEYWORDS.values(), ids=KEYWORDS)
-def test_a_keyword_is_mere_spelling_only_where_the_type_says_the_same(
+def test_a_keyword_may_be_rewritten_only_where_the_type_already_means_the_same(
     item: Type, keyword: str, value: Json, level: Level
 ) -> None:
     kept = item.model_copy(update={"keywords": {keyword: value}})
@@ -382,7 +375,7 @@ def test_an_unknown_type_word_and_a_deprecation_are_reported_in_the_descriptions
     }
 
 
-def test_references_in_all_directions_do_not_take_more_than_one_look_each() -> None:
+def test_definitions_that_all_refer_to_each_other_are_fitted() -> None:
     everywhere = tuple(ref(f"D{number}") for number in range(60))
     kinds = (OneOfType(alternatives=everywhere), AllOfType(members=everywhere))
     definitions = {item.name: kinds[position % 2] for position, item in enumerate(everywhere)}

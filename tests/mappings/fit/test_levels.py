@@ -110,9 +110,7 @@ def test_another_kind_is_widened_only_where_every_value_of_the_source_is_one_of_
     ("$comment", "A", "keyword-dropped", Level.DROPPED),
     ("x-order", 1, "keyword-dropped", Level.DROPPED),
 ], ids=str)  # fmt: skip
-def test_a_keyword_is_a_limit_an_annotation_a_spelling_or_gone(
-    keyword: str, value: Json, code: str, level: Level
-) -> None:
+def test_a_lost_keyword_has_the_level_of_its_kind(keyword: str, value: Json, code: str, level: Level) -> None:
     levels = _levels(string(keywords={keyword: value}), MOBILE)
     assert levels[f"/keywords/{keyword}"] == (code, level)
     assert levels.get("/description", ("", ""))[0] == (
@@ -130,7 +128,7 @@ LEAVES: dict[str, tuple[str, Type, str, tuple[str, Level] | None]] = {
     "a format in a text": (MOBILE, string(format="email"), "/format", ("constraint-moved", Level.MOVED)),
     "a format that repeats the kind": (MOBILE, int64(format="int64"), "/format",
         ("notation-dropped", Level.RENAMED)),
-    "a format that says more": (MOBILE, int64(format="id"), "/format", ("constraint-moved", Level.MOVED)),
+    "a format that states more": (MOBILE, int64(format="id"), "/format", ("constraint-moved", Level.MOVED)),
     "null in a text": (MOBILE, string(nullable=True), "/nullable", ("nullable-moved", Level.NARROWED)),
     "items in a text": (MOBILE, array(string()), "/items/kind", ("structure-moved", Level.WIDENED)),
     "properties in a text": (MOBILE, RECORD, "/properties/a/type/kind", ("structure-moved", Level.WIDENED)),

@@ -299,7 +299,7 @@ NOTED = {
 
 
 @pytest.mark.parametrize("item", NOTED.values(), ids=NOTED)
-def test_a_type_that_json_schema_would_read_as_another_says_so_in_a_note(item: Type) -> None:
+def test_a_type_that_json_schema_cannot_distinguish_from_another_has_a_note(item: Type) -> None:
     schema = write_schema(item)
     assert ANNOTATION in schema
     assert read_type(schema) == item
@@ -426,20 +426,15 @@ def test_a_schema_for_a_description_leaves_the_bounds_of_integers_out() -> None:
 
 PERSON = {
     "type": "object",
-    "properties": {
-        "name": {"type": "string"},
-        "friends": {"type": "array", "items": {"$ref": "#"}},
+    "properties": {"name": {"type": "string"}, "friends": {"type": "array", "items": {"$ref": "#"}},
         "home": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
         "work": {"$ref": "#/properties/home"},
         "nickname": {"$ref": "#/properties/friends/items/properties/name"},
-        "place": {"$ref": "#/properties/work"},
-        "city": {"$ref": "#/definitions/Town/properties/city"},
-        "tag": {"$anchor": "tag", "type": "integer"},
-        "other tag": {"$ref": "#tag"},
-        "first": {"$ref": "#/properties/friends/items"},
-    },
+        "place": {"$ref": "#/properties/work"}, "city": {"$ref": "#/definitions/Town/properties/city"},
+        "tag": {"$anchor": "tag", "type": "integer"}, "other tag": {"$ref": "#tag"},
+        "first": {"$ref": "#/properties/friends/items"}},
     "definitions": {"Town": {"type": "object", "properties": {"city": {"type": "string", "maxLength": 3}}}},
-}
+}  # fmt: skip
 
 
 def test_references_into_the_schema_itself_are_definitions() -> None:
@@ -763,7 +758,7 @@ def test_only_alternatives_that_take_further_properties_state_a_class() -> None:
     assert schema["oneOf"] == [{"allOf": [{"$ref": "#/$defs/Circle"}, stated]}, {"$ref": "#/$defs/Closed"}]
 
 
-def test_a_schema_of_others_that_looks_alike_is_read_as_it_is() -> None:
+def test_a_similar_schema_of_another_tool_is_read_unchanged() -> None:
     stated = {"type": "object", "properties": {"schemaType": {"const": "A"}}, "required": ["schemaType"]}
     schema = {"oneOf": [{"allOf": [{"type": "object"}, stated]}, {"type": "string"}]}
     root, definitions = read_schema(schema)

@@ -71,7 +71,7 @@ def test_a_pin_covers_who_declares_what() -> None:
     assert len(pins) == 3 + len(changes)
 
 
-def test_a_pin_leaves_out_what_other_capabilities_and_the_moment_say() -> None:
+def test_a_pin_does_not_cover_state_instructions_or_other_capabilities() -> None:
     changes: list[dict[str, Any]] = [
         {"definitions": {"Used": PROVIDER.definitions["Used"]}},
         {"capabilities": PROVIDER.capabilities[:1]},
@@ -146,7 +146,7 @@ def test_providers_with_the_same_leaves_declare_the_same(first: Provider, other:
     assert same is (first.content_digest() == other.content_digest())
 
 
-def test_place_state_and_protection_level_are_no_leaves() -> None:
+def test_place_state_and_protection_level_are_not_compared() -> None:
     plain = Provider(protocol="test", capabilities=(Capability(id="a"),))
     capability = Capability(id="a", state=State(enabled=False), source=Place(path="x"))
     placed = Provider(

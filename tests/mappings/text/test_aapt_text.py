@@ -91,7 +91,7 @@ class TestAgainstAapt2:
     @quick
     @given(batches)
     @example(LOOK_ALIKES)
-    def test_any_text_arrives_unchanged_by_all_three_ways(self, expected: list[str]) -> None:
+    def test_any_text_is_read_back_unchanged_from_all_three_places(self, expected: list[str]) -> None:
         values, attributes, strings = compile_texts(
             values=[escape_attribute_value(text) for text in expected],
             attributes=[escape_xml_attribute(text) for text in expected],
@@ -138,7 +138,7 @@ class TestAgainstAapt2:
         assert [reference_in(item) is not None for item in both] == expected
 
     @pytest.mark.parametrize("length", [MAX_STRING_RESOURCE_BYTES, MAX_STRING_RESOURCE_BYTES + 1], ids=str)
-    def test_the_longest_string_resource_is_what_we_say(self, length: int) -> None:
+    def test_the_length_limit_of_string_resources_is_that_of_aapt2(self, length: int) -> None:
         *_, (stored,) = compile_texts(strings=["a" * length])
         assert stored == ("a" * length if length <= MAX_STRING_RESOURCE_BYTES else "STRING_TOO_LARGE")
 
@@ -193,7 +193,7 @@ def test_any_text_is_read_without_a_failure(raw: str) -> None:
     "a decimal number": "9" * 100_000, "a hexadecimal number": "0x" + "f" * 100_000,
     "a fraction": "1." + "0" * 100_000, "a colour": "#" + "f" * 100_000,
 })  # fmt: skip
-def test_endless_numbers_are_text(digits: str) -> None:
+def test_numbers_of_very_many_digits_are_texts(digits: str) -> None:
     assert read_attribute_value(digits) == digits
     assert read_xml_attribute(digits) == digits
 

@@ -44,7 +44,7 @@ JSON_PIECES = [*'{}[]",:\\0-. \n\t\0é', "\\ud8c0", "1e9", "1E+999", "null", "tr
 
 
 @given(damaged(json_values.map(json.dumps), st.sampled_from(JSON_PIECES)))
-def test_any_text_is_a_value_or_a_typed_error(text: str) -> None:
+def test_any_text_gives_a_value_or_a_typed_error(text: str) -> None:
     try:
         value = parse_json(text)
     except InputError:
@@ -57,7 +57,7 @@ def test_any_text_is_a_value_or_a_typed_error(text: str) -> None:
         json_values.map(lambda value: json.dumps(value, ensure_ascii=False).encode()), st.binary(max_size=4)
     )
 )
-def test_any_bytes_are_a_value_or_a_typed_error(data: bytes) -> None:
+def test_any_bytes_give_a_value_or_a_typed_error(data: bytes) -> None:
     try:
         parse_json(data)
     except InputError:
@@ -143,7 +143,7 @@ WHOLE = (
     damaged(st.just(WHOLE), st.sampled_from(XML_PIECES)),
     st.sampled_from(["utf-8", "utf-16", "latin-1", "utf-16-le"]),
 )
-def test_anything_is_a_tree_or_a_typed_error(text: str, encoding: str) -> None:
+def test_any_text_gives_a_tree_or_a_typed_error(text: str, encoding: str) -> None:
     for source in (text, text.encode(encoding, "replace"), f"<a>{text.partition('?>')[2]}</a>"):
         place = "x.xml"
         try:
@@ -157,7 +157,7 @@ def test_anything_is_a_tree_or_a_typed_error(text: str, encoding: str) -> None:
     damaged(st.just(WHOLE.encode()), st.binary(max_size=4)),
     st.sampled_from([b"utf-8", b"latin-1", b"US-ASCII", b"windows-1252"]) | st.binary(max_size=12),
 )
-def test_any_bytes_are_a_tree_or_a_typed_error(data: bytes, encoding: bytes) -> None:
+def test_any_bytes_give_a_tree_or_a_typed_error(data: bytes, encoding: bytes) -> None:
     for source in (data, b"<?xml version='1.0' encoding='" + encoding + b"'?><a/>"):
         try:
             root = parse_xml(source)
@@ -175,7 +175,7 @@ def test_lines_are_those_on_which_start_tags_begin() -> None:
     assert lines == [("a", 4), ("b", 5), ("c", 10), ("d", 10)]
 
 
-def test_words_about_doctypes_are_no_doctype() -> None:
+def test_the_word_doctype_in_a_comment_or_text_is_not_refused() -> None:
     root = parse_xml("<!-- <!DOCTYPE x> --><a><!-- <!ENTITY --><![CDATA[<!DOCTYPE]]> &lt;!DOCTYPE</a>")
     assert "".join(root.itertext("*")) == "<!DOCTYPE <!DOCTYPE"
 
@@ -298,7 +298,7 @@ def test_a_value_is_found_on_the_line_where_it_starts(
     assert line_of(DOCUMENT.replace("\n", ending), keys) == line
 
 
-def test_a_value_of_very_many_lines_ends_the_search_instead_of_the_patience() -> None:
+def test_the_search_for_a_line_ends_early_at_a_value_of_very_many_lines() -> None:
     text = "x = [\n" + "1,\n" * 5_000 + "]\ny = 1\n"
     assert line_of(text, ("y",)) is None
     assert line_of("y = 1\n" + text, ("y",)) == 1

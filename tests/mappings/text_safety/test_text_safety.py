@@ -41,7 +41,7 @@ def test_the_hidden_characters_are_those_of_the_list() -> None:
 
 
 @given(st.text(st.characters(codec=None)))
-def test_a_cleaned_text_hides_nothing(text: str) -> None:
+def test_a_cleaned_text_has_no_hidden_characters(text: str) -> None:
     assert hidden_characters(without_hidden(text)) == ()
     assert bool(hidden_characters(text)) == (without_hidden(text) != text)
 

@@ -20,7 +20,7 @@ from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.values.patterns import find_pattern_error
 from droidgate_mappings.values.schema_checks import RULES, check_schema, is_plain_schema
-from requirements_of_tests import CHECKOUT, require
+from requirements_of_tests import require
 
 DRAFT_4 = "http://json-schema.org/draft-04/schema#"
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
@@ -81,7 +81,7 @@ FAULTS: dict[str, tuple[str, Level, str, Json, Json]] = {
     "a fault in a definition":
         ("form", ERROR, "/$defs/a/type", defined(REF_A, a={"type": "text"}), defined(REF_A, a=TEXT)),
     "a list in place of a schema": ("form", ERROR, "", [], {}),
-    "a dialect that nobody knows":
+    "an unknown dialect":
         ("dialect", WARNING, "/$schema", {"$schema": "https://example.com/schema"}, {"$schema": DRAFT_7}),
     "a reference to a definition that is not there":
         ("reference", ERROR, "/properties/x/$ref", has(x=REF_A), defined(has(x=REF_A), a={})),
@@ -227,7 +227,7 @@ CLEAN: dict[str, Json] = {
 
 
 @pytest.mark.parametrize(("rule", "level", "pointer", "broken", "mended"), FAULTS.values(), ids=FAULTS)
-def test_a_fault_is_reported_once_and_its_mended_twin_is_clean(
+def test_a_fault_is_reported_once_and_the_corrected_schema_has_no_finding(
     rule: str, level: Level, pointer: str, broken: Json, mended: Json
 ) -> None:
     (finding,) = check(broken)
@@ -244,11 +244,6 @@ def test_a_schema_that_can_be_satisfied_has_no_finding(schema: Json) -> None:
 
 def test_every_rule_has_a_schema_that_breaks_it() -> None:
     assert {f"schema-{rule}" for rule, *_ in FAULTS.values()} == RULES.keys()
-
-
-def test_the_table_in_the_docs_names_every_rule() -> None:
-    text = (CHECKOUT / "docs" / "reference" / "formats" / "mcp.md").read_text(encoding="utf-8")
-    assert [rule for rule in RULES if f"`{rule}`" not in text] == []
 
 
 def test_every_fault_of_a_schema_is_reported_at_its_place() -> None:
@@ -273,9 +268,7 @@ def test_every_fault_of_a_schema_is_reported_at_its_place() -> None:
     (defined(has(x={**REF_A, "default": {"b": 1}}), a=has(b=TEXT)),
         'the default is {"b":1}, but at /b the type is string', None),
 ])  # fmt: skip
-def test_a_message_says_what_is_wrong_and_the_hint_the_fix(
-    schema: Json, message: str, hint: str | None
-) -> None:
+def test_a_message_names_the_fault_and_the_hint_its_fix(schema: Json, message: str, hint: str | None) -> None:
     (finding,) = check(schema)
     assert finding.message == message
     assert hint in {None, finding.hint}
@@ -375,7 +368,7 @@ DRAFTS = {f"draft{number}": f"http://json-schema.org/draft-0{number}/schema#" fo
 
 @pytest.mark.slow
 @pytest.mark.requires("json-schema-suite")
-def test_the_schemas_of_the_official_suite_have_no_finding_but_those_they_are_about() -> None:
+def test_official_suite_schemas_only_have_the_findings_that_they_are_about() -> None:
     found: set[tuple[str, str]] = set()
     with tarfile.open(require("json-schema-suite")) as archive:
         for member in archive.getmembers():

@@ -94,7 +94,7 @@ def schemas() -> st.SearchStrategy[dict[str, Any]]:
 
 
 @given(schema=schemas(), value=VALUES)
-def test_without_bending_a_value_fits_just_where_a_json_schema_validator_takes_it(
+def test_a_value_that_is_not_coerced_fits_exactly_where_a_validator_accepts_it(
     schema: dict[str, Any], value: Any
 ) -> None:
     declared, definitions = read_schema(schema)
@@ -266,7 +266,7 @@ def test_a_recursive_type_is_followed_and_bounded() -> None:
         fit_arguments({"x": deep}, capability(x=required(ref("node"))), {"node": node})
 
 
-def test_alternatives_in_alternatives_end_with_an_error() -> None:
+def test_alternatives_nested_in_each_other_are_refused() -> None:
     nest: Type = string()
     for _ in range(40):
         nest = any_of(nest, nest)
