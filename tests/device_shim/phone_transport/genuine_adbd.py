@@ -17,6 +17,7 @@ from droidgate_phone.common.streams import read_to_end
 from droidgate_phone.phone import VirtualPhone
 from droidgate_phone.shell import run_shell
 from droidgate_phone.system import AndroidSystem
+from requirements_of_tests import require
 from waiting import wait_until
 
 PORT = 6565
@@ -55,19 +56,22 @@ class GenuineAdbd:
         process: What made the network.
         system: The Android behind its shell.
         environment: Of programs that work with it.
+        network: Its network, kept open, as an adb server outlives adbd in it.
     """
 
     process: subprocess.Popen[bytes]
     system: AndroidSystem
     environment: dict[str, str]
+    network: int = -1
 
     def run(
         self, *command: str | Path, input: bytes = b"", seconds: float = 60
     ) -> subprocess.CompletedProcess[bytes]:
         """Run a program of the computer in the network of adbd."""
         return subprocess.run(
-            ["nsenter", f"--net=/proc/{self.process.pid}/ns/net", *command],
+            ["nsenter", f"--net=/proc/self/fd/{self.network}", *command],
             env=self.environment,
+            pass_fds=[self.network],
             input=input,
             capture_output=True,
             timeout=seconds,
@@ -82,21 +86,20 @@ class GenuineAdbd:
         """Do something in adbd's network; a socket stays in the one that it was made in."""
         library = ctypes.CDLL(None, use_errno=True)
         own = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
-        other = os.open(f"/proc/{self.process.pid}/ns/net", os.O_RDONLY)
+        assert library.setns(self.network, CLONE_NEWNET) == 0, os.strerror(ctypes.get_errno())
         try:
-            assert library.setns(other, CLONE_NEWNET) == 0, os.strerror(ctypes.get_errno())
-            try:
-                return action()
-            finally:
-                assert library.setns(own, CLONE_NEWNET) == 0
+            return action()
         finally:
+            assert library.setns(own, CLONE_NEWNET) == 0
             os.close(own)
-            os.close(other)
 
     def is_listening(self) -> bool:
+        # Until `unshare` has made it, the process is in the network of the computer.
+        self.network = os.open(f"/proc/{self.process.pid}/ns/net", os.O_RDONLY)
         with contextlib.suppress(OSError):
             self.connect().socket.close()
             return True
+        os.close(self.network)
         return False
 
     def root(self) -> Path:
@@ -142,7 +145,7 @@ class GenuineAdbd:
 
 @contextlib.contextmanager
 def start_adbd(folder: Path, phone: VirtualPhone, place: Path) -> Iterator[GenuineAdbd]:
-    """Start adbd, in an empty folder, and end it with all that it started."""
+    """Start adbd, in an empty folder, with an adb that is connected; end both with all that they started."""
     (place / "root").mkdir()
     environment = {
         name: text for name, text in os.environ.items() if not name.startswith(("ANDROID_", "DROIDGATE_"))
@@ -164,7 +167,13 @@ def start_adbd(folder: Path, phone: VirtualPhone, place: Path) -> Iterator[Genui
         try:
             wait_until(adbd.is_listening)
             adbd.copy_packages()
-            yield adbd
+            try:
+                connected = adbd.run(require("adb"), "connect", SERIAL).stdout
+                assert connected == f"connected to {SERIAL}\n".encode()
+                yield adbd
+            finally:
+                adbd.run(require("adb"), "kill-server")
+                os.close(adbd.network)
         finally:
             process.kill()
             process.wait()

@@ -33,9 +33,7 @@ def phone(adb_keys: tuple[Path, ...]) -> Iterator[VirtualPhone]:
 @pytest.fixture(scope="module")
 def adbd(phone: VirtualPhone, tmp_path_factory: pytest.TempPathFactory) -> Iterator[GenuineAdbd]:
     with start_adbd(require("adbd"), phone, tmp_path_factory.mktemp("adbd")) as adbd:
-        assert adbd.run(require("adb"), "connect", SERIAL).stdout == f"connected to {SERIAL}\n".encode()
         yield adbd
-        adbd.run(require("adb"), "kill-server")
 
 
 @titled(
@@ -114,9 +112,7 @@ except DeviceError as error:
     print(json.dumps(type(error).__name__))
 """
     with start_adbd(require("adbd"), phone, tmp_path) as adbd:
-        adbd.run(require("adb"), "connect", SERIAL)
         assert run_script(adbd, script, str(adbd.process.pid)) == "DeviceGoneError"
-        adbd.run(require("adb"), "kill-server")
 
 
 def request(kind: bytes, text: bytes = b"") -> bytes:
