@@ -177,8 +177,9 @@ class _Run:
             if isinstance(static, dict):
                 joined = next(iter(runtime.values()), None) if isinstance(runtime, dict) else None
                 state = _one(joined, "enabled") if isinstance(joined, dict) else None
-                function = _Function(str(_one(static, "functionId")), static, state)
-                self.functions[function.id] = function
+                name = _one(static, "functionId")
+                if isinstance(name, str):
+                    self.functions[name] = _Function(name, static, state)
 
     def call(self, function: _Function, arguments: Mapping[str, Json]) -> _Answer:
         """Call a function, and keep what it answers."""

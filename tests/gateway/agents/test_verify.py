@@ -222,6 +222,26 @@ def test_a_planted_fault_of_a_function_is_found(bench: Bench, fault: str, expect
     assert found.fails
 
 
+@pytest.mark.slow
+@titled(
+    ("sdk", "verdict", "reason"),
+    {
+        "before Android 16": ("34", "not-applicable", "Android 16 (API 36) is the first with AppFunctions"),
+        "a shell that calls none": ("36", "not-checked", "No shell command implementation."),
+    },
+)
+def test_where_no_function_can_be_called_its_rules_say_so(sdk: str, verdict: str, reason: str) -> None:
+    with (
+        start_phone(sdk=sdk, server_port=0, adb_keys=()) as phone,
+        patch.dict(os.environ, {"ANDROID_ADB_SERVER_PORT": str(phone.server_port)}),
+    ):
+        first, second = install_agents(place_of(device_on(phone)), None, print)
+        phone.install(faulty_apk("appfunctions"))
+        found = Bench(phone, (first, second)).check(TOOL, {})
+    live = {(check.verdict, check.reason) for check in found.checks if check.transport == "shell"}
+    assert (live, found.fails) == ({(verdict, reason)}, False)
+
+
 def test_every_live_rule_of_a_function_has_a_planted_fault() -> None:
     planted = {f"appfunctions-live-{rule}" for _, rules in FUNCTION_FAULTS.values() for rule in rules}
     assert planted == function_checks.RULES.keys()
