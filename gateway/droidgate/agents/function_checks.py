@@ -177,8 +177,9 @@ class _Run:
             if isinstance(static, dict):
                 joined = next(iter(runtime.values()), None) if isinstance(runtime, dict) else None
                 state = _one(joined, "enabled") if isinstance(joined, dict) else None
-                function = _Function(str(_one(static, "functionId")), static, state)
-                self.functions[function.id] = function
+                name = _one(static, "functionId")
+                if isinstance(name, str):
+                    self.functions[name] = _Function(name, static, state)
 
     def call(self, function: _Function, arguments: Mapping[str, Json]) -> _Answer:
         """Call a function, and keep what it answers."""
@@ -230,6 +231,9 @@ class _Run:
         return Check(rule, self._package, _TRANSPORT, verdict, reason)
 
     def _refusal(self, rule: LintRule, answers: Sequence[_Answer]) -> Check:
+        lost = next((item for item in answers if item.end == "silence" or item.died), None)
+        if lost is not None:
+            return self.unchecked(rule, lost.what)
         taken = next((item for item in answers if item.end == "result"), None)
         problem = "" if taken is None else f"{taken.function.id.rpartition('#')[2]} returns a result"
         return self._check(rule, [taken] if taken else answers, problem)
@@ -268,7 +272,7 @@ class _Run:
         yield self._check(UNDECLARED, [extra], extra.what if extra.end == "silence" or extra.died else "")
         results = [item for item in made if item.end == "result"]
         if not results:
-            yield self.unchecked(RESULT, f"the app refuses {made[0].what}")
+            yield self.unchecked(RESULT, f"no result: {made[0].what}")
             return
         typed = [item for item in results if item.function.result_type is not None]
         if not typed:

@@ -1,4 +1,7 @@
-"""A tool app of Mobile-MCP, of both forms of mMCP and of AppFunctions that is right, or has one fault."""
+"""A tool app of both forms of mMCP and of AppFunctions that is right, or has one fault.
+
+Its service for Mobile-MCP is in `Tool.java`.
+"""
 
 import json
 from collections.abc import Callable, Mapping
@@ -6,15 +9,13 @@ from typing import Any, ClassVar
 
 from device_shim.phone_system.phone_system_apps import make_apk
 from droidgate_phone.java.app_values import (
-    AndroidError,
     AppCrashError,
     AppFunctionError,
     BroadcastResult,
     CallingPackage,
-    Message,
 )
 from droidgate_phone.java.intents import Bundle, Extra, Intent
-from droidgate_phone.system.behaviour import Activity, App, AppFunctionService, Context, Receiver, Service
+from droidgate_phone.system.behaviour import Activity, App, AppFunctionService, Context, Receiver
 from droidgate_shim.builder.sample_apps import sample_apps_directory
 
 TOOL = "com.example.faulty"
@@ -119,132 +120,36 @@ def faulty_apk(protocol: str, *, descriptor: str = DESCRIPTOR, functions: str = 
     return make_apk(TOOL, COMPONENTS[protocol] + _MAIN, files=files)
 
 
-class Tool(Service):
-    """The service: a request in, an answer out, but for the fault."""
+class Planted:
+    """The fault, and what is open because of it."""
 
     fault: ClassVar[str] = ""
-    _open: ClassVar[list[str]] = []
-    _seen: ClassVar[set[str]] = set()
+    _is_busy: ClassVar[bool] = False
 
     @classmethod
-    def forget(cls) -> None:
-        """Forget all requests."""
-        cls._open.clear()
-        cls._seen.clear()
-
-    def on_bind(self, intent: Intent) -> Callable[[Message], None] | None:
-        del intent
-        return None if self.fault == "no binder" else self._take
-
-    def _take(self, message: Message) -> None:
-        def reply(text: str) -> None:
-            answer = Message(2, Bundle.of_strings({"mobile-mcp-response": text}))
-            self.context.send_message(message.reply_to or "", answer)
-
-        self._answer(message.data, reply)
-
-    def on_start_command(self, intent: Intent) -> None:
-        def reply(text: str) -> None:
-            token = str(intent.extras.values["mcp_callback"].value)
-            extras = Bundle.of_strings({"mobile-mcp-response": text})
-            self.context.send_pending_intent(token, Intent(extras=extras))
-
-        self._answer(intent.extras, reply)
-
-    def _answer(self, extras: Bundle, reply: Callable[[str], None]) -> None:
-        wrapper = json.loads(extras.get_string("mobile-mcp-request") or "{}")["mobile-mcp-request"]
-        request = wrapper["request"]
-        call = request["capability"]
-        given = call.get("args", call.get("input"))
-        if self.fault == "silent":
-            return
-        if self.fault == "crash" and given == {} and call["id"] == "echo":
-            raise AppCrashError
-        if self.fault == "id once" and request["id"] in self._seen:
-            return
-        self._seen.add(request["id"])
-        problem = self._problem(wrapper["version"], call["id"], given)
-        text = self._text(request["id"], call["id"], given, problem)
-        seconds = {"late": 5.0, "late refusal": 1.3 if problem == "missing argument" else 0.0}
-        if seconds.get(self.fault):
-            self.context.platform.after(seconds[self.fault], lambda: _quietly(reply, text))
-        elif self.fault == "one at a time":
-            self.answer_alone(self.context, lambda: _quietly(reply, text))
-        else:
-            reply(text)
-            if self.fault == "twice":
-                reply(text)
+    def plant(cls, fault: str) -> None:
+        """Have the app's next calls show a fault."""
+        cls.fault, cls._is_busy = fault, False
 
     @classmethod
     def answer_alone(cls, context: Context, answer: Callable[[], None]) -> None:
         """Answer later, and nothing else until then."""
-        if cls._open:
+        if cls._is_busy:
             return
-        cls._open.append("")
+        cls._is_busy = True
 
         def answer_now() -> None:
-            cls._open.clear()
+            cls._is_busy = False
             answer()
 
         context.platform.after(0.25, answer_now)
-
-    def _problem(self, version: str, capability: str, given: Mapping[str, Any]) -> str | None:
-        if version != "1.0" and self.fault != "any version":
-            return "unsupported version"
-        if capability != "echo" and self.fault != "any capability":
-            return "unknown capability"
-        if "text" not in given and self.fault != "nothing required" and capability == "echo":
-            return "missing argument"
-        text, count = given.get("text", ""), given.get("count", 0)
-        if (not isinstance(text, str) or not isinstance(count, int)) and self.fault != "any type":
-            return "wrong type"
-        return None
-
-    def _text(self, request_id: str, capability: str, given: Mapping[str, Any], problem: str | None) -> str:
-        if self.fault == "prose":
-            return "It is done."
-        output: list[dict[str, Any]] = [
-            {"name": "text", "type": "string", "value": str(given.get("text"))},
-            {"name": "count", "type": "integer", "value": 2},
-        ]
-        if self.fault == "output as text":
-            output[1]["value"] = "2"
-        if self.fault == "undeclared output":
-            output.append({"name": "more", "type": "string", "value": ""})
-        if self.fault == "huge":
-            output[0]["value"] = "x" * 70_000
-        described: dict[str, Any] = {"id": capability}
-        if problem is None:
-            described["output"] = output
-        response = {
-            "id": "1" if self.fault == "wrong id" else request_id,
-            "capability": described,
-            "status": "success" if problem is None else "failure",
-        }
-        if self.fault == "no capability":
-            del response["capability"]
-        if self.fault == "status error" and problem is not None:
-            response["status"] = "error"
-        if self.fault == "no wrapper":
-            return json.dumps(response)
-        wrapper = {"version": "1.0", "response": response}
-        if self.fault == "no version":
-            del wrapper["version"]
-        return json.dumps({"mobile-mcp-response": wrapper})
-
-
-def _quietly(reply: Callable[[str], None], text: str) -> None:
-    try:
-        reply(text)
-    except AndroidError:
-        return
 
 
 class Screen(Activity):
     """The activity of mMCP."""
 
     def on_create(self, intent: Intent) -> None:
-        fault, is_call = Tool.fault, intent.extras.get_string("tool_name") == "echo"
+        fault, is_call = Planted.fault, intent.extras.get_string("tool_name") == "echo"
         if fault == "silent":
             return
         is_right = is_call and "{" in (intent.extras.get_string("parameters") or "")
@@ -259,7 +164,7 @@ class Radio(Receiver):
 
     def on_receive(self, intent: Intent, current: BroadcastResult) -> BroadcastResult | None:
         del current
-        fault = Tool.fault
+        fault = Planted.fault
         if intent.action == "com.example.ACTION_MMCP_DISCOVERY":
             tools = Extra("string", "echo") if fault == "tools as text" else Extra("string[]", ("echo",))
             parameters = "text: string" if fault == "parameters as prose" else '{"text": "string"}'
@@ -282,7 +187,7 @@ class Functions(AppFunctionService):
         on_outcome: Callable[[Mapping[str, Any] | AppFunctionError], None],
     ) -> None:
         del function_id, calling_package
-        fault, text, count = Tool.fault, parameters.get("text"), parameters.get("count", [1])
+        fault, text, count = Planted.fault, parameters.get("text"), parameters.get("count", [1])
         known = {"text", "count"}
         if fault == "silent" or (fault == "silent on more" and not parameters.keys() <= known):
             return
@@ -305,16 +210,15 @@ class Functions(AppFunctionService):
         refusal = AppFunctionError(1001, "the arguments are not those that are declared")
         outcome = {"androidAppfunctionsReturnValue": [value]} if takes else refusal
         if fault == "one at a time":
-            Tool.answer_alone(self.context, lambda: on_outcome(outcome))
+            Planted.answer_alone(self.context, lambda: on_outcome(outcome))
         else:
             on_outcome(outcome)
 
 
 class FaultyApp(App):
-    """The app; a test sets `Tool.fault`."""
+    """The app, with the fault that is planted."""
 
     PACKAGE = TOOL
-    SERVICES = {f"{TOOL}.Tool": Tool}
     ACTIVITIES = {f"{TOOL}.Screen": Screen, f"{TOOL}.Main": Activity}
     RECEIVERS = {f"{TOOL}.Radio": Radio}
     APP_FUNCTION_SERVICES = {f"{TOOL}.Functions": Functions}

@@ -30,9 +30,10 @@ from gateway.agents.faulty_tool import (
     FUNCTIONS,
     TOOL,
     FaultyApp,
-    Tool,
+    Planted,
     faulty_apk,
 )
+from gateway.agents.java_tool import java_tool, plant
 from gateway.mobile_agent.made_phone import device_on
 from titled_rows import titled
 
@@ -49,11 +50,16 @@ class Bench:
 
     def run(self, protocol: str, fault: str, *, seconds: float = 2.0, **more: Any) -> Verification:
         """Check the tool app with a fault."""
-        Tool.fault = fault
-        Tool.forget()
+        Planted.plant(fault)
         self.phone.install(faulty_apk(protocol, **more))
         calls = {FUNCTION: CALL["echo"]} if protocol == "appfunctions" else CALL
         return self.check(TOOL, calls, seconds=seconds)
+
+    def run_java(self, fault: str, **more: Any) -> Verification:
+        """Check the tool app in Java with a fault."""
+        self.phone.install(faulty_apk("mobile-mcp", **more))
+        plant(self.phone, fault)
+        return self.check(TOOL, CALL, seconds=2.0)
 
     def check(
         self, package: str, calls: Mapping[str, Mapping[str, Any]], *, seconds: float = 5.0
@@ -124,26 +130,39 @@ FAULTS = {
 # fmt: on
 
 
-@pytest.mark.slow
-@titled(("fault", "bound", "started"), FAULTS)
+@pytest.fixture(scope="module", params=[JVM])
+def java_bench(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    """The tool app in Java on Android's classes, with the agents' own dex or their model in Python."""
+    runtime: ShimRuntime = request.param
+    with (
+        java_tool(tmp_path_factory.mktemp("classes")),
+        patch.object(mobile_mcp_checks, "_SETTLE_SECONDS", 0.1),
+        start_phone(server_port=0, shim_runtime=runtime, adb_keys=()) as phone,
+        patch.dict(os.environ, {"ANDROID_ADB_SERVER_PORT": str(phone.server_port)}),
+    ):
+        first, second = install_agents(place_of(device_on(phone)), None, print)
+        yield Bench(phone, (first, second))
+
+
+@titled(("fault", "bound", "started"), {**FAULTS, "a right tool": ("", [], [])})
 def test_a_planted_fault_is_found_by_its_rule_bound_and_started(
-    bench: Bench, fault: str, bound: list[str], started: list[str]
+    java_bench: Bench, fault: str, bound: list[str], started: list[str]
 ) -> None:
-    found = bench.run("mobile-mcp", fault, seconds=1.0)
+    found = java_bench.run_java(fault)
     assert (failed(found, "bind"), failed(found, "start")) == (bound, started)
-    assert found.fails
+    assert found.fails == bool(fault)
 
 
 SEEN_BY_EVENTS = ("a service without a binder", "a tool that dies of a request", "a tool that answers twice")
 """Faults that show in what Android hands the agent, and not only in the text of an answer."""
 
 
+@pytest.mark.parametrize("java_bench", [pytest.param("python", marks=JVM.marks)], indirect=True)
 @titled(("fault", "bound", "started"), {title: FAULTS[title] for title in SEEN_BY_EVENTS})
-@pytest.mark.parametrize("bench", [JVM], indirect=True)
-def test_the_agents_own_classes_report_what_android_hands_them(
-    bench: Bench, fault: str, bound: list[str], started: list[str]
+def test_the_virtual_phones_agent_reports_the_same_events(
+    java_bench: Bench, fault: str, bound: list[str], started: list[str]
 ) -> None:
-    found = bench.run("mobile-mcp", fault)
+    found = java_bench.run_java(fault)
     assert (failed(found, "bind"), failed(found, "start")) == (bound, started)
 
 
@@ -203,13 +222,32 @@ def test_a_planted_fault_of_a_function_is_found(bench: Bench, fault: str, expect
     assert found.fails
 
 
+@pytest.mark.slow
+@titled(
+    ("sdk", "verdict", "reason"),
+    {
+        "before Android 16": ("34", "not-applicable", "Android 16 (API 36) is the first with AppFunctions"),
+        "a shell that calls none": ("36", "not-checked", "No shell command implementation."),
+    },
+)
+def test_where_no_function_can_be_called_its_rules_say_so(sdk: str, verdict: str, reason: str) -> None:
+    with (
+        start_phone(sdk=sdk, server_port=0, adb_keys=()) as phone,
+        patch.dict(os.environ, {"ANDROID_ADB_SERVER_PORT": str(phone.server_port)}),
+    ):
+        first, second = install_agents(place_of(device_on(phone)), None, print)
+        phone.install(faulty_apk("appfunctions"))
+        found = Bench(phone, (first, second)).check(TOOL, {})
+    live = {(check.verdict, check.reason) for check in found.checks if check.transport == "shell"}
+    assert (live, found.fails) == ({(verdict, reason)}, False)
+
+
 def test_every_live_rule_of_a_function_has_a_planted_fault() -> None:
     planted = {f"appfunctions-live-{rule}" for _, rules in FUNCTION_FAULTS.values() for rule in rules}
     assert planted == function_checks.RULES.keys()
 
 
 RIGHT = {
-    "the tool app of these tests": (TOOL, CALL),
     "its function": (TOOL, {FUNCTION: CALL["echo"]}),
     "notes": (f"{SAMPLE}.notes", {f"{SAMPLE}.notes.NotesService#findNotes": {}}),
     "notes in the platform's own form": (
@@ -228,7 +266,7 @@ RIGHT = {
 @titled(("package", "calls"), RIGHT)
 def test_a_right_app_has_no_fault(bench: Bench, package: str, calls: dict[str, dict[str, Any]]) -> None:
     if package == TOOL:
-        bench.run("appfunctions" if FUNCTION in calls else "mobile-mcp", "")
+        bench.run("appfunctions", "")
     found = bench.check(package, calls)
     assert (found.findings, found.fails) == ((), False)
     left_out = {check.transport for check in found.checks if check.verdict == "not-checked"}
@@ -236,18 +274,15 @@ def test_a_right_app_has_no_fault(bench: Bench, package: str, calls: dict[str, d
     assert left_out == ({"start"} if package.endswith("tally") else set())
 
 
-@pytest.mark.slow
-@ON_BOTH
-def test_of_an_answer_that_is_too_long_to_keep_nothing_is_said(bench: Bench) -> None:
-    found = bench.run("mobile-mcp", "huge")
+def test_of_an_answer_that_is_too_long_to_keep_nothing_is_said(java_bench: Bench) -> None:
+    found = java_bench.run_java("huge")
     assert found.findings == ()
     left_out = {check.rule.id for check in found.checks if check.verdict == "not-checked"}
     assert left_out == {"mobile-mcp-live-response-output"}
 
 
-@pytest.mark.slow
-def test_what_the_descriptor_breaks_is_found_too(bench: Bench) -> None:
-    found = bench.run("mobile-mcp", "", descriptor=DESCRIPTOR.replace('version="1.0">\n  <cap', ">\n  <cap"))
+def test_what_the_descriptor_breaks_is_found_too(java_bench: Bench) -> None:
+    found = java_bench.run_java("", descriptor=DESCRIPTOR.replace('version="1.0">\n  <cap', ">\n  <cap"))
     assert [item.code for item in found.findings] == ["mobile-mcp-version"]
     assert found.fails
 
