@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -230,7 +230,7 @@ class Caller:
         self._approver = approver
         shims = cache(partial(_shim_route, signed_by))
         self.targets = PhoneTargets(device, lambda *asked: shims().ask_for_tools(*asked), keep=keep)
-        self._routes = CallRoutes(self.targets, shims, cache(partial(_screen_route, device)))
+        self._routes = CallRoutes(self.targets, shims, _screen_route(device))
 
     def call(self, request: CallRequest, controls: CallControls = NO_CONTROLS) -> CallResult:
         """Call a capability, once; see `steps_of`."""
@@ -593,11 +593,21 @@ def _shim_route(signed_by: str | None) -> ShimRoute:
     return ShimRoute(signed_by)
 
 
-def _screen_route(device: Device) -> ScreenRoute:
-    from droidgate.calls.screen.screen_tools import MobileAgentTools
-    from droidgate.calls.screen_route import ScreenRoute
+def _screen_route(device: Device) -> Callable[[], ScreenRoute]:
+    """Return what makes the route by a phone's screen, once: the ids of controls hold between calls."""
+    made: list[ScreenRoute] = []
+    making = threading.Lock()
 
-    return ScreenRoute(MobileAgentTools(lambda: device))
+    def route() -> ScreenRoute:
+        from droidgate.calls.screen.screen_tools import MobileAgentTools
+        from droidgate.calls.screen_route import ScreenRoute
+
+        with making:
+            if not made:
+                made.append(ScreenRoute(MobileAgentTools(lambda: device)))
+            return made[0]
+
+    return route
 
 
 def _needs_nobody(state: PinState, decision: Decision) -> bool:

@@ -227,13 +227,13 @@ def read_source(
     from droidgate.sources.catalogs.catalog_files import catalog_folder
     from droidgate.sources.folders import MAX_FILE_BYTES, read_bytes
 
+    reader = _file_reader(options)
     catalog = None if source == STANDARD_INPUT else catalog_folder(source)
     if catalog is not None:
         # Most runs have no catalog either.
         from droidgate.sources.catalogs.catalog import read_catalog
 
         return read_catalog(catalog, options)
-    reader = _file_reader(options)
     if source == STANDARD_INPUT:
         data = (sys.stdin.buffer if stdin is None else stdin).read(MAX_FILE_BYTES + 1)
         if len(data) > MAX_FILE_BYTES:
