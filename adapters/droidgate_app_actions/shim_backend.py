@@ -106,13 +106,12 @@ def _choices(
 
 
 def _ids(items: Mapping[str, _Facts]) -> dict[str, Json]:
-    """Return the ids of listed values by their other names, in small letters."""
+    """Return the ids of listed values by their other names, in small letters; an id that is one is itself."""
     ids: dict[str, Json] = {}
     for value, item in items.items():
         for name in item.get("names", ()):
-            if name.lower() not in items:
-                ids.setdefault(name.lower(), value)
-    return ids
+            ids.setdefault(name.lower(), value)
+    return ids | {value: value for value in items if value.lower() in ids}
 
 
 def _intent(starting: _Facts, keys: Iterable[str], package: str) -> list[Json]:

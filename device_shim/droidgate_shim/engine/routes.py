@@ -87,7 +87,7 @@ class AppActionBackend(Frozen):
 
     Attributes:
         action: The capability that declares them.
-        values: Parameter of the app -> another name of a value, in small letters -> the value.
+        values: Parameter of the app -> a name, as it is or in small letters -> the value.
         starts: The screens, in order.
     """
 

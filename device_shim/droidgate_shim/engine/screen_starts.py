@@ -37,7 +37,7 @@ def write_start(backend: AppActionBackend, arguments: Mapping[str, Json]) -> str
 
 def _text_of(value: Json, ids: Mapping[str, str]) -> str:
     text = value if isinstance(value, str) else write_strict(value)
-    return ids.get(text.lower(), text)
+    return ids.get(text, ids.get(text.lower(), text))
 
 
 def _is_listed(text: str, values: Sequence[str] | None) -> bool:

@@ -24,7 +24,7 @@ from droidgate.coverage.gate_chains import (
     kinds_of_agents,
     levels_of,
 )
-from droidgate.coverage.reach import Way
+from droidgate.coverage.reach import ReachRoute
 from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError
 from droidgate.devices.packages import (
     InstalledPackage,
@@ -526,19 +526,19 @@ class WhyOnPhone:
                 return package in {name.strip() for name in found["names"].split(",")}
         return None
 
-    def of_phone(self, agent: AskingAgent, subject: Subject, way: Way) -> Iterator[Gate]:
+    def of_phone(self, agent: AskingAgent, subject: Subject, reach_route: ReachRoute) -> Iterator[Gate]:
         """Yield the gates of the phone between an agent and a capability: shim, grants, screen lock."""
         provider, capability, interface = subject.provider, subject.capability, subject.interface
         if agent.kind.uses_screens or (interface is not None and "activity" in interface.components):
             yield from self._checked("unlocked", SCREEN_LOCK.id, None)
         if provider is None or capability is None or interface is None or subject.package is None:
             return
-        if way.reach != "gateway" or not way.frontends:
+        if reach_route.reach != "gateway" or not reach_route.frontends:
             return
         target = self._targets.get((id(provider), id(capability)))
         if target is None:
             return
-        is_of_host = any(frontend == _HOST for frontend, _ in way.frontends)
+        is_of_host = any(frontend == _HOST for frontend, _ in reach_route.frontends)
         if is_of_host:
             yield from self._of_computer(target)
         routes = self.targets.callability(target).routes if is_of_host else ()
@@ -546,7 +546,7 @@ class WhyOnPhone:
         if ready is not None:
             yield Gate("shim", OPEN, f"none is needed: Android's own shell calls it ({ready.title})")
             return
-        yield from self._through_shim(agent, target, way, interface, is_of_host=is_of_host)
+        yield from self._through_shim(agent, target, reach_route, interface, is_of_host=is_of_host)
 
     def _of_computer(self, target: CallTarget) -> Iterator[Gate]:
         """Yield what the user of this computer decided about a call that the gateway would make."""
@@ -563,7 +563,13 @@ class WhyOnPhone:
                 yield Gate("approval", UNKNOWN, words, "droidgate pins diff")
 
     def _through_shim(
-        self, agent: AskingAgent, target: CallTarget, way: Way, interface: Interface, *, is_of_host: bool
+        self,
+        agent: AskingAgent,
+        target: CallTarget,
+        reach_route: ReachRoute,
+        interface: Interface,
+        *,
+        is_of_host: bool,
     ) -> Iterator[Gate]:
         try:
             application_id, _, prepared = self._shims.find(target, self.place, self.packages)
@@ -587,14 +593,14 @@ class WhyOnPhone:
         yield self._current(shim, target)
         if not is_of_host:
             yield _granted(agent, shim, route)
-        limits = " ".join(limits for _, limits in way.frontends)
+        limits = " ".join(limits for _, limits in reach_route.frontends)
         if interface.caller_permission is not None:
             yield from self._checked("shim-permission", APP_FUNCTIONS.id, application_id)
         if re.search(r"\bS\b", limits):
             for gate in self._checked("background", START_ROUTE.id, application_id):
-                yield self._other_start(gate, application_id, way)
+                yield self._other_start(gate, application_id, reach_route)
 
-    def _other_start(self, gate: Gate, application_id: str, way: Way) -> Gate:
+    def _other_start(self, gate: Gate, application_id: str, reach_route: ReachRoute) -> Gate:
         """Return whether a screen opens where the shim may not appear on top (condition S of shim.md 9)."""
         notifies = any(
             check.kind.id == NOTIFICATIONS.id
@@ -602,7 +608,9 @@ class WhyOnPhone:
             and check.state == "ok"
             for check in self.checks
         )
-        others = [limits.partition("; else")[0] for _, limits in way.frontends if not limits.startswith("S")]
+        others = [
+            limits.partition("; else")[0] for _, limits in reach_route.frontends if not limits.startswith("S")
+        ]
         needed = ["somebody taps the shim's notification"] if notifies else others
         if gate.state is not SHUT or not needed:
             return gate

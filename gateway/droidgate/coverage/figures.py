@@ -26,7 +26,7 @@ from droidgate.coverage.coverage_document import (
     ReachProfile,
     Totals,
 )
-from droidgate.coverage.reach import Reaching, Standing, reach_of_app
+from droidgate.coverage.reach import ReachFacts, Reaching, reach_of_app
 from droidgate.sources.build_layout import BUILD_STATEMENT_UNREAD, PROJECT_NOT_MERGED
 from droidgate.sources.catalogs.catalog import Catalog, quoted
 from droidgate.sources.catalogs.catalog_rows import read_part
@@ -164,7 +164,7 @@ class Figures:
             )
         ]
         reaching = Reaching()
-        judged = [reaching.cells(self._standing(key)) for key in keys]
+        judged = [reaching.cells(self._reach_facts(key)) for key in keys]
         numbers = {cells: number for number, cells in enumerate(dict.fromkeys(judged))}
         self.profiles = tuple(ReachProfile(cells=cells) for cells in numbers)
         keyed = [(key, numbers[cells]) for key, cells in zip(keys, judged, strict=True)]
@@ -183,11 +183,11 @@ class Figures:
         self.fill("bare", "has_launcher BOOLEAN, agent INTEGER, reach INTEGER", bare)
         self._run(_ENTRY_STANDINGS)
 
-    def _standing(self, key: str) -> Standing:
+    def _reach_facts(self, key: str) -> ReachFacts:
         parts: list[str | None] = [None if part == _UNKNOWN else part for part in key.split(_BETWEEN)]
         interface, launcher, *facts, sdk = parts[:11]
         access, is_enabled, shut, *levels = parts[11:]
-        return Standing(
+        return ReachFacts(
             interface=interface,
             has_launcher=launcher == "true",
             component=_component_of(facts),
@@ -254,7 +254,7 @@ class Figures:
         counted = ", ".join(f"count(*) FILTER (alone_{number})" for number in range(len(self._targets)))
         found = self.rows(f"SELECT s, {counted} FROM capability_fact JOIN standing USING (key) GROUP BY s")
         return {
-            target: {standing: counts[number] for standing, *counts in found}
+            target: {reach_facts: counts[number] for reach_facts, *counts in found}
             for number, target in enumerate(self._targets)
         }
 
@@ -265,14 +265,14 @@ class Figures:
         levels: dict[str, int] = {}
         reasons: dict[str, int] = {}
         version_alone = 0
-        for standing, count in counts.items():
-            cell = self.profiles[standing].cells[number]
+        for reach_facts, count in counts.items():
+            cell = self.profiles[reach_facts].cells[number]
             by_reach[cell.reach] += count
             reasons[cell.reason] = reasons.get(cell.reason, 0) + count
             if cell.reach == "gateway":
                 level = cell.level or "unknown"
                 levels[level] = levels.get(level, 0) + count
-                version_alone += alone.get(standing, 0)
+                version_alone += alone.get(reach_facts, 0)
         scale = (*LEVELS, "unknown")
         return AgentReach(
             agent=agent.id,

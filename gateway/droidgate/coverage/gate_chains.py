@@ -14,7 +14,7 @@ from typing import Final, Literal
 
 from droidgate.coverage.conversions import LEVELS, estimate_conversions, targets
 from droidgate.coverage.coverage_document import Reach
-from droidgate.coverage.reach import OF_LIBRARY, Reaching, Standing, Way, guarded_interface
+from droidgate.coverage.reach import OF_LIBRARY, ReachFacts, Reaching, ReachRoute, guarded_interface
 from droidgate.coverage.unit_rows import is_launched
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import found_by, load_formats
@@ -147,16 +147,16 @@ class Subject:
         return None if self.provider is None else interface_of(self.provider)
 
     @cached_property
-    def standing(self) -> Standing:
+    def reach_facts(self) -> ReachFacts:
         """What decides how it is reached, as in a catalog."""
         provider, capability, application = self.provider, self.capability, self.application
         has_launcher = application is not None and any(map(is_launched, application.of_kind("activity")))
         if provider is None:
-            return Standing(interface=None, has_launcher=has_launcher)
+            return ReachFacts(interface=None, has_launcher=has_launcher)
         component = None if application is None else find_component(application, provider)
         state = State() if capability is None or capability.state is None else capability.state
         interface = self.interface
-        return Standing(
+        return ReachFacts(
             interface=None if interface is None else interface.id,
             has_launcher=has_launcher,
             component=component_facts(provider.access, interface, application, component, self.sdk),
@@ -232,7 +232,7 @@ def levels_of(provider: Provider) -> list[dict[str, str]]:
     return levels
 
 
-MoreGates = Callable[[AskingAgent, Subject, Way], Iterable[Gate]]
+MoreGates = Callable[[AskingAgent, Subject, ReachRoute], Iterable[Gate]]
 """Returns the gates that a phone has between an agent and a capability."""
 
 
@@ -273,14 +273,14 @@ class GateChains:
 
     def answer(self, agent: AskingAgent, subject: Subject) -> WhyAnswer:
         """Return whether an agent can call a capability, with the gates in between."""
-        way = self._reaching.way(agent.kind, subject.standing, agent.caller)
+        route = self._reaching.route(agent.kind, subject.reach_facts, agent.caller)
         if subject.application is None and subject.provider is None:
             found = list(subject.of_phone)
         elif agent.kind.uses_screens:
-            every = (*subject.of_phone, *way.verdict.gates, *self.more(agent, subject, way))
+            every = (*subject.of_phone, *route.verdict.gates, *self.more(agent, subject, route))
             found = [gate for gate in every if gate.id in _OF_SCREENS]
         else:
-            found = [*subject.of_phone, *self._gates(agent, subject, way)]
+            found = [*subject.of_phone, *self._gates(agent, subject, route)]
         order = {gate_id: number for number, gate_id in enumerate(load_gates())}
         gates = tuple(
             _found(gate, subject) for gate in sorted(_without_repeats(found), key=lambda gate: order[gate.id])
@@ -296,31 +296,31 @@ class GateChains:
             protocol=None if provider is None else provider.protocol,
             capability=None if capability is None else capability.id,
             verdict=verdict,
-            reach=way.reach,
+            reach=route.reach,
             decisive=first.get(SHUT, first.get(UNKNOWN)),
             gates=gates,
         )
 
-    def _gates(self, agent: AskingAgent, subject: Subject, way: Way) -> Iterator[Gate]:
+    def _gates(self, agent: AskingAgent, subject: Subject, route: ReachRoute) -> Iterator[Gate]:
         of_release = list(_of_release(subject))
         is_usable = subject.capability is not None and all(gate.state is not SHUT for gate in of_release)
         yield from (gate for gate in _declared(subject, is_usable=is_usable) if gate.id != OF_LIBRARY)
         if subject.provider is None:
             return
-        yield from (gate for gate in of_release if way.reach == "native" or gate.id != OF_LIBRARY)
-        yield from way.verdict.gates
+        yield from (gate for gate in of_release if route.reach == "native" or gate.id != OF_LIBRARY)
+        yield from route.verdict.gates
         if not agent.names_protocol:
             words = (
                 "its manifest names no protocol: neither an action in <queries> nor a permission of callers"
             )
             yield Gate("protocol", UNKNOWN, words)
-        if way.reach == "native":
+        if route.reach == "native":
             yield from _visible(agent, subject)
             yield from _permitted(agent, subject, subject.interface)
-        elif way.frontends:
+        elif route.frontends:
             yield from _visible(agent, subject, of_shim=True)
             yield from _permitted(agent, subject, guarded_interface(agent.kind))
-        yield from self.more(agent, subject, way)
+        yield from self.more(agent, subject, route)
 
 
 def _without_repeats(gates: Iterable[Gate]) -> list[Gate]:

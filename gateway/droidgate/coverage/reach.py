@@ -49,7 +49,7 @@ OF_LIBRARY: Final = "signature"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class ReachFacts:
     """What decides how a capability is reached; the same for many.
 
     Attributes:
@@ -92,7 +92,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class ReachRoute:
     """How an agent comes to a capability, or would.
 
     Attributes:
@@ -139,73 +139,73 @@ class Reaching:
         self._table = load_reach() if table is None else table
         self._shim = load_shim_table() if shim is None else shim
 
-    def cells(self, standing: Standing) -> tuple[ReachCell, ...]:
+    def cells(self, facts: ReachFacts) -> tuple[ReachCell, ...]:
         """Return how each kind of agent reaches a capability, in the order of `agents`."""
-        interface = self._table.interface(standing.interface)
-        return tuple(self._cell(agent, standing, interface) for agent in self._table.agents)
+        interface = self._table.interface(facts.interface)
+        return tuple(self._cell(agent, facts, interface) for agent in self._table.agents)
 
-    def way(self, agent: Agent, standing: Standing, caller: CallingApp = ORDINARY_APP) -> Way:
+    def route(self, agent: Agent, facts: ReachFacts, caller: CallingApp = ORDINARY_APP) -> ReachRoute:
         """Return how an agent comes to a capability: by itself where it can, else through the gateway.
 
         Where neither can, an agent that speaks the protocol has its own gates.
 
         Args:
             agent: The kind of agent.
-            standing: The capability.
+            facts: The capability.
             caller: The agent's app.
         """
-        interface = self._table.interface(standing.interface)
+        interface = self._table.interface(facts.interface)
         if agent.uses_screens:
-            words = (_ON_SCREEN, GateState.OPEN) if standing.has_launcher else (_NO_SCREEN, GateState.SHUT)
-            return Way("ui-only", Verdict((Gate("screen", words[1], words[0]),)))
+            words = (_ON_SCREEN, GateState.OPEN) if facts.has_launcher else (_NO_SCREEN, GateState.SHUT)
+            return ReachRoute("ui-only", Verdict((Gate("screen", words[1], words[0]),)))
         if interface is None:
-            return Way("none", _protocol(GateState.SHUT, "only its protocol's own agent calls it"))
-        native = standing.verdict(interface, caller)
+            return ReachRoute("none", _protocol(GateState.SHUT, "only its protocol's own agent calls it"))
+        native = facts.verdict(interface, caller)
         is_spoken = interface.id in agent.speaks
         if not is_spoken or native.closed_because is not None:
-            way = self._through_gateway(agent, standing, interface)
-            if not is_spoken or way.verdict.closed_because is None:
-                return way
-        return Way("native", native & standing.native(interface))
+            route = self._through_gateway(agent, facts, interface)
+            if not is_spoken or route.verdict.closed_because is None:
+                return route
+        return ReachRoute("native", native & facts.native(interface))
 
-    def _through_gateway(self, agent: Agent, standing: Standing, interface: Interface) -> Way:
-        verdict, backend = standing.verdict(interface, SHIM), interface.backend
-        verdict &= standing.release(guarded_interface(agent))
+    def _through_gateway(self, agent: Agent, facts: ReachFacts, interface: Interface) -> ReachRoute:
+        verdict, backend = facts.verdict(interface, SHIM), interface.backend
+        verdict &= facts.release(guarded_interface(agent))
         if backend is None and not interface.by_shell:
             words = f"the gateway does not call {interface.title}"
-            return Way("gateway", verdict & _protocol(GateState.SHUT, words))
-        ways = [(frontend, self._limits(frontend, interface)) for frontend in agent.frontends]
-        open_ways = tuple((item, limits) for item, limits in ways if limits is not None)
-        if not open_ways:
+            return ReachRoute("gateway", verdict & _protocol(GateState.SHUT, words))
+        carried = [(frontend, self._limits(frontend, interface)) for frontend in agent.frontends]
+        open_routes = tuple((item, limits) for item, limits in carried if limits is not None)
+        if not open_routes:
             words = "the gateway does not carry such calls"
-            return Way("gateway", verdict & _protocol(GateState.SHUT, words))
-        titles = " or ".join(self._shim.frontend(item).title for item, _ in open_ways)
+            return ReachRoute("gateway", verdict & _protocol(GateState.SHUT, words))
+        titles = " or ".join(self._shim.frontend(item).title for item, _ in open_routes)
         words = f"{_GATEWAY_CALLS}{interface.title}, and the agent the gateway ({titles})"
         verdict &= _protocol(GateState.OPEN, words)
-        if standing.levels.get(agent.target or "") == Level.IMPOSSIBLE:
+        if facts.levels.get(agent.target or "") == Level.IMPOSSIBLE:
             words = f"{agent.target} cannot hold it"
             verdict &= Verdict((Gate("conversion", GateState.SHUT, words),))
-        return Way("gateway", verdict, open_ways)
+        return ReachRoute("gateway", verdict, open_routes)
 
-    def _cell(self, agent: Agent, standing: Standing, interface: Interface | None) -> ReachCell:
-        way = self.way(agent, standing)
+    def _cell(self, agent: Agent, facts: ReachFacts, interface: Interface | None) -> ReachCell:
+        route = self.route(agent, facts)
         if agent.uses_screens:
-            return _by_screen(standing.has_launcher, None)
-        shut, protocol = way.verdict.first_shut, way.verdict.gate("protocol")
+            return _by_screen(facts.has_launcher, None)
+        shut, protocol = route.verdict.first_shut, route.verdict.gate("protocol")
         if shut is not None or interface is None or protocol is None:
-            return _by_screen(standing.has_launcher, shut)
+            return _by_screen(facts.has_launcher, shut)
         needs: tuple[str | None, ...] = (interface.limits,)
-        if way.reach == "gateway":
+        if route.reach == "gateway":
             needs = tuple(
-                f"{self._shim.frontend(item).title}: {limits}" if len(way.frontends) > 1 else limits
-                for item, limits in way.frontends
+                f"{self._shim.frontend(item).title}: {limits}" if len(route.frontends) > 1 else limits
+                for item, limits in route.frontends
                 if limits
             )
         return ReachCell(
-            reach=way.reach,
-            level=EXACT if way.reach == "native" else standing.levels.get(agent.target or ""),
+            reach=route.reach,
+            level=EXACT if route.reach == "native" else facts.levels.get(agent.target or ""),
             reason=protocol.fact,
-            needs=(*filter(None, needs), *way.verdict.conditions),
+            needs=(*filter(None, needs), *route.verdict.conditions),
         )
 
     def _limits(self, frontend: str, interface: Interface) -> str | None:
@@ -218,7 +218,8 @@ class Reaching:
 def guarded_interface(agent: Agent) -> Interface | None:
     """Return how an agent calls a shim, where Android guards each way in which the agent calls."""
     spoken = [load_reach().interface(name) for name in agent.speaks]
-    return next((item for item in spoken if all(way and way.caller_permission for way in spoken)), None)
+    is_guarded = all(item is not None and item.caller_permission for item in spoken)
+    return next(iter(spoken), None) if is_guarded else None
 
 
 def _protocol(state: GateState, words: str) -> Verdict:

@@ -9,7 +9,7 @@ from hypothesis import example, given, strategies as st
 
 from droidgate.coverage.conversions import LEVELS
 from droidgate.coverage.coverage_document import REACHES, ReachCell
-from droidgate.coverage.reach import Reaching, Standing, agents
+from droidgate.coverage.reach import ReachFacts, Reaching, agents
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.reachability import ComponentFacts, Protection, enabled_configurations
 from droidgate_mappings.model.capability import CapabilityAccess
@@ -31,8 +31,8 @@ NATIVE = {
 """Typed by hand: which agent calls what is of an interface."""
 
 
-def _cells(standing: Standing, **tables: Any) -> dict[str, ReachCell]:
-    return dict(zip(AGENTS, Reaching(**tables).cells(standing), strict=True))
+def _cells(reach_facts: ReachFacts, **tables: Any) -> dict[str, ReachCell]:
+    return dict(zip(AGENTS, Reaching(**tables).cells(reach_facts), strict=True))
 
 
 BIND = "android.permission.BIND_APP_FUNCTION_SERVICE"
@@ -45,9 +45,9 @@ SERVICE_OF_ANDROID: dict[str, Any] = {
 OWN = "com.example.CALL"
 
 
-def _standing(interface: str | None, *, has_launcher: bool = False, **facts: Any) -> Standing:
+def _reach_facts(interface: str | None, *, has_launcher: bool = False, **facts: Any) -> ReachFacts:
     access = CapabilityAccess(**facts.pop("access", {}))
-    return Standing(
+    return ReachFacts(
         interface=interface,
         has_launcher=has_launcher,
         access=access,
@@ -57,7 +57,7 @@ def _standing(interface: str | None, *, has_launcher: bool = False, **facts: Any
 
 
 def _reaches(interface: str | None, **facts: Any) -> dict[str, str]:
-    return {agent: cell.reach for agent, cell in _cells(_standing(interface, **facts)).items()}
+    return {agent: cell.reach for agent, cell in _cells(_reach_facts(interface, **facts)).items()}
 
 
 def test_the_agents_are_those_that_a_report_is_about() -> None:
@@ -116,7 +116,7 @@ CLOSED: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("facts", "reason"), CLOSED, ids=str)
 def test_a_closed_component_is_closed_to_all_with_its_reason(facts: dict[str, Any], reason: str) -> None:
-    cells = _cells(_standing(**facts))
+    cells = _cells(_reach_facts(**facts))
     assert {cell.reach for cell in cells.values()} == {"none"}
     reported = {cell.reason for agent, cell in cells.items() if agent != "ui"}
     assert reported == {f"{reason}, and the app has no launcher screen"}
@@ -133,7 +133,7 @@ def test_functions_of_a_service_that_is_not_exported_are_called_by_android() -> 
     (Protection.DANGEROUS, f"the caller's manifest requests the permission {OWN} and the user grants it"),
 ])  # fmt: skip
 def test_a_permission_that_all_can_request_keeps_the_gateway_out(protection: Protection, needed: str) -> None:
-    cells = _cells(_standing("mobile-mcp", kind="service", permission=OWN, protection=protection))
+    cells = _cells(_reach_facts("mobile-mcp", kind="service", permission=OWN, protection=protection))
     assert (cells["mobile-mcp"].reach, cells["mobile-mcp"].needs) == ("native", (needed,))
     others = [cell for agent, cell in cells.items() if agent not in {"mobile-mcp", "ui"}]
     assert {cell.reach for cell in others} == {"none"}
@@ -145,12 +145,12 @@ def test_what_is_disabled_until_its_app_enables_it_is_a_condition_that_a_phone_s
     facts: dict[str, Any] = {**SERVICE_OF_ANDROID, "access": {"enabled_by_default": False}}
     needed = "the app enables it, which is off at first"
     for agent in ("app-functions", "mobile-mcp"):
-        assert needed in _cells(_standing("app-function", **facts))[agent].needs
-        assert needed not in _cells(_standing("app-function", **facts, state=True))[agent].needs
+        assert needed in _cells(_reach_facts("app-function", **facts))[agent].needs
+        assert needed not in _cells(_reach_facts("app-function", **facts, state=True))[agent].needs
 
 
 def test_a_component_that_is_enabled_in_some_configurations_is_reached_under_a_condition() -> None:
-    cell = _cells(_standing("mobile-mcp", kind="service", enabled_in="v36"))["mobile-mcp"]
+    cell = _cells(_reach_facts("mobile-mcp", kind="service", enabled_in="v36"))["mobile-mcp"]
     assert (cell.reach, cell.needs) == ("native", ("it is enabled only in configurations: v36",))
 
 
@@ -176,14 +176,14 @@ def test_a_phone_resolves_the_configurations_of_its_release(
 
 def test_what_a_dialect_cannot_hold_is_not_reached_through_it() -> None:
     levels = {"mobile-mcp+1.0": "impossible", "mmcp+1.0": "dropped"}
-    cells = _cells(Standing(interface="app-function", levels=levels))
+    cells = _cells(ReachFacts(interface="app-function", levels=levels))
     assert (cells["mobile-mcp"].reach, cells["mobile-mcp"].level) == ("none", None)
     assert (cells["mmcp-activity"].reach, cells["mmcp-activity"].level) == ("gateway", "dropped")
     assert (cells["app-functions"].reach, cells["app-functions"].level) == ("native", "exact")
 
 
 def test_the_conditions_of_the_shim_are_reported_with_the_frontend_that_they_are_of() -> None:
-    cells = _cells(_standing("mmcp-activity", kind="activity"))
+    cells = _cells(_reach_facts("mmcp-activity", kind="activity"))
     assert cells["mobile-mcp"].needs == (
         "Mobile-MCP bound: the agent is visible and binds with flag 512; else S",
         "Mobile-MCP started: S",
@@ -192,9 +192,9 @@ def test_the_conditions_of_the_shim_are_reported_with_the_frontend_that_they_are
 
 
 def test_an_mcp_client_reaches_through_the_gateways_server_what_is_not_an_mcp_server_itself() -> None:
-    cell = _cells(_standing("mmcp-activity", kind="activity"))["mcp-client"]
+    cell = _cells(_reach_facts("mmcp-activity", kind="activity"))["mcp-client"]
     assert (cell.reach, cell.needs) == ("gateway", ("S",))
-    by_itself = _cells(_standing("mcp"))["mcp-client"]
+    by_itself = _cells(_reach_facts("mcp"))["mcp-client"]
     assert (by_itself.reach, by_itself.needs) == ("native", ())
 
 
@@ -203,7 +203,7 @@ def test_without_a_cell_of_the_shim_there_is_no_gateway() -> None:
     for removed in shim.cells:
         less = shim.model_copy(update={"cells": tuple(item for item in shim.cells if item != removed)})
         interface = next(item for item in load_reach().interfaces if item.backend == removed.backend)
-        cells = _cells(Standing(interface=interface.id), shim=less)
+        cells = _cells(ReachFacts(interface=interface.id), shim=less)
         for agent in load_reach().agents:
             left = set(agent.frontends) - {removed.frontend}
             left |= set(agent.frontends).intersection(interface.by_shell)
@@ -260,7 +260,7 @@ CLOSING = {
 
 
 @st.composite
-def _standings(draw: st.DrawFn) -> Standing:
+def _drawn_facts(draw: st.DrawFn) -> ReachFacts:
     """Draw what an agent finds: an open app of an interface, with up to three facts changed."""
     interface = draw(st.sampled_from([None, *INTERFACES]))
     declared = load_reach().interface(interface)
@@ -272,23 +272,23 @@ def _standings(draw: st.DrawFn) -> Standing:
         facts[name] = draw(CLOSING[name])
     targets = [agent.target for agent in load_reach().agents if agent.target]
     levels = draw(st.dictionaries(st.sampled_from(targets), st.sampled_from(LEVELS)))
-    return replace(_standing(interface, has_launcher=draw(st.booleans()), **facts), levels=levels)
+    return replace(_reach_facts(interface, has_launcher=draw(st.booleans()), **facts), levels=levels)
 
 
-@given(_standings())
-@example(_standing("mobile-mcp", kind="service"))
-@example(_standing("mmcp-activity", kind="activity"))
-def test_native_is_what_is_declared_and_gateway_what_the_table_carries(standing: Standing) -> None:
+@given(_drawn_facts())
+@example(_reach_facts("mobile-mcp", kind="service"))
+@example(_reach_facts("mmcp-activity", kind="activity"))
+def test_native_is_what_is_declared_and_gateway_what_the_table_carries(reach_facts: ReachFacts) -> None:
     reach, shim = load_reach(), load_shim_table()
-    interface = reach.interface(standing.interface)
-    for agent, cell in zip(reach.agents, Reaching().cells(standing), strict=True):
+    interface = reach.interface(reach_facts.interface)
+    for agent, cell in zip(reach.agents, Reaching().cells(reach_facts), strict=True):
         assert cell.reach in REACHES
         assert cell.reason
         if cell.reach == "native":
             assert interface is not None
             assert interface.format == PROTOCOL_OF_AGENT[agent.id]
             assert cell.level == "exact"
-            assert _is_open_to_ordinary_apps(standing, interface.id)
+            assert _is_open_to_ordinary_apps(reach_facts, interface.id)
         elif cell.reach == "gateway":
             assert interface is not None
             backend = interface.backend or ""
@@ -300,16 +300,16 @@ def test_native_is_what_is_declared_and_gateway_what_the_table_carries(standing:
             assert carried
             assert cell.level != "impossible"
         else:
-            assert cell.reach == ("ui-only" if standing.has_launcher else "none")
+            assert cell.reach == ("ui-only" if reach_facts.has_launcher else "none")
             assert cell.level is None
 
 
-def _is_open_to_ordinary_apps(standing: Standing, interface: str) -> bool:
+def _is_open_to_ordinary_apps(reach_facts: ReachFacts, interface: str) -> bool:
     """Return what Android's documentation says of native calls, typed by hand."""
-    component, access = standing.component, standing.access
+    component, access = reach_facts.component, reach_facts.access
     if interface == "mcp":
-        return standing.is_enabled is not False
-    if not component.is_app_enabled or not component.is_enabled or standing.is_enabled is False:
+        return reach_facts.is_enabled is not False
+    if not component.is_app_enabled or not component.is_enabled or reach_facts.is_enabled is False:
         return False
     if interface == "app-function":
         return access.scope is None and access.access_level in {None, "androidTrusted"}
@@ -318,18 +318,20 @@ def _is_open_to_ordinary_apps(standing: Standing, interface: str) -> bool:
 
 
 def test_below_android_16_nobody_calls_app_functions_and_their_agents_call_nothing() -> None:
-    functions = _cells(replace(_standing("app-function", **SERVICE_OF_ANDROID), sdk_full="34"))
+    functions = _cells(replace(_reach_facts("app-function", **SERVICE_OF_ANDROID), sdk_full="34"))
     assert {cell.gate for agent, cell in functions.items() if agent != "ui"} == {"release"}
-    tools = _cells(replace(_standing("mobile-mcp", kind="service"), sdk_full="34"))
+    tools = _cells(replace(_reach_facts("mobile-mcp", kind="service"), sdk_full="34"))
     assert [agent for agent, cell in tools.items() if cell.gate == "release"] == ["app-functions"]
     assert all(
         cell.gate != "release"
-        for cell in _cells(replace(_standing("app-function", **SERVICE_OF_ANDROID), sdk_full="36")).values()
+        for cell in _cells(
+            replace(_reach_facts("app-function", **SERVICE_OF_ANDROID), sdk_full="36")
+        ).values()
     )
 
 
 def test_app_actions_need_no_shim_for_mcp_clients_and_a_visible_screen_for_other_agents() -> None:
-    cells = _cells(_standing("app-action", kind="activity"))
+    cells = _cells(_reach_facts("app-action", kind="activity"))
     assert cells["mcp-client"].needs == ()
     assert all("S" in " ".join(cells[agent].needs) for agent in ("mobile-mcp", "mmcp-broadcast"))
 

@@ -75,11 +75,11 @@ def one_line(text: str, most: int = _LONGEST) -> str:
 
 def _page(answers: Sequence[WhyAnswer]) -> list[Block]:
     if len(answers) == 1:
-        return list(_one(answers[0]))
-    return list(_several(answers))
+        return list(_format_answer(answers[0]))
+    return list(_format_answers(answers))
 
 
-def _one(answer: WhyAnswer) -> Iterator[Block]:
+def _format_answer(answer: WhyAnswer) -> Iterator[Block]:
     """Yield the verdict, the gates, and how those that are not open are opened."""
     decisive = answer.decisive_gate
     because = "" if decisive is None else f": {one_line(decisive.fact)}"
@@ -98,8 +98,8 @@ def _sentence(answer: WhyAnswer) -> str:
             f" of {answer.package}" if answer.package else ""
         )
     verb = "work with" if answer.reach == "ui-only" else "call"
-    way = _WAYS.get(answer.reach)
-    how = f" {way}" if way is not None and answer.verdict != "cannot" else ""
+    route = _WAYS.get(answer.reach)
+    how = f" {route}" if route is not None and answer.verdict != "cannot" else ""
     return one_line(f"{answer.agent_title} {_VERDICTS[answer.verdict]} {verb} {name}{how}")
 
 
@@ -113,7 +113,7 @@ def _fixes(gates: Sequence[FoundGate]) -> Iterator[Block]:
     yield from _opening(f"{gate.id}: fix ({gate.owner}): {gate.fix}" for gate in shut_first)
 
 
-def _fixes_of_several(answers: Sequence[WhyAnswer]) -> Iterator[Block]:
+def _format_fixes(answers: Sequence[WhyAnswer]) -> Iterator[Block]:
     """Yield how the gates that decide are opened; what several apps need has one line."""
     lines: dict[str, list[tuple[str, str, str]]] = {}
     for answer in answers:
@@ -142,7 +142,7 @@ def _opening(lines: Iterable[str]) -> Iterator[Block]:
         yield Line()
 
 
-def _several(answers: Sequence[WhyAnswer]) -> Iterator[Block]:
+def _format_answers(answers: Sequence[WhyAnswer]) -> Iterator[Block]:
     """Yield a row for each app and verdict, with the capabilities and the agents that it is true of."""
     capabilities: dict[tuple[str, str, str, str], list[str]] = {}
     known: dict[str, set[str]] = {}
@@ -166,7 +166,7 @@ def _several(answers: Sequence[WhyAnswer]) -> Iterator[Block]:
         yield Heading(one_line(package))
         yield Table(("CAPABILITY", "AGENTS", "VERDICT", "GATE"), rows)
         yield Line()
-    yield from _fixes_of_several(answers)
+    yield from _format_fixes(answers)
     counted = amount(sum(map(len, known.values())), "capability", "capabilities")
     of_agents = amount(len({answer.agent for answer in answers}), "agent")
     yield Line(f"{counted}, {of_agents}; a CAPABILITY with --agent shows every gate")

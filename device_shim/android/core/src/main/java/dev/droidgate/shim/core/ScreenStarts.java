@@ -24,7 +24,8 @@ final class ScreenStarts {
         for (Map.Entry<String, Object> entry : arguments.entrySet()) {
             Object value = entry.getValue();
             String text = value instanceof String ? (String) value : JsonWriter.write(value);
-            Object id = Json.members(ids.get(entry.getKey())).get(text.toLowerCase(Locale.ROOT));
+            Map<String, Object> named = Json.members(ids.get(entry.getKey()));
+            Object id = named.get(named.containsKey(text) ? text : text.toLowerCase(Locale.ROOT));
             texts.put(entry.getKey(), id == null ? text : (String) id);
         }
         for (Object start : Json.list(backend.get("starts"))) {
