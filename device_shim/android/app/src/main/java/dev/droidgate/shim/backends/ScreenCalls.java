@@ -123,7 +123,9 @@ public final class ScreenCalls {
                 true,
                 notified -> fail(call, FailureTokens.NEEDS_USER, notified ? UNTAPPED : NO_WINDOW));
         // It may have ended meanwhile.
-        call.reply.whenAnswered(() -> windows.cancel(call.key));
+        if (call.reply.isAnswered()) {
+            windows.cancel(call.key);
+        }
     }
 
     private void fail(ScreenCall call, String token, String text) {
