@@ -223,7 +223,8 @@ class ActivityStack:
             self._at_home = True
             self._home_pressed = self._core.clock.now()
         for record in left:
-            if type(record.instance).on_stop is not Activity.on_stop:  # type: ignore[union-attr]
+            instance = record.instance
+            if instance is not None and type(instance).on_stop is not Activity.on_stop:
                 self.run(record, lambda activity: activity.on_stop())
 
     def launcher_entries(self) -> Sequence[LauncherEntry]:
