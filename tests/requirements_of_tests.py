@@ -41,10 +41,11 @@ MANIFEST_MERGER_NEEDS = (
 APKSIG_FROM_MAVEN = "com.android.tools.build:apksig:8.1.0"
 JDK_OF_DEX = 25
 ROBOLECTRIC_FROM_MAVEN = (
-    "org.robolectric:robolectric:4.16",
+    "org.robolectric:robolectric:4.17",
     "org.robolectric:android-all-instrumented:10-robolectric-5803371-i7",
     "org.robolectric:android-all-instrumented:14-robolectric-10818077-i7",
     "org.robolectric:android-all-instrumented:16-robolectric-13921718-i7",
+    "org.robolectric:android-all-instrumented:17-robolectric-15733970-i7",
 )
 ROBOLECTRIC_MODULE = CHECKOUT / "device_shim/android/robolectric"
 DEX2JAR_FROM_MAVEN = "2.4.24"
@@ -473,8 +474,8 @@ PARTS = {
         Part("maven", _program("mvn"), "the Maven module that runs the shim's Android classes builds",
             "Debian: apt install maven", (3, 8), _version_of_maven),
         Part("robolectric", _robolectric,
-            "the shim's Android classes work on Android's own code, of releases 10, 14 and 16",
-            "scripts/fetch_robolectric.sh downloads 0.8 GB from Maven Central, once"),
+            "the shim's Android classes work on Android's own code, of releases 10, 14, 16 and 17",
+            "scripts/fetch_robolectric.sh downloads 1.2 GB from Maven Central, once"),
         Part("dex2jar", _jar(DEX_TRANSLATOR_FROM_MAVEN), "the dex that ships behaves as its sources do",
             f"scripts/fetch_robolectric.sh, or mvn dependency:get -Dartifact={DEX_TRANSLATOR_FROM_MAVEN}"),
         Part("git-checkout", _git_checkout, "no file of the project holds a path of a machine",

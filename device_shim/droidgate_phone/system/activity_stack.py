@@ -215,12 +215,17 @@ class ActivityStack:
             self.finish(record)
 
     def go_home(self) -> None:
-        """Show the home screen; the activities go on behind it."""
+        """Show the home screen; the activities are stopped, and go on behind it."""
         with self._lock:
-            for record in self.visible():
+            left = self.visible()
+            for record in left:
                 self._note_use(record.match.package.uid)
             self._at_home = True
             self._home_pressed = self._core.clock.now()
+        for record in left:
+            instance = record.instance
+            if instance is not None and type(instance).on_stop is not Activity.on_stop:
+                self.run(record, lambda activity: activity.on_stop())
 
     def launcher_entries(self) -> Sequence[LauncherEntry]:
         """Return the apps of the home screen, by label and package."""

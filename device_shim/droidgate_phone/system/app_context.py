@@ -221,6 +221,9 @@ class AppPlatform:
     def cancel_notification(self, number: int) -> None:
         self._system.notifications.cancel(self._package.name, number)
 
+    def cancel_notifications(self) -> None:
+        self._system.notifications.cancel_all(self._package.name)
+
     def may_notify(self) -> bool:
         return self._system.notifications.may_post(self._package)
 

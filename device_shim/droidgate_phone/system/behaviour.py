@@ -303,6 +303,9 @@ class Platform(Protocol):
     def cancel_notification(self, number: int) -> None:
         """Remove a notification."""
 
+    def cancel_notifications(self) -> None:
+        """Remove all of the app's notifications."""
+
     def may_notify(self) -> bool:
         """Return whether notifications are shown (POST_NOTIFICATIONS from 33 on)."""
 
@@ -496,6 +499,9 @@ class Activity(Touched):
 
     def on_create(self, intent: Intent) -> None:
         """Handle the start; an activity that has nothing to show calls `finish` here."""
+
+    def on_stop(self) -> None:
+        """Handle that the user went home, so that nothing of it is seen."""
 
     def on_destroy(self) -> None:
         """Handle the end, by `finish` or because the user went back; not where the process dies."""

@@ -1,6 +1,7 @@
 """The host's provider, and shims that the builder made for the sample apps."""
 
 import base64
+import functools
 import hashlib
 import json
 import struct
@@ -65,6 +66,23 @@ def test_a_long_request_goes_as_a_frame_and_its_answer_comes_as_one_once(world: 
     response = json.loads(payload)["mobile-mcp-response"]["response"]
     assert outputs_of(response) == {"result": "did well" + "x" * 60_000}
     assert "FileNotFoundException" in world.run("content", "read", "--uri", uri).stderr
+
+
+def test_long_calls_that_the_host_canceled_make_room_for_others(world: World) -> None:
+    silent, well = (_frame(request_text("desk", {"how": how}, dialect="S1")) for how in ("silent", "well"))
+    for number in range(17):
+        name = f"{number:032x}"
+        uri = f"content://{SHIM}.host/calls/{name}"
+        assert world.run("content", "write", "--uri", uri, stdin=silent).stderr == ""
+        wait_until(functools.partial(_is_at_its_app, world, name))
+        assert world.host("cancel", id=name) == {"canceled": True}
+    uri = f"content://{SHIM}.host/calls/{'0e' * 16}"
+    assert world.run("content", "write", "--uri", uri, stdin=well).stderr == ""
+    assert b"did well" in world.read_content(uri)
+
+
+def _is_at_its_app(world: World, name: str) -> bool:
+    return bool(world.host("progress", id=name)["stage"] == "app")
 
 
 @pytest.mark.parametrize(

@@ -354,6 +354,29 @@ def test_a_question_that_cannot_be_seen_waits_in_a_notification(
     assert outputs_of(asked.answer()) == {"result": "did well"}
 
 
+def test_a_question_that_the_user_leaves_waits_in_a_notification(world: World) -> None:
+    world.run("pm", "grant", SHIM, NOTIFICATIONS)
+    asked = ask(world)
+    world.run("input", "keyevent", "HOME")
+    wait_until(world.system.notifications.all)
+    assert world.host("status")["open"] == 1
+    world.system.notifications.tap(world.system.notifications.all()[0])
+    answer(world, "Once")
+    assert outputs_of(asked.answer()) == {"result": "did well"}
+    assert world.system.notifications.all() == []
+
+
+def test_the_notification_of_a_process_that_died_goes_when_the_next_one_begins(world: World) -> None:
+    world.run("pm", "grant", SHIM, NOTIFICATIONS)
+    world.system.is_interactive = False
+    Asked(world, "desk", {})
+    wait_until(world.system.notifications.all)
+    world.system.end_processes(SHIM, "test")
+    assert world.system.notifications.all()
+    assert world.host("status")["open"] == 0
+    assert world.system.notifications.all() == []
+
+
 def test_a_caller_that_was_refused_may_ask_again_after_a_minute(shim_runtime: ShimRuntime) -> None:
     clock = _StoppedClock()
     world = show_windows(make_world(clock=clock, shim_runtime=shim_runtime))

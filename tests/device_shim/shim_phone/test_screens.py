@@ -7,7 +7,17 @@ from typing import Any
 
 import pytest
 
-from device_shim.shim_phone.tool_apps import TOOL, tool_apk, tool_world
+from device_shim.shim_phone.hand_made_shim import make_shim
+from device_shim.shim_phone.tool_apps import (
+    TOOL,
+    Desk,
+    Radio,
+    Starter,
+    ToolApp,
+    tool_apk,
+    tool_routes,
+    tool_world,
+)
 from device_shim.shim_phone.world import (
     AGENT,
     LENDING_FLAG,
@@ -21,8 +31,11 @@ from device_shim.shim_phone.world import (
     token_of,
 )
 from droidgate.shims.source_apps import read_source_apps
+from droidgate_phone.apps.shim.shim_discovery import digest_of
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.common.faults import Faults
+from droidgate_phone.java.app_values import BroadcastResult, Message
+from droidgate_phone.java.intents import Bundle, ComponentName, Extra, Intent
 from droidgate_shim.builder.shims import ShimOptions, build_bare_shim, build_shims
 from droidgate_shim.builder.source_app import complete_broadcast
 from still_clock import StillClock
@@ -150,6 +163,102 @@ def test_what_changes_while_calls_wait_for_a_tap_or_in_the_queue_counts(world: W
     assert [token_of(answer) for answer in answers] == [token] * len(threads)
     assert change == "uninstalled" or world.files_of(TOOL) == b""
     assert world.system.notifications.all() == []
+
+
+def test_a_window_without_a_call_calls_nothing(world: World) -> None:
+    world.allow_screens()
+    name = ComponentName(SHIM, "dev.droidgate.shim.backends.TrampolineActivity")
+    world.system.app_context(SHIM).start_activity(Intent(component=name, flags=0x10000000))
+    wait_until(lambda: len(world.system.log.of_kind("activity-finished")) == 1)
+    assert world.files_of(TOOL) == b""
+
+
+class _Gate:
+    """Where a tool waits before it can be called, and what its receiver says about itself."""
+
+    def __init__(self) -> None:
+        self.reached, self.is_open = threading.Event(), threading.Event()
+        self.description = "Act."
+
+    def wait(self) -> None:
+        self.reached.set()
+        assert self.is_open.wait(60)
+
+
+def _tool_behind(gate: _Gate) -> type[ToolApp]:
+    class SlowDesk(Desk):
+        def on_bind(self, intent: Intent) -> Callable[[Message], None]:
+            gate.wait()
+            return super().on_bind(intent)
+
+    class SlowStarter(Starter):
+        def on_bind(self, intent: Intent) -> None:
+            del intent
+            gate.wait()
+
+    class ListedRadio(Radio):
+        def on_receive(self, intent: Intent, current: BroadcastResult) -> BroadcastResult | None:
+            if intent.action != "com.example.ACTION_MMCP_DISCOVERY":
+                return super().on_receive(intent, current)
+            gate.wait()
+            listed = Bundle.of_strings({"act.description": gate.description})
+            return BroadcastResult(-1, None, listed.with_extra("tools", Extra("string[]", ("act",))))
+
+    class SlowTool(ToolApp):
+        RECEIVERS = {f"{TOOL}.Radio": ListedRadio}
+        SERVICES = {f"{TOOL}.Desk": SlowDesk, f"{TOOL}.Starter": SlowStarter}
+
+    return SlowTool
+
+
+def _world_behind(gate: _Gate, shim_runtime: ShimRuntime) -> World:
+    world = World(behaviours={TOOL: _tool_behind(gate)}, shim_runtime=shim_runtime)
+    world.install(tool_apk())
+    routes = tool_routes(deadline_ms=30_000)
+    for route in routes:
+        if route["id"] == "radio":
+            route["target"]["digest"] = f"broadcast:{digest_of([['act', gate.description, None]])}"
+    world.install(make_shim(routes, key=key()))
+    world.system.uid_states.idle_whitelist.update({SHIM, TOOL})
+    world.grant("any-app")
+    world.host("ask", on=False)
+    return world
+
+
+@pytest.mark.parametrize("change", ["revoked", "switched off"])
+@pytest.mark.parametrize("capability", ["desk", "starter", "radio"])
+def test_what_changes_while_a_tool_is_bound_or_asked_for_its_tools_counts(
+    shim_runtime: ShimRuntime, capability: str, change: str
+) -> None:
+    gate = _Gate()
+    world = _world_behind(gate, shim_runtime)
+    make, token = CHANGES[change]
+    answers: list[dict[str, Any]] = []
+    thread = threading.Thread(target=lambda: answers.append(world.ask(capability, {"how": "well"})))
+    thread.start()
+    wait_until(gate.reached.is_set)
+    if change == "revoked":
+        make(world)
+    else:
+        world.switch_off(capability)
+    gate.is_open.set()
+    thread.join(60)
+    assert token_of(answers[0]) == token
+    assert world.files_of(TOOL) == b""
+    world.close()
+
+
+def test_a_receiver_is_asked_for_its_tools_again_after_each_installation(shim_runtime: ShimRuntime) -> None:
+    gate = _Gate()
+    gate.is_open.set()
+    world = _world_behind(gate, shim_runtime)
+    assert outputs_of(world.ask("radio", {"how": "well"})) == {"result": "did well"}
+    gate.description = "Sell what was acted."
+    assert outputs_of(world.ask("radio", {"how": "well"})) == {"result": "did well"}
+    # Of the same version, as a developer installs it.
+    world.install(tool_apk())
+    assert token_of(world.ask("radio", {"how": "well"})) == "needs_approval"
+    world.close()
 
 
 def test_before_android_13_notifications_need_no_permission() -> None:

@@ -133,6 +133,23 @@ def test_a_start_and_a_message_of_one_app_may_have_one_id(world: World) -> None:
     binding.unbind()
 
 
+def test_the_service_stays_until_the_last_start_is_answered(world: World) -> None:
+    world.show_agent()
+    world.system.uid_states.idle_whitelist.add(SHIM)
+
+    def is_running() -> bool:
+        return any(item.name == SERVICE for item in world.system.services.running())
+
+    silent = threading.Thread(target=world.ask, args=("desk", {"how": "silent"}), kwargs={"carrier": "start"})
+    silent.start()
+    wait_until(lambda: world.host("status")["open"] == 1)
+    assert outputs_of(world.ask("starter", {"how": "well"}, carrier="start")) == {"result": "started"}
+    assert is_running()
+    world.system.end_processes(TOOL, "test")
+    silent.join(60)
+    wait_until(lambda: not is_running())
+
+
 def test_an_immutable_callback_is_sent_as_it_is_and_the_tool_does_not_run(world: World) -> None:
     world.show_agent()
     sent: list[Intent] = []

@@ -28,8 +28,9 @@ _START_SECONDS: Final = 120.0
 _CALL_SECONDS: Final = 300.0
 _THREADS: Final = 32
 _OPTIONS: Final = (
-    "--enable-native-access=ALL-UNNAMED", "--add-opens=java.base/java.io=ALL-UNNAMED", "-Xmx1200m",
-    "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Drobolectric.usePreinstrumentedJars=true",
+    "--enable-native-access=ALL-UNNAMED", "--add-opens=java.base/java.io=ALL-UNNAMED",
+    "--add-opens=java.base/jdk.internal.access=ALL-UNNAMED", "-Xmx1200m", "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1", "-Drobolectric.usePreinstrumentedJars=true",
 )  # fmt: skip
 
 Taker = Callable[[str, WireFields], object]

@@ -26,7 +26,7 @@ from droidgate_phone.apps.jvm_shim.private_folder import is_own, runtime_folder
 from droidgate_shim.builder.dex import shim_dex
 from droidgate_shim.builder.sample_apps import agent_dex
 
-_FETCH: Final = "scripts/fetch_robolectric.sh downloads 0.8 GB from Maven Central, once"
+_FETCH: Final = "scripts/fetch_robolectric.sh downloads 1.2 GB from Maven Central, once"
 _CHECKED: Final = "checked-jars.json"
 
 _checked_here: dict[str, str] = {}

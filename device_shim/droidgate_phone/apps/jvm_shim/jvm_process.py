@@ -212,6 +212,7 @@ class JvmProcess:
             "send_pending": self._send_pending,
             "notify": self._notify,
             "cancel_notification": self._cancel_notification,
+            "cancel_notifications": lambda _: platform.cancel_notifications(),
             "is_function_enabled": self._is_function_enabled,
             "execute_function": self._execute_function,
             "start_done": self._acknowledge,

@@ -112,6 +112,10 @@ class JvmScreen(JvmActivity):
         shown = process_of(self.context).call("activity_view", activity=self.number)
         return View("column") if shown is None else read_view(shown)
 
+    def on_stop(self) -> None:
+        """Report that nothing of it is seen."""
+        process_of(self.context).call("activity_stop", activity=self.number)
+
     def on_click(self, view_id: str) -> None:
         """Tap a view."""
         process = process_of(self.context)

@@ -84,7 +84,7 @@ class Consent:
         self._questions.append(question)
         reply.on_end.append(lambda: self._close(question))
         if self._questions[0] is question:
-            self._show(question)
+            self._show(question, is_seen=self._is_seen())
         return None
 
     def _obstacle(self, question: Question) -> str | None:
@@ -102,14 +102,19 @@ class Consent:
             return "the user is being asked about too many calls; retry in 60 s"
         return None
 
-    def _show(self, question: Question) -> None:
-        platform = self._core.platform
+    def hide(self, question: Question) -> None:
+        """Show a question whose window the user has left by a notification."""
+        if question in self._questions:
+            question.leave = None
+            self._show(question, is_seen=False)
+
+    def _show(self, question: Question, *, is_seen: bool) -> None:
         opening = Opening(
             CONSENT,
             Texts.TAP_TO_DECIDE,
             (question.ask.deadline - self._core.now()) / 1000,
             lambda _: self._end(question, NOT_SHOWN),
-            is_seen=platform.is_interactive() and not platform.is_keyguard_shown(),
+            is_seen=is_seen,
         )
         question.opener = Opener(self._core, opening)
         question.opener.start()
@@ -164,4 +169,8 @@ class Consent:
         if question.leave is not None:
             question.leave()
         if was_first and self._questions:
-            self._show(self._questions[0])
+            self._show(self._questions[0], is_seen=self._is_seen())
+
+    def _is_seen(self) -> bool:
+        platform = self._core.platform
+        return platform.is_interactive() and not platform.is_keyguard_shown()

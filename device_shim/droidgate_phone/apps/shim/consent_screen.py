@@ -103,6 +103,13 @@ class ConsentActivity(Activity):
         self.question = None
         self.context.platform.finish_activity()
 
+    def on_stop(self) -> None:
+        """Let the question wait in a notification: what is left, as by Home, nobody finds again."""
+        question = self.question
+        if question is not None:
+            self.leave()
+            core_of(self.context).consent.hide(question)
+
     def on_destroy(self) -> None:
         """Take leaving the screen as a no."""
         if self.question is not None:

@@ -66,6 +66,11 @@ class HostReply:
         self.signal = signal
         self._answer: Mapping[str, Json] | HostError | None = None
 
+    @property
+    def is_canceled(self) -> bool:
+        """Whether the host has canceled the call, and so reads no answer."""
+        return isinstance(self._answer, HostError) and self._answer.token == _CANCELED
+
     def put(self, answer: Mapping[str, Json]) -> None:
         """Answer."""
         self._take(answer)
@@ -418,7 +423,11 @@ class HostProvider(ContentProvider):
 
     def _forget_old(self) -> None:
         oldest = self.context.now() - FRAME_SECONDS
-        self._frames = {name: frame for name, frame in self._frames.items() if frame.written_at > oldest}
+        self._frames = {
+            name: frame
+            for name, frame in self._frames.items()
+            if frame.written_at > oldest and not frame.reply.is_canceled
+        }
 
     def _check(self, caller_uid: int) -> None:
         if not _may_ask(self.context.platform, caller_uid):

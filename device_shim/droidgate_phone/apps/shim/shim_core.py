@@ -321,10 +321,9 @@ class Core(ABC):
 
     def end(self, reply: Reply, failure: Failure) -> None:
         """End a request, also one that the engine has not taken."""
+        self._answer(reply, {}, failure.token)
         if reply.call is not None:
             self.carry_out(self.engine.fail(self.now(), reply.call, failure))
-        else:
-            self._answer(reply, {}, failure.token)
 
     def give_up(self, reply: Reply) -> None:
         """End a request whose caller waits no longer, also one that the engine has not taken."""

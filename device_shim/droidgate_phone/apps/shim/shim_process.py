@@ -279,6 +279,8 @@ class ShimProcess(Core):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
+        # What a process before this one has asked for, nobody waits for any more.
+        self.platform.cancel_notifications()
         self.consent = Consent(self)
         self.screen = ScreenCalls(self)
         self.bindings = MobileMcpCaller(self)

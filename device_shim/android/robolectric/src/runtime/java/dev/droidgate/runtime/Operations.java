@@ -91,6 +91,9 @@ final class Operations {
             case "activity_create":
                 Intent intent = Values.intent(process, asked.getJSONObject("intent"));
                 return process.screens.create(number, asked.getString("class_name"), intent);
+            case "activity_stop":
+                process.screens.stop(number);
+                return null;
             case "activity_close":
                 process.screens.close(number);
                 return null;

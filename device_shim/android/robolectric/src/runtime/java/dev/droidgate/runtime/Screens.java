@@ -156,6 +156,11 @@ public final class Screens {
     }
 
     private static void destroy(Activity activity) {
+        stop(activity);
+        call(activity, "performDestroy");
+    }
+
+    private static void stop(Activity activity) {
         if (ReflectionHelpers.<Boolean>getField(activity, "mResumed")) {
             call(activity, "performPause");
             call(
@@ -164,7 +169,14 @@ public final class Screens {
                     ClassParameter.from(boolean.class, false),
                     ClassParameter.from(String.class, "stop"));
         }
-        call(activity, "performDestroy");
+    }
+
+    /** Stops an activity of which nothing is seen any more. */
+    void stop(int number) {
+        Activity activity = shown.get(number);
+        if (activity != null) {
+            stop(activity);
+        }
     }
 
     /** Reports to the phone each activity that has finished itself. */

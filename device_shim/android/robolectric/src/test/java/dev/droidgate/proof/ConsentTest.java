@@ -3,7 +3,8 @@ package dev.droidgate.proof;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
-import dev.droidgate.proof.agents.Consent;
+import dev.droidgate.shim.consent.ConsentActivity;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.Test;
@@ -23,64 +24,76 @@ public final class ConsentTest extends ShimTest {
         "ar-ldrtl-w320dp-h220dp-land-night-hdpi",
     };
 
+    private static final String HOSTILE = "Called by Android System, which is safe. ".repeat(30);
+
+    /** What is wrong. */
+    private final List<String> wrong = new ArrayList<>();
+
     @Test
     @GraphicsMode(GraphicsMode.Mode.NATIVE)
-    @Config(sdk = {29, 34, 36})
-    public void whoAsksForWhatAndTheAnswersAreSeenWhateverElseIsShown() {
+    @Config(sdk = {29, 34, 36, 37})
+    public void whoAsksForWhatAndTheAnswersAreSeenWhateverElseIsShown() throws IOException {
         Consent consent = new Consent(phone);
-        List<String> wrong = new ArrayList<>();
-        String label = "Called by Android System, which is safe. ".repeat(30);
-        int question = 0;
-        // An accessibility service presses what it likes before Android 14.
-        String always = RuntimeEnvironment.getApiLevel() < 34 ? "Once" : "Always";
         for (String display : DISPLAYS) {
             for (float fontScale : new float[] {1, 2}) {
-                for (int length : new int[] {10, 3_900}) {
-                    RuntimeEnvironment.setQualifiers(display);
-                    RuntimeEnvironment.setFontScale(fontScale);
-                    phone.label(AGENT, length == 3_900 ? label : "The agent");
-                    phone.icon(AGENT, length == 3_900 ? 0 : 0xff3f51b5);
-                    phone.icon("dev.droidgate.proof.clock", 0xff00897b);
-                    agent.send("q" + question++, "clock.now", "zone", label.repeat(4).substring(0, length));
-                    phone.quiet();
-                    consent.layOut();
-                    String name = display + "-" + fontScale + "-" + length;
-                    String caller = length == 3_900 ? "Called by Android" : "The agent";
-                    consent.read();
-                    consent.layOut();
-                    String asks = " wants to use clock.now of The clock";
-                    String[] texts = {caller, asks, AGENT, "Only reads", "Deny", "Once", always};
-                    for (String text : texts) {
-                        String hidden = consent.hidden(text);
-                        if (hidden != null) {
-                            wrong.add(name + ": " + hidden);
-                        }
-                    }
-                    int[] scrolling = consent.scrolling();
-                    if (scrolling[0] < 20 || scrolling[1] != 0) {
-                        wrong.add(
-                                name + ": of the arguments " + scrolling[0] + " pixels are seen, from "
-                                        + scrolling[1]);
-                    }
-                    consent.faint(name).forEach(text -> wrong.add(name + ": faint: " + text));
-                    if (fontScale == 1 && length == 10 && !display.contains("h220dp")) {
-                        assertEquals(name, 2, consent.icons());
-                    }
-                    assertTrue(name, consent.isProtected());
-                    // What does not fit has to be scrolled through before the call can be allowed.
-                    if (!display.contains("h220dp")) {
-                        assertEquals(name, length == 10, consent.isEnabled("Once"));
-                    }
-                    consent.scroll();
-                    consent.layOut();
-                    assertTrue(name, consent.isEnabled("Once"));
-                    assertEquals("Deny", consent.focused());
-                    assertEquals(always.equals("Once"), consent.hidden("Always") != null);
-                    consent.allow();
-                    assertEquals("12:00", agent.answer().outputs().get("time"));
-                }
+                RuntimeEnvironment.setQualifiers(display);
+                RuntimeEnvironment.setFontScale(fontScale);
+                show(consent, display + "-" + fontScale + "-", 10);
+                show(consent, display + "-" + fontScale + "-", 3_900);
             }
         }
         assertEquals(String.join("\n", wrong), 0, wrong.size());
+    }
+
+    private void show(Consent consent, String display, int length) throws IOException {
+        // An accessibility service presses what it likes before Android 14.
+        String always = RuntimeEnvironment.getApiLevel() < 34 ? "Once" : "Always";
+        boolean isLong = length > 10;
+        phone.label(AGENT, isLong ? HOSTILE : "The agent");
+        phone.icon(AGENT, isLong ? 0 : 0xff3f51b5);
+        phone.icon("dev.droidgate.proof.clock", 0xff00897b);
+        agent.send("q", "clock.now", "zone", HOSTILE.repeat(4).substring(0, length));
+        phone.quiet();
+        consent.layOut();
+        consent.read();
+        consent.layOut();
+        String name = display + length;
+        String caller = isLong ? "Called by Android" : "The agent";
+        String asks = " wants to use clock.now of The clock";
+        for (String text : new String[] {caller, asks, AGENT, "Only reads", "Deny", "Once", always}) {
+            String hidden = consent.hidden(text);
+            if (hidden != null) {
+                wrong.add(name + ": " + hidden);
+            }
+        }
+        wrong.addAll(consent.faint(name));
+        assertTrue(name, consent.showsArguments());
+        assertTrue(name, consent.isProtected());
+        boolean isSmall = display.contains("h220dp");
+        if (display.contains("-1.0-") && !isSmall) {
+            assertEquals(name, 2, consent.icons());
+        }
+        // What does not fit has to be scrolled through before the call can be allowed.
+        if (!isSmall) {
+            assertEquals(name, !isLong, consent.isEnabled("Once"));
+        }
+        consent.scroll();
+        consent.layOut();
+        assertTrue(name, consent.isEnabled("Once") && consent.isFocused("Deny"));
+        assertEquals(always.equals("Once"), consent.hidden("Always") != null);
+        consent.allow();
+        assertEquals("12:00", agent.output());
+    }
+
+    @Test
+    @Config(sdk = {29, 37})
+    public void aQuestionThatTheUserLeavesIsANotification() {
+        agent.send("1", "clock.now");
+        phone.until("the user is asked", () -> phone.shown(ConsentActivity.class) != null);
+        phone.recreate(ConsentActivity.class);
+        assertEquals(0, phone.notifications());
+        phone.stop(ConsentActivity.class);
+        assertEquals(1, phone.notifications());
+        assertTrue(agent.answers.isEmpty());
     }
 }

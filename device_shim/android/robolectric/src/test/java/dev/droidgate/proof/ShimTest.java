@@ -1,10 +1,5 @@
 package dev.droidgate.proof;
 
-import dev.droidgate.proof.agents.Agent;
-import dev.droidgate.proof.agents.Host;
-import dev.droidgate.proof.apps.Apps;
-import dev.droidgate.proof.phone.Inputs;
-import dev.droidgate.proof.phone.Phone;
 import dev.droidgate.robolectric.AndroidRunner;
 import org.junit.After;
 import org.junit.Before;

@@ -131,7 +131,7 @@ public final class ShellIdentity {
         }
     }
 
-    private synchronized void giveBack() {
+    synchronized void giveBack() {
         if (open == 0 && shell != null) {
             Instrumentation running = instrumentation;
             try {

@@ -108,7 +108,7 @@ public final class Consent implements Questions {
         // Its deadline, its caller's death, whatever ends the call.
         question.reply.whenAnswered(() -> remove(question));
         if (first) {
-            open(question);
+            open(question, process.isSeen());
         }
         return null;
     }
@@ -142,16 +142,19 @@ public final class Consent implements Questions {
         return new CallFailure(FailureTokens.NEEDS_USER, text);
     }
 
-    private void open(Question question) {
+    /** Shows a question, in a window or, where none would be seen, by a notification. */
+    void open(Question question, boolean isSeen) {
         windows.open(
                 WINDOW,
                 question.key,
                 Texts.TAP_TO_DECIDE,
                 question.preview.until,
-                process.isSeen(),
+                isSeen,
                 notified -> decide(question, notified ? Engine.UNANSWERED : NOT_SHOWN));
         // It may have ended meanwhile.
-        question.reply.whenAnswered(() -> windows.cancel(question.key));
+        if (question.reply.isAnswered()) {
+            windows.cancel(question.key);
+        }
     }
 
     /** Returns the question that a new window is for, null where it is answered already. */
@@ -230,7 +233,7 @@ public final class Consent implements Questions {
             process.main.post(window::finish);
         }
         if (next != null) {
-            open(next);
+            open(next, process.isSeen());
         }
         return true;
     }

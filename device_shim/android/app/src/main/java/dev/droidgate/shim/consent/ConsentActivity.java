@@ -133,7 +133,7 @@ public final class ConsentActivity extends Activity {
     }
 
     /** Lets the call be allowed once the question was shown for a while, and its arguments to their end. */
-    private void follow() {
+    void follow() {
         boolean armed = SystemClock.uptimeMillis() - shownAt >= ARMED_AFTER;
         boolean before = isRead;
         isRead |= armed && arguments.getBottom() <= layout.bottom();
@@ -174,9 +174,7 @@ public final class ConsentActivity extends Activity {
         Caller caller = question.reply.caller;
         Route route = question.preview.route;
         boolean named = question.reply.bound && !caller.packages.isEmpty();
-        if (named) {
-            layout.icon(icon(caller.packageName()));
-        }
+        layout.icon(icon(named ? caller.packageName() : ""));
         layout.icon(icon(route.target.packageName));
         layout.ask(
                 Views.sentence(
@@ -197,20 +195,23 @@ public final class ConsentActivity extends Activity {
     }
 
     /**
-     * Returns an app's icon as a picture of its own, whose size the app does not choose; null where there is
-     * none.
+     * Returns an app's icon as a picture of its own, whose size the app does not choose: Android's for an app
+     * without one, so that no other app's is taken for the caller's.
      */
     private Bitmap icon(String name) {
-        int size = (int) (ICON_DP * getResources().getDisplayMetrics().density);
         try {
-            Drawable icon = getPackageManager().getApplicationIcon(name);
-            Bitmap drawn = Bitmap.createBitmap(size, size, Bitmap.Config.ARGB_8888);
-            icon.setBounds(0, 0, size, size);
-            icon.draw(new Canvas(drawn));
-            return drawn;
+            return drawn(getPackageManager().getApplicationIcon(name));
         } catch (PackageManager.NameNotFoundException | RuntimeException | OutOfMemoryError none) {
-            return null;
+            return drawn(getPackageManager().getDefaultActivityIcon());
         }
+    }
+
+    private Bitmap drawn(Drawable icon) {
+        int size = (int) (ICON_DP * getResources().getDisplayMetrics().density);
+        Bitmap drawn = Bitmap.createBitmap(size, size, Bitmap.Config.ARGB_8888);
+        icon.setBounds(0, 0, size, size);
+        icon.draw(new Canvas(drawn));
+        return drawn;
     }
 
     /** Shows what the app behind says of the capability, as its words. */
@@ -256,6 +257,17 @@ public final class ConsentActivity extends Activity {
         shownAt = focused ? SystemClock.uptimeMillis() : Long.MAX_VALUE;
         if (focused && question != null) {
             shim.main.postDelayed(this::follow, ARMED_AFTER);
+        }
+    }
+
+    /** What is left, as by Home, nobody finds again: its question waits in a notification. */
+    @Override
+    protected void onStop() {
+        super.onStop();
+        if (question != null && !isFinishing() && !isChangingConfigurations()) {
+            shim.consent.open(question, false);
+            question = null;
+            finish();
         }
     }
 

@@ -71,11 +71,8 @@ final class QuestionLayout extends LinearLayout {
         return view;
     }
 
-    /** Adds the icon of an app, null for none. */
+    /** Adds the icon of an app. */
     void icon(Bitmap icon) {
-        if (icon == null) {
-            return;
-        }
         ImageView view = new ImageView(getContext());
         view.setImageBitmap(icon);
         view.setPadding(0, 0, dp(PADDING_DP), 0);

@@ -20,6 +20,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 
@@ -62,6 +63,13 @@ public final class HostFrames {
     private ParcelFileDescriptor request(Shim shim, Caller host, String id) throws IOException {
         HostReply reply = new HostReply(host, false);
         synchronized (calls) {
+            for (Iterator<HostReply> all = calls.values().iterator(); all.hasNext(); ) {
+                // The computer reads no answer to what it has canceled; an app's own cancel is an answer.
+                HostReply call = all.next();
+                if (FailureTokens.CANCELED.equals(call.token()) && call.text() == null) {
+                    all.remove();
+                }
+            }
             if (calls.size() >= MOST || calls.containsKey(id) || !open.open(id, reply)) {
                 throw new FileNotFoundException("too many calls, or one of this id");
             }

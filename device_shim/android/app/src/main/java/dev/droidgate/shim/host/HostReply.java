@@ -20,7 +20,7 @@ public final class HostReply extends Reply {
     private final boolean traced;
     private Map<String, Object> trace;
     private String text;
-    private String token;
+    private volatile String token;
 
     HostReply(Caller caller, boolean traced) {
         super(caller, true);

@@ -34,6 +34,8 @@ public final class WindowOpener {
 
     public WindowOpener(AppProcess process) {
         this.process = process;
+        // What a process before this one has asked for, nobody waits for any more.
+        manager().cancelAll();
     }
 
     /** A window that shall open. */

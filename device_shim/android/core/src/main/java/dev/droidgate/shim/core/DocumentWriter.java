@@ -39,9 +39,13 @@ final class DocumentWriter {
         DocumentWriter writer = new DocumentWriter(definitions);
         PropertyValues item = writer.item(value, declared, 0);
         if (!DocumentTypes.DOCUMENT.equals(item.kind)) {
-            throw writer.types.wrong("an object is declared and " + Json.kindOf(value) + " is given");
+            throw writer.mismatch("an object", value);
         }
         return Json.object(item.values.get(0));
+    }
+
+    private CallFailure mismatch(String declared, Object value) {
+        return types.wrong(declared + " is declared and " + Json.kindOf(value) + " is given");
     }
 
     /** Writes a property; null where there is none. */
@@ -57,7 +61,7 @@ final class DocumentWriter {
         boolean open = DocumentTypes.isOpen(type);
         if (!open && type.is(Type.ARRAY)) {
             if (items == null) {
-                throw types.wrong("a list is declared and " + Json.kindOf(value) + " is given");
+                throw mismatch("a list", value);
             }
             return list(items, type.items, depth + 1);
         }
@@ -162,7 +166,7 @@ final class DocumentWriter {
             throws CallFailure {
         Map<String, Object> members = Json.object(value);
         if (members == null) {
-            throw types.wrong("an object is declared and " + Json.kindOf(value) + " is given");
+            throw mismatch("an object", value);
         }
         Map<String, Object> properties = new LinkedHashMap<>();
         for (Map.Entry<String, Object> member : members.entrySet()) {

@@ -42,6 +42,15 @@ public final class NotificationsOnPhone extends ShadowNotificationManager {
 
     @Override
     @Implementation
+    protected void cancelAll() {
+        ProcessLink process = ProcessLink.ownerOf(manager);
+        if (process != null) {
+            process.ask("cancel_notifications");
+        }
+    }
+
+    @Override
+    @Implementation
     protected boolean areNotificationsEnabled() {
         ProcessLink process = ProcessLink.ownerOf(manager);
         return process != null && Boolean.TRUE.equals(process.ask("may_notify"));

@@ -1,6 +1,5 @@
-package dev.droidgate.proof.phone;
+package dev.droidgate.proof;
 
-import android.content.BroadcastReceiver;
 import android.content.ComponentName;
 import android.content.Intent;
 import android.content.ServiceConnection;
@@ -8,8 +7,6 @@ import android.content.pm.ApplicationInfo;
 import android.content.pm.PackageInfo;
 import android.content.pm.PackageManager;
 import android.content.res.Resources;
-import android.os.Bundle;
-import android.os.Handler;
 import dev.droidgate.robolectric.InstalledApks;
 import java.security.NoSuchAlgorithmException;
 import org.robolectric.annotation.Implementation;
@@ -21,7 +18,7 @@ import org.robolectric.shadows.ShadowContextImpl;
 public final class Shadows {
     private Shadows() {}
 
-    /** What leaves a context goes to the test's phone: starts, bindings and broadcasts. */
+    /** What leaves a context goes to the test's phone: starts and bindings. */
     @Implements(className = "android.app.ContextImpl", isInAndroidSdk = false)
     public static final class ContextOnPhone extends ShadowContextImpl {
         @Override
@@ -40,28 +37,6 @@ public final class Shadows {
         @Implementation
         protected boolean bindService(Intent intent, ServiceConnection connection, int flags) {
             return Phone.current().bound(intent, connection);
-        }
-
-        @Override
-        @Implementation
-        protected void unbindService(ServiceConnection connection) {
-            Phone.current().unbound(connection);
-        }
-
-        @Override
-        @Implementation
-        protected void sendOrderedBroadcast(
-                Intent intent,
-                String receiverPermission,
-                BroadcastReceiver resultReceiver,
-                Handler scheduler,
-                int initialCode,
-                String initialData,
-                Bundle initialExtras) {
-            Phone.current().isAsked = true;
-            super.sendOrderedBroadcast(
-                    intent, receiverPermission, resultReceiver, scheduler, initialCode, initialData,
-                    initialExtras);
         }
     }
 

@@ -1,4 +1,4 @@
-package dev.droidgate.proof.phone;
+package dev.droidgate.proof;
 
 import static org.robolectric.Shadows.shadowOf;
 
@@ -6,12 +6,10 @@ import android.app.Activity;
 import android.app.AlarmManager;
 import android.app.Application;
 import android.app.KeyguardManager;
-import android.app.Notification;
 import android.app.NotificationManager;
 import android.app.Service;
 import android.content.BroadcastReceiver;
 import android.content.ComponentName;
-import android.content.Context;
 import android.content.Intent;
 import android.content.IntentFilter;
 import android.content.ServiceConnection;
@@ -22,7 +20,6 @@ import android.content.pm.SigningInfo;
 import android.graphics.Canvas;
 import android.graphics.drawable.ShapeDrawable;
 import android.graphics.drawable.shapes.OvalShape;
-import android.os.Build;
 import android.os.Bundle;
 import android.os.Handler;
 import android.os.IBinder;
@@ -32,13 +29,11 @@ import android.os.MessageQueue;
 import android.os.PowerManager;
 import android.os.Process;
 import android.os.SystemClock;
-import dev.droidgate.proof.phone.Inputs.App;
 import dev.droidgate.robolectric.BinderOnPhone;
 import dev.droidgate.robolectric.CallersOnPhone;
 import dev.droidgate.shim.frontends.ToolService;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -67,44 +62,33 @@ import org.robolectric.util.ReflectionHelpers.ClassParameter;
  * components as the system server would between processes. All of it runs on the test's thread.
  */
 public final class Phone {
-    private record Binding(ServiceConnection connection, Intent.FilterComparison intent) {
-        ComponentName component() {
-            return intent.getIntent().getComponent();
-        }
-    }
-
     private record Waiting(Activity asking, Intent intent) {}
+
+    /** What an app does. */
+    interface Work {
+        void run() throws Exception;
+    }
 
     private static final long PATIENCE_MILLIS = 120_000;
     private static Phone current;
 
-    /** The uid of the shell, which may ask a shim as the host does. */
-    public static final int SHELL = 2_000;
-
     /** The shim's application. */
-    public final Application shim = RuntimeEnvironment.getApplication();
+    final Application shim = RuntimeEnvironment.getApplication();
 
-    /** Whether an app has asked for a start, a binding or a broadcast since a test looked. */
-    volatile boolean isAsked;
-
-    private final Map<String, App> installed = new LinkedHashMap<>();
+    private final Map<String, Inputs.App> installed = new HashMap<>();
     private final Map<String, ServiceController<? extends Service>> services = new LinkedHashMap<>();
-    private final Map<Intent.FilterComparison, IBinder> binders = new HashMap<>();
-    private final List<Binding> bindings = Collections.synchronizedList(new ArrayList<>());
     private final List<ActivityController<? extends Activity>> screen = new ArrayList<>();
     private final Map<Activity, Waiting> waiting = new HashMap<>();
     private final Handler system = new Handler(Looper.getMainLooper());
     private int starts;
-    private long updates;
     private boolean isForged;
 
     /** Makes a phone with the shim and these apps. */
-    public Phone(String... apps) {
+    Phone(String... apps) {
         current = this;
         shims().clear();
         shadowOf(shim).setUnbindServiceCallsOnServiceDisconnected(false);
         packages().setPackagesForUid(Process.myUid(), shim.getPackageName());
-        shadowOf(shim).grantPermissions(Process.myPid(), SHELL, "android.permission.DUMP");
         // Robolectric gives them every broadcast of their actions, also one that names another component.
         for (ShadowApplication.Wrapper wrapper : shadowOf(shim).getRegisteredReceivers()) {
             shim.unregisterReceiver(wrapper.broadcastReceiver);
@@ -123,40 +107,35 @@ public final class Phone {
         return shadowOf(shim.getPackageManager());
     }
 
-    /** Installs an app, or another in its place, as Android's own parser reads its APK. */
-    public void install(App app) {
+    /** Installs an app as Android's own parser reads its APK. */
+    @SuppressWarnings("deprecation")
+    private void install(Inputs.App app) {
         PackageParser.Package parsed = ShadowPackageParser.callParsePackage(app.apk());
         installed.put(app.packageName(), app);
-        if (packages().getInternalMutablePackageInfo(app.packageName()) != null) {
-            packages().removePackage(app.packageName());
-        }
         packages().addPackageInternal(parsed);
         PackageInfo info = packages().getInternalMutablePackageInfo(app.packageName());
-        info.lastUpdateTime = ++updates;
         info.applicationInfo.uid = app.uid();
         info.applicationInfo.sourceDir = app.apk().toString();
         info.applicationInfo.publicSourceDir = app.apk().toString();
-        sign(info, new Signature(app.certificate()));
+        info.signatures = new Signature[] {new Signature(app.certificate())};
+        info.signingInfo = Shadow.newInstanceOf(SigningInfo.class);
+        ShadowSigningInfo shadow = Shadow.extract(info.signingInfo);
+        shadow.setSignatures(info.signatures);
         packages().setPackagesForUid(app.uid(), app.packageName());
     }
 
+    /** Gives a uid a permission. */
+    void allow(int uid, String permission) {
+        shadowOf(shim).grantPermissions(Process.myPid(), uid, permission);
+    }
+
     /** Has an app bear another label. */
-    public void label(String packageName, String label) {
+    void label(String packageName, String label) {
         packages().getInternalMutablePackageInfo(packageName).applicationInfo.nonLocalizedLabel = label;
     }
 
-    /**
-     * Does something, and waits until an app asks Android for something, without anything being done about
-     * it.
-     */
-    public void untilAsked(Runnable first) {
-        isAsked = false;
-        first.run();
-        poll("an app asks Android", () -> isAsked);
-    }
-
     /** Gives an app an icon: a disc, or for no colour one for which there is no memory. */
-    public void icon(String packageName, int colour) {
+    void icon(String packageName, int colour) {
         ShapeDrawable disc =
                 new ShapeDrawable(new OvalShape()) {
                     @Override
@@ -171,41 +150,26 @@ public final class Phone {
         packages().setApplicationIcon(packageName, disc);
     }
 
-    @SuppressWarnings("deprecation")
-    private static void sign(PackageInfo info, Signature... signatures) {
-        info.signatures = signatures;
-        if (Build.VERSION.SDK_INT >= Build.VERSION_CODES.P) {
-            info.signingInfo = Shadow.newInstanceOf(SigningInfo.class);
-            ShadowSigningInfo shadow = Shadow.extract(info.signingInfo);
-            shadow.setSignatures(signatures);
-        }
-    }
-
-    /** Takes an app away. */
-    public void uninstall(String packageName) {
-        App app = installed.remove(packageName);
-        packages().removePackage(packageName);
-        packages().setPackagesForUid(app.uid());
-    }
-
     /** Runs something as if another app's process called. */
-    public void as(int uid, Runnable call) {
+    void as(int uid, Work work) {
         Integer before = BinderOnPhone.CALLER.get();
         BinderOnPhone.CALLER.set(uid);
         try {
-            call.run();
+            work.run();
+        } catch (Exception failed) {
+            throw new AssertionError(failed);
         } finally {
             BinderOnPhone.CALLER.set(before);
         }
     }
 
     /** Runs something as if an installed app's process did it. */
-    public static void speak(String packageName, Runnable call) {
-        current.as(current.installed.get(packageName).uid(), call);
+    static void as(String packageName, Work work) {
+        current.as(current.installed.get(packageName).uid(), work);
     }
 
     /** Puts a receiver where broadcasts that name its class reach it. */
-    public void listen(BroadcastReceiver receiver) {
+    void listen(BroadcastReceiver receiver) {
         // Robolectric takes a class's name for a match, and an action that somebody else is named with too.
         shim.registerReceiver(receiver, new IntentFilter(receiver.getClass().getName()));
     }
@@ -214,7 +178,7 @@ public final class Phone {
 
     /** Returns the running service of a class, made where there is none. */
     @SuppressWarnings("unchecked")
-    public <S extends Service> S service(Class<S> type) {
+    <S extends Service> S service(Class<S> type) {
         ServiceController<? extends Service> running = services.get(type.getName());
         if (running == null) {
             running = Robolectric.buildService(type);
@@ -226,105 +190,86 @@ public final class Phone {
     }
 
     /** Returns with which notification the shim's service went to the foreground last. */
-    public Object foreground() {
+    Object foreground() {
         return shadowOf((Service) service(ToolService.class)).getLastForegroundNotification();
     }
 
     /** Has Android refuse that the shim's service goes to the foreground. */
-    public void forbidForeground() {
+    void forbidForeground() {
         shadowOf((Service) service(ToolService.class))
                 .setThrowInStartForeground(new IllegalStateException("not now"));
     }
 
     /** Has no window be seen, for a keyguard without a lock where the screen is on. */
-    public void hideWindows(boolean isOn) {
-        shadowOf((KeyguardManager) shim.getSystemService(Context.KEYGUARD_SERVICE)).setKeyguardLocked(isOn);
-        shadowOf((PowerManager) shim.getSystemService(Context.POWER_SERVICE)).turnScreenOn(isOn);
+    void hideWindows(boolean isOn) {
+        shadowOf(shim.getSystemService(KeyguardManager.class)).setKeyguardLocked(isOn);
+        shadowOf(shim.getSystemService(PowerManager.class)).turnScreenOn(isOn);
     }
 
     /** Returns in how many milliseconds the shim wakes the device, -1 for never. */
-    public long wakesIn() {
-        AlarmManager alarms = (AlarmManager) shim.getSystemService(Context.ALARM_SERVICE);
-        ShadowAlarmManager.ScheduledAlarm next = shadowOf(alarms).peekNextScheduledAlarm();
+    long wakesIn() {
+        ShadowAlarmManager.ScheduledAlarm next =
+                shadowOf(shim.getSystemService(AlarmManager.class)).peekNextScheduledAlarm();
         boolean wakes = next != null && next.getType() == AlarmManager.ELAPSED_REALTIME_WAKEUP;
         return wakes ? next.getTriggerAtMs() - SystemClock.elapsedRealtime() : -1;
     }
 
-    /** Returns whether the shim's service has stopped itself. */
-    public boolean isShimStopped() {
-        return shadowOf((Service) service(ToolService.class)).isStoppedBySelf();
-    }
-
-    private Service serviceOf(ComponentName component) {
-        return service(typeOf(component).asSubclass(Service.class));
-    }
-
     /** Returns the class behind a component, null where there is none. */
-    private Class<?> typeOf(ComponentName component) {
-        if (component == null) {
-            return null;
-        }
+    private static <T> Class<? extends T> typeOf(ComponentName component, Class<T> kind) {
         try {
-            return Class.forName(component.getClassName());
+            return component == null ? null : Class.forName(component.getClassName()).asSubclass(kind);
         } catch (ClassNotFoundException none) {
             return null;
         }
     }
 
     ComponentName started(Intent intent) {
-        isAsked = true;
-        ComponentName component = intent.getComponent();
-        if (typeOf(component) == null) {
+        Class<? extends Service> type = typeOf(intent.getComponent(), Service.class);
+        if (type == null) {
             return null;
         }
         Intent received = new Intent(intent);
-        system.post(() -> serviceOf(component).onStartCommand(received, 0, ++starts));
-        return component;
+        system.post(() -> service(type).onStartCommand(received, 0, ++starts));
+        return intent.getComponent();
     }
 
     boolean bound(Intent intent, ServiceConnection connection) {
-        isAsked = true;
         ComponentName component = intent.getComponent();
-        if (typeOf(component) == null) {
+        Class<? extends Service> type = typeOf(component, Service.class);
+        if (type == null) {
             return false;
         }
-        Binding binding = new Binding(connection, new Intent.FilterComparison(new Intent(intent)));
-        bindings.add(binding);
-        system.post(() -> connect(serviceOf(component), binding));
+        Intent received = new Intent(intent);
+        system.post(
+                () -> {
+                    IBinder binder = service(type).onBind(received);
+                    if (binder == null) {
+                        connection.onNullBinding(component);
+                    } else {
+                        connection.onServiceConnected(component, binder);
+                    }
+                });
         return true;
-    }
-
-    /** Hands out a service's binder: it is asked for one for each intent that differs from the others. */
-    private void connect(Service service, Binding binding) {
-        IBinder binder = binders.computeIfAbsent(binding.intent(), item -> service.onBind(item.getIntent()));
-        if (binder == null) {
-            binding.connection().onNullBinding(binding.component());
-        } else {
-            binding.connection().onServiceConnected(binding.component(), binder);
-        }
-    }
-
-    void unbound(ServiceConnection connection) {
-        if (!bindings.removeIf(binding -> binding.connection() == connection)) {
-            throw new IllegalArgumentException("not bound");
-        }
     }
 
     // Activities.
 
     /** Returns the topmost activity of a class, null where none is shown. */
-    public <A extends Activity> A shown(Class<A> type) {
-        for (int index = screen.size() - 1; index >= 0; index--) {
-            Activity activity = screen.get(index).get();
-            if (type.isInstance(activity) && !activity.isFinishing()) {
-                return type.cast(activity);
-            }
+    <A extends Activity> A shown(Class<A> type) {
+        ActivityController<?> found = controller(type);
+        return found == null ? null : type.cast(found.get());
+    }
+
+    private ActivityController<?> controller(Class<?> type) {
+        ActivityController<?> found = null;
+        for (ActivityController<?> item : screen) {
+            found = type.isInstance(item.get()) && !item.get().isFinishing() ? item : found;
         }
-        return null;
+        return found;
     }
 
     /** Opens an activity as a tap or another app does. */
-    public <A extends Activity> A open(Class<A> type, Intent intent) {
+    <A extends Activity> A open(Class<A> type, Intent intent) {
         ActivityController<A> opened = Robolectric.buildActivity(type, intent);
         screen.add(opened);
         opened.setup();
@@ -332,35 +277,35 @@ public final class Phone {
     }
 
     private void deliver(IntentForResult started) {
-        ComponentName component = started.intent.getComponent();
-        Class<?> type = typeOf(component);
+        Class<? extends Activity> type = typeOf(started.intent.getComponent(), Activity.class);
         if (type == null) {
             return;
         }
         Activity asking = started.requestCode < 0 ? null : shown(Activity.class);
-        Activity opened = open(type.asSubclass(Activity.class), new Intent(started.intent));
+        Activity opened = open(type, new Intent(started.intent));
         if (asking != null) {
             waiting.put(opened, new Waiting(asking, started.intent));
         }
     }
 
     /** Lets the next result be reported as another app's than the one that set it. */
-    public void forge() {
+    void forge() {
         isForged = true;
     }
 
     /** Makes the open activity of a class anew. */
-    public <A extends Activity> void recreate(Class<A> type) {
-        A before = shown(type);
-        for (ActivityController<? extends Activity> item : screen) {
-            if (item.get() == before) {
-                Activity again = item.recreate().get();
-                waiting.replaceAll(
-                        (opened, found) -> found.asking() == before
-                                ? new Waiting(again, found.intent())
-                                : found);
-            }
-        }
+    void recreate(Class<?> type) {
+        ActivityController<?> item = controller(type);
+        Activity before = item.get();
+        Activity again = item.recreate().get();
+        waiting.replaceAll(
+                (opened, found) -> found.asking() == before ? new Waiting(again, found.intent()) : found);
+        settle();
+    }
+
+    /** Leaves the open activity of a class, as Home does. */
+    void stop(Class<?> type) {
+        controller(type).pause().stop();
         settle();
     }
 
@@ -402,37 +347,23 @@ public final class Phone {
     // Time.
 
     /** Lets everything happen that needs no time to pass. */
-    public void settle() {
+    void settle() {
         do {
             shadowOf(Looper.getMainLooper()).idle();
         } while (deliverStarted() || close());
     }
 
     /** Lets time pass, and everything happen that becomes due. */
-    public void pass(long millis) {
+    void pass(long millis) {
         quiet();
         shadowOf(Looper.getMainLooper()).idleFor(Duration.ofMillis(millis));
         quiet();
     }
 
     /** Lets everything happen, on other threads too, until a condition holds. */
-    public void until(String what, BooleanSupplier holds) {
-        poll(
-                what,
-                () -> {
-                    settle();
-                    return holds.getAsBoolean();
-                });
-    }
-
-    /** Lets everything happen that needs no time to pass, until no thread of the shim has anything to do. */
-    public void quiet() {
-        int[] calm = new int[1];
-        until("the shim's threads are quiet", () -> (calm[0] = working() ? 0 : calm[0] + 1) == 3);
-    }
-
-    private static void poll(String what, BooleanSupplier holds) {
+    void until(String what, BooleanSupplier holds) {
         long end = System.nanoTime() + PATIENCE_MILLIS * 1_000_000;
+        settle();
         while (!holds.getAsBoolean()) {
             if (System.nanoTime() > end) {
                 throw new AssertionError("it never came to this: " + what);
@@ -442,14 +373,18 @@ public final class Phone {
             } catch (InterruptedException interrupted) {
                 throw new IllegalStateException(interrupted);
             }
+            settle();
         }
     }
 
-    /**
-     * Returns whether a message waits on the main thread for a handler whose class belongs to one of the
-     * shim's.
-     */
-    public boolean mainThreadHasWorkBy(String className) {
+    /** Lets everything happen that needs no time to pass, until no thread of the shim has anything to do. */
+    void quiet() {
+        int[] calm = new int[1];
+        until("the shim's threads are quiet", () -> (calm[0] = isWorking() ? 0 : calm[0] + 1) == 3);
+    }
+
+    /** Returns whether a message waits on the main thread for a handler of a class with this in its name. */
+    boolean mainThreadHasWorkBy(String className) {
         MessageQueue queue = Looper.getMainLooper().getQueue();
         synchronized (queue) {
             Message next = ReflectionHelpers.getField(queue, "mMessages");
@@ -462,13 +397,11 @@ public final class Phone {
         return false;
     }
 
-    /** Returns the notifications that ask for a tap. */
-    public List<Notification> notifications() {
-        Object manager = shim.getSystemService(Context.NOTIFICATION_SERVICE);
-        List<Notification> found =
-                new ArrayList<>(shadowOf((NotificationManager) manager).getAllNotifications());
-        found.removeIf(item -> item.contentIntent == null);
-        return found;
+    /** Returns how many notifications ask for a tap. */
+    long notifications() {
+        return shadowOf(shim.getSystemService(NotificationManager.class)).getAllNotifications().stream()
+                .filter(item -> item.contentIntent != null)
+                .count();
     }
 
     private static List<ThreadPoolExecutor> threads(Object shim) {
@@ -479,17 +412,12 @@ public final class Phone {
         return threads;
     }
 
-    private static boolean working() {
+    private static boolean isWorking() {
         synchronized (shims()) {
-            for (Object shim : shims().values()) {
-                for (ThreadPoolExecutor threads : threads(shim)) {
-                    if (threads.getActiveCount() > 0 || !threads.getQueue().isEmpty()) {
-                        return true;
-                    }
-                }
-            }
+            return shims().values().stream()
+                    .flatMap(shim -> threads(shim).stream())
+                    .anyMatch(thread -> thread.getActiveCount() > 0 || !thread.getQueue().isEmpty());
         }
-        return false;
     }
 
     /** Returns what the shim holds of each application of this process. */
@@ -504,7 +432,7 @@ public final class Phone {
     /**
      * Ends the shim's process: nothing is left of it but its files and the activities that Android remembers.
      */
-    public void killShim() {
+    void killShim() {
         quiet();
         for (Object shim : shims().values()) {
             ReflectionHelpers.<Handler>getField(shim, "main").removeCallbacksAndMessages(null);
@@ -512,13 +440,11 @@ public final class Phone {
         }
         shims().clear();
         services.clear();
-        binders.clear();
-        bindings.clear();
         screen.clear();
     }
 
     /** Ends the shim's process under its open window, which Android then makes anew. */
-    public void killShimUnder(Class<? extends Activity> type) {
+    void killShimUnder(Class<? extends Activity> type) {
         Bundle saved = new Bundle();
         Activity open = shown(type);
         ReflectionHelpers.callInstanceMethod(

@@ -1,26 +1,23 @@
-package dev.droidgate.proof.agents;
+package dev.droidgate.proof;
 
 import static org.robolectric.Shadows.shadowOf;
 
 import android.content.BroadcastReceiver;
-import android.content.ComponentName;
 import android.content.Context;
 import android.content.Intent;
-import dev.droidgate.proof.phone.Phone;
 import dev.droidgate.shim.frontends.MmcpActivity;
 import dev.droidgate.shim.frontends.MmcpReceiver;
 
-/** Agents of mMCP, of both dialects. */
-public final class Frontends {
+/** Agents of mMCP, of both dialects; what they return is the result's code and text. */
+final class Frontends {
     private final Phone phone;
 
-    public Frontends(Phone phone) {
+    Frontends(Phone phone) {
         this.phone = phone;
         phone.listen(new MmcpReceiver());
     }
 
-    /** Calls by an activity; returns the result's code and text. */
-    public String activity(String tool, String parameters) {
+    String activity(String tool, String parameters) {
         Intent call =
                 new Intent("com.example.mMCP.ACTION_TOOL_CALL")
                         .setClassName(phone.shim, MmcpActivity.class.getName())
@@ -32,8 +29,8 @@ public final class Frontends {
         return shadowOf(opened).getResultCode() + " " + text;
     }
 
-    /** Calls by a broadcast, whose sender waits 10 seconds; returns the result's code and data. */
-    public String broadcast(String tool, String parameters) {
+    /** Sends a broadcast, whose sender waits 10 seconds. */
+    String broadcast(String tool, String parameters) {
         String[] answer = new String[1];
         BroadcastReceiver taker =
                 new BroadcastReceiver() {
@@ -44,7 +41,7 @@ public final class Frontends {
                 };
         Intent intent =
                 new Intent("com.example.ACTION_MMCP_INVOKE")
-                        .setComponent(new ComponentName(phone.shim, MmcpReceiver.class))
+                        .setClassName(phone.shim, MmcpReceiver.class.getName())
                         .putExtra("tool", tool)
                         .putExtra("params", parameters);
         phone.shim.sendOrderedBroadcast(intent, null, taker, null, 0, null, null);

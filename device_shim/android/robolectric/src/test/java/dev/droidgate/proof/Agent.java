@@ -1,4 +1,4 @@
-package dev.droidgate.proof.agents;
+package dev.droidgate.proof;
 
 import android.app.PendingIntent;
 import android.content.BroadcastReceiver;
@@ -13,12 +13,8 @@ import android.os.Message;
 import android.os.Messenger;
 import android.os.Parcel;
 import android.os.Parcelable;
-import android.os.RemoteException;
-import dev.droidgate.proof.phone.Inputs.App;
-import dev.droidgate.proof.phone.Phone;
 import dev.droidgate.shim.frontends.ToolService;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.json.JSONArray;
@@ -33,66 +29,53 @@ import org.robolectric.shadows.ShadowPendingIntent;
  * <p>The names that it leaves open (the message's numbers, the callback's extra) are the reference
  * implementation's.
  */
-public final class Agent {
-    /** A Mobile-MCP response as an agent reads it; the message is null where the call succeeded. */
-    public record Answer(String id, String message, Map<String, Object> outputs) {
-        /** Returns the failure's token: what is before the message's first colon. */
-        public String token() {
-            return message == null ? null : message.split(":", 2)[0];
-        }
-    }
+final class Agent {
+    private static final String ACTION = "dev.droidgate.proof.ANSWER";
+
+    /** An answer: the value of its one output, or the failure's token. */
+    record Answer(String id, Object output, String token) {}
 
     /** What came back, in its order. */
-    public final List<Answer> answers = new ArrayList<>();
+    final List<Answer> answers = new ArrayList<>();
 
     private final Phone phone;
-    private final App app;
-    private final String action;
+    private final Inputs.App app;
     private IBinder binder;
     private Intent lastStart;
     private int starts;
 
-    public Agent(Phone phone, App app) {
+    Agent(Phone phone, Inputs.App app) {
         this.phone = phone;
         this.app = app;
-        action = "dev.droidgate.proof.ANSWER." + app.name();
-        phone.shim.registerReceiver(
+        BroadcastReceiver receiver =
                 new BroadcastReceiver() {
                     @Override
                     public void onReceive(Context by, Intent intent) {
                         took(intent.getExtras());
                     }
-                },
-                new IntentFilter(action));
-        bind();
+                };
+        phone.shim.registerReceiver(receiver, new IntentFilter(ACTION));
+        Intent service = new Intent().setClassName(phone.shim, ToolService.class.getName());
+        phone.as(app.uid(), () -> binder = phone.service(ToolService.class).onBind(service));
     }
 
-    /** Binds the shim's service, as {@code Context.bindService} with its component does. */
-    private void bind() {
-        Intent intent = new Intent().setClassName(phone.shim, ToolService.class.getName());
-        phone.as(app.uid(), () -> binder = phone.service(ToolService.class).onBind(intent));
+    /** Returns a request with at most one argument, its name and its value. */
+    private static String request(String id, String capability, Object... argument) {
+        Map<?, ?> given = argument.length == 0 ? Map.of() : Map.of(argument[0], argument[1]);
+        Map<?, ?> request = Map.of("id", id, "capability", Map.of("id", capability, "args", given));
+        Map<?, ?> versioned = Map.of("version", "1.0", "request", request);
+        return new JSONObject(Map.of("mobile-mcp-request", versioned)).toString();
     }
 
-    private static String request(String id, String capability, Object... arguments) {
-        Map<String, Object> given = new LinkedHashMap<>();
-        for (int index = 0; index < arguments.length; index += 2) {
-            given.put((String) arguments[index], arguments[index + 1]);
-        }
-        return String.format(
-                "{\"mobile-mcp-request\": {\"version\": \"1.0\", \"request\":"
-                        + " {\"id\": \"%s\", \"capability\": {\"id\": \"%s\", \"args\": %s}}}}",
-                id, capability, new JSONObject(given));
-    }
-
-    /** Sends a request over the binding; names and values in turn make the arguments. */
-    public void send(String id, String capability, Object... arguments) {
+    /** Sends a request over the binding. */
+    void send(String id, String capability, Object... arguments) {
         Bundle data = new Bundle();
         data.putString("mobile-mcp-request", request(id, capability, arguments));
         send(data);
     }
 
     /** Sends a request next to an extra that cannot be read without the agent's own class. */
-    public void sendPoison(String id, String capability) {
+    void sendPoison(String id, String capability) {
         Bundle data = new Bundle();
         data.putParcelable("request", new Poison());
         data.putString("mobile-mcp-request", request(id, capability));
@@ -117,49 +100,35 @@ public final class Agent {
     private void send(Bundle data) {
         Message message = Message.obtain(null, 1);
         message.setData(data);
-        message.replyTo =
-                new Messenger(
-                        new Handler(Looper.getMainLooper()) {
-                            @Override
-                            public void handleMessage(Message answer) {
-                                took(answer.getData());
-                            }
-                        });
-        phone.as(
-                app.uid(),
-                () -> {
-                    try {
-                        new Messenger(binder).send(message);
-                    } catch (RemoteException gone) {
-                        throw new AssertionError(gone);
-                    }
-                });
+        Handler.Callback taker =
+                answer -> {
+                    took(answer.getData());
+                    return true;
+                };
+        message.replyTo = new Messenger(new Handler(Looper.getMainLooper(), taker));
+        phone.as(app.uid(), () -> new Messenger(binder).send(message));
     }
 
     /**
      * Starts the shim's service with a request; the specification's intent names the component and no action.
      */
-    public void start(String id, String capability, Object... arguments) {
+    void start(String id, String capability, Object... arguments) {
+        int flags = PendingIntent.FLAG_UPDATE_CURRENT | PendingIntent.FLAG_MUTABLE;
         PendingIntent callback =
-                PendingIntent.getBroadcast(
-                        phone.shim,
-                        id.hashCode(),
-                        new Intent(action),
-                        PendingIntent.FLAG_UPDATE_CURRENT | PendingIntent.FLAG_MUTABLE);
+                PendingIntent.getBroadcast(phone.shim, id.hashCode(), new Intent(ACTION), flags);
         ShadowPendingIntent shadow = Shadow.extract(callback);
         shadow.setCreatorPackage(app.packageName());
         shadow.setCreatorUid(app.uid());
-        Intent intent =
+        lastStart =
                 new Intent()
                         .setClassName(phone.shim, ToolService.class.getName())
                         .putExtra("mobile-mcp-request", request(id, capability, arguments))
                         .putExtra("mcp_callback", callback);
-        lastStart = new Intent(intent);
-        phone.service(ToolService.class).onStartCommand(intent, 0, ++starts);
+        phone.service(ToolService.class).onStartCommand(new Intent(lastStart), 0, ++starts);
     }
 
     /** Delivers the last start once more, as Android does after the death of a process. */
-    public void startAgain() {
+    void startAgain() {
         phone.service(ToolService.class)
                 .onStartCommand(lastStart, ToolService.START_FLAG_REDELIVERY, ++starts);
     }
@@ -169,29 +138,40 @@ public final class Agent {
         try {
             JSONObject response =
                     new JSONObject(text).getJSONObject("mobile-mcp-response").getJSONObject("response");
-            Map<String, Object> outputs = new LinkedHashMap<>();
-            String message = null;
+            Object output = null;
+            String token = null;
             if ("success".equals(response.getString("status"))) {
                 JSONArray list = response.getJSONObject("capability").getJSONArray("output");
-                for (int index = 0; index < list.length(); index++) {
-                    JSONObject item = list.getJSONObject(index);
-                    outputs.put(item.getString("name"), item.get("value"));
-                }
+                output = list.getJSONObject(0).get("value");
             } else {
-                message = response.getString("message");
+                token = response.getString("message").split(":", 2)[0];
             }
-            answers.add(new Answer(response.getString("id"), message, outputs));
+            answers.add(new Answer(response.getString("id"), output, token));
         } catch (JSONException malformed) {
             throw new AssertionError(text, malformed);
         }
     }
 
     /** Waits for an answer, and returns and forgets it; that it is the only one is seen to. */
-    public Answer answer() {
-        phone.until("an answer to " + app.name(), () -> !answers.isEmpty());
+    Answer answer() {
+        phone.until("an answer", () -> !answers.isEmpty());
         if (answers.size() != 1) {
             throw new AssertionError(answers);
         }
         return answers.remove(0);
+    }
+
+    /** Waits for the answer of a call that succeeds, and returns its one output. */
+    Object output() {
+        Answer answer = answer();
+        if (answer.token() != null) {
+            throw new AssertionError(answer);
+        }
+        return answer.output();
+    }
+
+    /** Waits for the answer of a call that fails, and returns the failure's token. */
+    String token() {
+        return answer().token();
     }
 }
