@@ -4,7 +4,7 @@ for a while, the app that is checked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -70,14 +70,26 @@ def installed_agents(
     installed = place.packages()
     missing = [item for item in AGENTS if item not in installed]
     first, second = (AgentClient(place.device, item, user=place.user) for item in AGENTS)
-    try:
+    with _removed_at_the_end(place, missing, report):
         for application_id in missing:
             _install(place, application_id, None, report)
         yield first, second
+
+
+@contextmanager
+def _removed_at_the_end(
+    place: DeviceUser, packages: Collection[str], report: Callable[[str], None]
+) -> Iterator[None]:
+    try:
+        yield
     finally:
-        for application_id in missing:
-            if application_id in place.packages():
-                uninstall(place.device, application_id, user=place.user)
+        try:
+            for package in packages and place.packages().keys() & set(packages):
+                uninstall(place.device, package, user=place.user)
+        except DeviceError:
+            commands = ", ".join(f"adb uninstall {package}" for package in packages)
+            report(f"left on the phone; remove with: {commands}")
+            raise
 
 
 @contextmanager
@@ -95,15 +107,8 @@ def installed_app(place: DeviceUser, path: Path, report: Callable[[str], None]) 
     if package is None:
         raise InputError("the manifest names no package", place=str(path))
     was_installed = package in place.packages()
-    try:
+    with _removed_at_the_end(place, () if was_installed else (package,), report):
         apks = {"base.apk": path.read_bytes()}
         install_apks(place.device, apks, user=place.user, grant=not was_installed)
         report(f"{package} is {'replaced, and stays' if was_installed else 'installed for the check'}")
         yield package
-    finally:
-        try:
-            if not was_installed and package in place.packages():
-                uninstall(place.device, package, user=place.user)
-        except DeviceError:
-            report(f"left on the phone; remove it with `adb uninstall {package}`")
-            raise

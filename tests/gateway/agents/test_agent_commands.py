@@ -8,11 +8,15 @@ from pathlib import Path
 import pytest
 
 from droidgate.agents.agent_client import AGENTS
+from droidgate.agents.agent_installation import installed_app
 from droidgate.cli import run
+from droidgate.shims.place import place_of
+from droidgate_mappings.model.errors import DeviceError
 from droidgate_phone.apps.sample_packages import sample_package
+from droidgate_phone.common.faults import Faults
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_shim.builder.sample_apps import sample_apps_directory
-from gateway.agents.faulty_tool import DESCRIPTOR, faulty_apk
+from gateway.agents.faulty_tool import DESCRIPTOR, TOOL, faulty_apk
 from gateway.cli.program_runs import Run, Runner
 from gateway.mobile_agent.made_phone import device_on
 from titled_rows import titled
@@ -122,6 +126,17 @@ def test_an_apk_is_installed_called_and_removed(
     assert (fresh.code, fresh.document("verify")["counts"]["failed"]) == (0, 0)
     assert phone.system.packages.find(package) is None
     phone.install(sample_package("weather").apk)
+
+
+def test_what_is_left_on_a_phone_that_goes_away_is_said(phone: VirtualPhone, tmp_path: Path) -> None:
+    apk, said = tmp_path / "tool.apk", list[str]()
+    apk.write_bytes(faulty_apk("mmcp"))
+    device = device_on(phone)
+    with pytest.raises(DeviceError), installed_app(place_of(device), apk, said.append):
+        phone.system.faults = Faults(drop_after=1)
+    phone.system.faults = Faults()
+    assert said[-1] == f"left on the phone; remove with: adb uninstall {TOOL}"
+    device.check(["pm", "uninstall", TOOL])
 
 
 FILES = sample_apps_directory()
