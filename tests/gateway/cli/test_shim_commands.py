@@ -778,4 +778,4 @@ def test_protocols_are_chosen_by_name_and_a_wrong_name_has_the_nearest(builder: 
     wrong = builder("build", "--from", folder, "-o", out, "--protocol", "mobile_mcp")
     assert wrong.code == 2
     assert "a shim cannot call 'mobile_mcp'" in wrong.err
-    assert "did you mean 'mobile-mcp'? known: appfunctions, mmcp, mobile-mcp, all" in wrong.err
+    assert "did you mean 'mobile-mcp'? known: app-actions, appfunctions, mmcp, mobile-mcp, all" in wrong.err
