@@ -169,7 +169,7 @@ def exchanges() -> Iterator[tuple[str, bytes, bytes]]:
 
 
 def answer(host: DeviceHost, service: bytes, sent: bytes, seconds: float) -> tuple[str, bytes]:
-    """Return how a stream ends, and all that it sends before; it is open if nothing comes for some seconds."""
+    """Return how a stream ends, and all that it sends before; open if nothing comes for some seconds."""
     received, is_open = b"", False
     host.socket.settimeout(seconds)
     try:
