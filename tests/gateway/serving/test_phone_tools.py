@@ -463,6 +463,7 @@ async def test_a_yes_counts_only_for_the_app_that_the_client_showed(
         own.restore_legacy()
     assert text_of(result).startswith("denied")
     assert len(set(user.questions)) == len(user.questions) == 2
+    assert ["Attention: the app was replaced" in question for question in user.questions] == [False, True]
     assert not [command for command in own.commands() if title in command]
     assert PinStore(own.folder).list() == ()
 
