@@ -17,11 +17,11 @@ from functools import cached_property
 from typing import Final
 
 from droidgate.calls.subjects import (
-    BOUNDARIES,
     CapabilityKey,
     Pin,
     component_name,
     key_of,
+    last_part,
     names_capability,
     pin_of,
     signer_of,
@@ -458,12 +458,6 @@ class PhoneTargets:
             for package, provider in providers
             if is_unasked(provider) and (package, component_name(provider)) not in self._learnt
         )
-
-
-def last_part(identifier: str) -> str:
-    """Return what is behind the last `.`, `#` or `/` of an id, the whole id where nothing is."""
-    at = max(identifier.rfind(boundary) for boundary in BOUNDARIES)
-    return identifier[at + 1 :] or identifier
 
 
 def _ambiguous(text: str, found: list[CallTarget]) -> UsageError:

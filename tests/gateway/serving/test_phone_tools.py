@@ -44,8 +44,7 @@ from droidgate.calls.call_steps import Work
 from droidgate.calls.caller import Caller
 from droidgate.calls.pins import PinStore
 from droidgate.calls.policy import Policy
-from droidgate.calls.subjects import NamePattern
-from droidgate.calls.targets import last_part
+from droidgate.calls.subjects import NamePattern, last_part
 from droidgate.calls.traces import open_trace
 from droidgate.computer.private_files import exclusive_file
 from droidgate.devices.adb_client import AdbClient, ServerAddress
