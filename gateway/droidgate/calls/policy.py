@@ -8,6 +8,7 @@ that they only read; everything else is asked about.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
@@ -73,23 +74,31 @@ class _Place(Frozen):
 
     def is_about(self, serial: str, user: int) -> bool:
         """Return whether a phone and a user of it are meant."""
-        return _match(self.device, serial) and (self.user is None or user in self.user)
+        return self._match(self.device, serial) and (self.user is None or user in self.user)
 
     def covers(self, serial: str, key: CapabilityKey) -> bool:
         """Return whether a capability on a phone is meant.
 
         `capability` names it as `droidgate call` does. What is restrictive is taken widely: its patterns
-        match short names, too, and the case of letters makes no difference.
+        match short names, too, and those of served tools; the case of letters and blanks around a pattern
+        make no difference.
         """
-        match = _match_folded if self.is_restrictive else _match
-        names = may_name_capability if self.is_restrictive else _names
+        names = partial(may_name_capability, serial=serial) if self.is_restrictive else _names
         return (
             self.is_about(serial, key.user)
-            and match(self.package, key.package)
-            and match(self.component, key.component)
-            and match(self.protocol, key.protocol)
-            and any(names(pattern, key) for pattern in self.capability)
+            and self._match(self.package, key.package)
+            and self._match(self.component, key.component)
+            and self._match(self.protocol, key.protocol)
+            and any(names(pattern, key) for pattern in self._patterns(self.capability))
         )
+
+    def _patterns(self, patterns: Patterns) -> Patterns:
+        return (*patterns, *map(str.strip, patterns)) if self.is_restrictive else patterns
+
+    def _match(self, patterns: Patterns, value: str) -> bool:
+        """Return whether a pattern matches a value; for what is restrictive, whether it may be meant."""
+        match = _match_folded if self.is_restrictive else _match
+        return match(self._patterns(patterns), value)
 
 
 def _match(patterns: Iterable[str], value: str) -> bool:
@@ -136,7 +145,7 @@ class Rule(_Place):
         return (
             self.covers(subject.serial, subject.key)
             and (self.effect is None or subject.effect in self.effect)
-            and _match(self.client, subject.client)
+            and self._match(self.client, subject.client)
         )
 
 

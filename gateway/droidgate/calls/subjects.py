@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from droidgate_mappings.model.capability import Capability, Provider, reachable_definitions
-from droidgate_mappings.model.names import qualified_class
+from droidgate_mappings.model.names import NameRule, qualified_class
 
 EVERY_CLIENT: Final = "mcp:*"
 """Matches the id of any client; `Client.id` has one."""
@@ -192,6 +192,23 @@ BOUNDARIES: Final = ".#/"
 """Characters behind which a short name of a capability or a package may begin."""
 
 
+TOOL_NAMES: Final = NameRule(allowed="[A-Za-z0-9_-]", first="[A-Za-z]", max_length=64)
+"""What every client takes: OpenAI's models refuse dots, Gemini 65 characters and a digit at the start."""
+
+_TOOL_SUFFIX: Final = re.compile(r"_[0-9a-f]{8,48}\Z")
+
+
+def last_part(identifier: str) -> str:
+    """Return what is behind the last `.`, `#` or `/` of an id, the whole id where nothing is."""
+    at = max(identifier.rfind(boundary) for boundary in BOUNDARIES)
+    return identifier[at + 1 :] or identifier
+
+
+def tool_name(package: str, identifier: str, *, prefix: str = "") -> str:
+    """Return the name of a capability's tool if no other has it: `notes_createNote`."""
+    return TOOL_NAMES.shape("_".join(filter(None, (prefix, last_part(package), last_part(identifier)))))
+
+
 def names_capability(text: str, key: CapabilityKey) -> bool:
     """Return whether a short name means a capability: the end of its id, or of its package and its id.
 
@@ -200,11 +217,22 @@ def names_capability(text: str, key: CapabilityKey) -> bool:
     return _is_named(text, key, _is_end)
 
 
-def may_name_capability(pattern: str, key: CapabilityKey) -> bool:
-    """Return whether a pattern could be meant for a capability: as one of its names, long or short.
+def may_name_capability(pattern: str, key: CapabilityKey, *, serial: str) -> bool:
+    """Return whether a pattern could be meant for a capability: as one of its names, or of its tool's.
 
-    The case of letters makes no difference.
+    The case of letters makes no difference. Tools whose names differ only in the suffix are not told apart.
+
+    Args:
+        pattern: The pattern.
+        key: The capability.
+        serial: Its phone, with which names of tools begin where several phones are served.
     """
+    unsuffixed = _TOOL_SUFFIX.sub("", pattern.casefold())
+    for prefix in ("", serial):
+        name = tool_name(key.package, key.capability, prefix=prefix).casefold()
+        room = TOOL_NAMES.max_length - (len(pattern) - len(unsuffixed))
+        if glob_matches(pattern.casefold(), name) or glob_matches(unsuffixed, name[:room]):
+            return True
     folded = CapabilityKey(
         key.user, *(text.casefold() for text in (key.package, key.component, key.protocol, key.capability))
     )

@@ -17,11 +17,11 @@ from functools import cached_property
 from typing import Final
 
 from droidgate.calls.subjects import (
-    BOUNDARIES,
     CapabilityKey,
     Pin,
     component_name,
     key_of,
+    last_part,
     names_capability,
     pin_of,
     signer_of,
@@ -434,6 +434,15 @@ class PhoneTargets:
         closest = closest_name(text, [*ids, *short, *full])
         where = "" if app is None else f" of {app}"
         message = f"no capability{where} on the phone is called {text!r}"
+        if protocol != FORMAT_ID:
+            if SCREENS in {app, text.partition("/")[0]}:
+                hint = f"commands of MobileAgent are called by their protocol: --protocol {FORMAT_ID}"
+                return UsageError(message, hint=hint)
+            packages = [known_app.package for known_app in self.reading.apps]
+            if app is not None and app not in packages:
+                meant = closest_name(app, packages)
+                listing = "`droidgate discover` lists the apps that declare any"
+                return UsageError(message, hint=listing if meant is None else f"did you mean --app {meant}?")
         unasked = ", ".join(self._unasked(app, protocol)) if protocol != FORMAT_ID else ""
         unknown = f"tools of {unasked} are not known: run `droidgate shim install --from adb:`"
         if closest is not None:
@@ -458,12 +467,6 @@ class PhoneTargets:
             for package, provider in providers
             if is_unasked(provider) and (package, component_name(provider)) not in self._learnt
         )
-
-
-def last_part(identifier: str) -> str:
-    """Return what is behind the last `.`, `#` or `/` of an id, the whole id where nothing is."""
-    at = max(identifier.rfind(boundary) for boundary in BOUNDARIES)
-    return identifier[at + 1 :] or identifier
 
 
 def _ambiguous(text: str, found: list[CallTarget]) -> UsageError:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import anyio
@@ -41,6 +41,9 @@ class Questions:
     Args:
         context: The request.
         parameters: Its parameters, with the answers of the user where this is a repeated call.
+
+    Attributes:
+        asked_before: Keys of the questions that earlier attempts of the call asked.
     """
 
     def __init__(
@@ -50,6 +53,7 @@ class Questions:
         self._responses = parameters.input_responses or {}
         # Question's key -> its digest, and the answer where the user has given it.
         self._asked: dict[str, Any] = json.loads(parameters.request_state or "{}")
+        self.asked_before = frozenset(self._asked)
         self._pending: dict[str, Question] = {}
 
     @property
@@ -152,7 +156,10 @@ class ClientApprover:
 
     def __call__(self, request: ApprovalRequest) -> Approval:
         """Ask; in the thread that makes the call."""
-        answer: UserAnswer = anyio.from_thread.run(self.call.ask, question_of(request, self.call.client.name))
+        # A repeated call knows of another app only by what the client was asked before.
+        is_asked_anew = request.is_asked_anew or bool(self.call.asked - {_key_of(request)})
+        question = question_of(replace(request, is_asked_anew=is_asked_anew), self.call.client.name)
+        answer: UserAnswer = anyio.from_thread.run(self.call.ask, question)
         if answer.outcome == "accepted":
             return Approval(allowed=True, remember=answer.fields["approve"] == _ALWAYS)
         if answer.outcome == "refused":
@@ -184,9 +191,11 @@ def question_of(request: ApprovalRequest, client: str) -> Question:
         f"{changed}Arguments{lengths}:{arguments}\n"
         f"Text of the app: {description or 'none'}"
     )
-    return Question(
-        f"approve {request.pin.digest}", message, _approval_schema(may_be_always=not shown.is_cut)
-    )
+    return Question(_key_of(request), message, _approval_schema(may_be_always=not shown.is_cut))
+
+
+def _key_of(request: ApprovalRequest) -> str:
+    return f"approve {request.pin.digest}"
 
 
 def _approval_schema(*, may_be_always: bool) -> dict[str, Any]:

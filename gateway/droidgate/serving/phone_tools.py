@@ -42,8 +42,9 @@ from droidgate.calls.subjects import (
     NamePattern,
     component_name,
     glob_matches,
+    last_part,
 )
-from droidgate.calls.targets import SCREENS, CallTarget, ScreenTarget, last_part
+from droidgate.calls.targets import SCREENS, CallTarget, ScreenTarget
 from droidgate.calls.traces import NO_TRACE, Trace
 from droidgate.devices.packages import InstalledPackage, list_packages
 from droidgate.devices.properties import current_user

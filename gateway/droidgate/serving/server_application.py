@@ -272,6 +272,7 @@ class McpServer:
             report_progress=report if wants_progress or task is not None else None,
             trace_context=read_trace_context({**(context.meta or {})}),
             may_become_task=task is not None,
+            asked=questions.asked_before,
         )
         try:
             outcome = await self._provider.call(call)

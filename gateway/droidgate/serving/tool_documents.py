@@ -10,8 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from droidgate.calls.subjects import CallEffect
-from droidgate.calls.targets import last_part
+from droidgate.calls.subjects import CallEffect, last_part
 from droidgate.serving.short_schemas import BY_NAME, short_input, short_output
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.model.capability import Provider

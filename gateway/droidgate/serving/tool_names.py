@@ -18,17 +18,13 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, ValidationError
 
-from droidgate.calls.targets import last_part
+from droidgate.calls.subjects import TOOL_NAMES, tool_name
 from droidgate.computer.private_files import exclusive_file, read_private, replace_private
 from droidgate_mappings.model.errors import DroidgateError, InputError
 from droidgate_mappings.model.json_values import readable_json
-from droidgate_mappings.model.names import NameRule
 from droidgate_mappings.model.types import Frozen
 from droidgate_mappings.text.json_text import WRITTEN, parse_json
 from droidgate_mappings.user_folders import configuration_folder
-
-RULE: Final = NameRule(allowed="[A-Za-z0-9_-]", first="[A-Za-z]", max_length=64)
-"""What every client takes: OpenAI's models refuse dots, Gemini 65 characters and a digit at the start."""
 
 FILE_NAME: Final = "tool-names.json"
 LOCK_NAME: Final = "tool-names.lock"
@@ -77,12 +73,11 @@ class NamedCapability:
     @property
     def short_name(self) -> str:
         """The name that it gets if no other capability has it: `notes_createNote`."""
-        parts = (self.prefix, last_part(self.package), last_part(self.identifier))
-        return RULE.shape("_".join(filter(None, parts)))
+        return tool_name(self.package, self.identifier, prefix=self.prefix)
 
     def with_suffix(self, length: int) -> str:
         """Return its name with that many hexadecimal digits of its key's SHA-256."""
-        return f"{self.short_name[: RULE.max_length - length - 1]}_{self.digest[:length]}"
+        return f"{self.short_name[: TOOL_NAMES.max_length - length - 1]}_{self.digest[:length]}"
 
 
 @dataclass(slots=True)

@@ -88,6 +88,7 @@ class ToolCall:
         report_progress: Reports how far the call is; None where nobody asks for it.
         trace_context: The distributed trace that the call belongs to.
         may_become_task: The call may go on when its request is answered, so it may take longer.
+        asked: Keys of the questions that earlier attempts of the call asked (2026-07-28).
     """
 
     tool: str
@@ -97,6 +98,7 @@ class ToolCall:
     report_progress: ReportProgress | None
     trace_context: TraceContext | None = None
     may_become_task: bool = False
+    asked: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -205,6 +205,20 @@ def test_a_part_of_a_name_that_begins_within_a_word_names_nothing(bare: ReachedP
     assert f"no capability on the phone is called '{name}'" in done.err
 
 
+@pytest.mark.parametrize(("arguments", "hint"), [
+    (["tap", "--app", "mobile-agent"], "called by their protocol: --protocol mobile-agent"),
+    (["mobile-agent/tap"], "called by their protocol: --protocol mobile-agent"),
+    (["createNote", "--app", "dev.droidgate.sample.note"], "did you mean --app dev.droidgate.sample.notes?"),
+    (["createNote", "--app", "com.example"], "`droidgate discover` lists the apps that declare any"),
+])  # fmt: skip
+def test_an_app_that_declares_nothing_is_refused_with_what_may_be_meant(
+    bare: ReachedPhone, arguments: list[str], hint: str
+) -> None:
+    done = run(bare, *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert f"hint: {hint}" in done.err or f"MobileAgent are {hint}" in done.err
+
+
 def write(path: Path, *requests: dict[str, Any]) -> Path:
     path.write_text("".join(f"{json.dumps(request)}\n" for request in requests))
     return path

@@ -393,13 +393,41 @@ def test_removing_the_entries_that_were_added_restores_the_settings(
     )
 
 
-def test_an_entry_that_the_user_had_is_not_put_back(home: Path) -> None:
+@pytest.mark.parametrize("client", CLIENTS)
+def test_an_entry_that_the_user_had_is_put_back(client: str, home: Path) -> None:
+    path, key = home / PATHS["linux"][client], STARTED[client][0]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    before = json.dumps({key: {"droidgate": {"command": "mine"}}}, indent=2)
+    if client == "goose":
+        before = f"{key}:\n  droidgate:\n    command: mine\n"
+    if client == "codex":
+        before = f'[{key}.droidgate]\ncommand = "mine"\n'
+    path.write_text(before)
+    for serials in (["a"], ["b"]):
+        library.install_client(client, serials=serials)
+    library.install_client(client, remove=True)
+    assert [(each.name, each.read_text()) for each in path.parent.iterdir() if each.is_file()] == [
+        (path.name, before)
+    ]
+    # What the user changes in between stays, and only the entry is put back.
+    for serials in (["a"], ["b"]):
+        library.install_client(client, serials=serials)
+        path.write_text(f"{path.read_text()}\n")
+    library.install_client(client, remove=True)
+    assert load(path) == load_text(path, before)
+    assert library.install_client(client, remove=True).entry is None
+    assert "mine" not in path.read_text()
+
+
+def test_an_entry_is_removed_from_a_file_that_was_made_for_it_and_changed_later(home: Path) -> None:
     path = home / ".cursor/mcp.json"
-    path.parent.mkdir()
-    path.write_text('{"mcpServers": {"droidgate": {"command": "mine"}}}')
-    library.install_client("cursor")
+    for options in ({}, {"url": "http://127.0.0.1:1/mcp"}, {"serials": ["a"]}):
+        library.install_client("cursor", **options)
+        settings = load(path)
+        settings[f"other {len(options)}"] = 1
+        path.write_text(json.dumps(settings))
     library.install_client("cursor", remove=True)
-    assert load(path) == {"mcpServers": {}}
+    assert load(path) == {"mcpServers": {}, "other 0": 1, "other 1": 1}
 
 
 @pytest.mark.parametrize(("client", "text"), [

@@ -44,8 +44,7 @@ from droidgate.calls.call_steps import Work
 from droidgate.calls.caller import Caller
 from droidgate.calls.pins import PinStore
 from droidgate.calls.policy import Policy
-from droidgate.calls.subjects import NamePattern
-from droidgate.calls.targets import last_part
+from droidgate.calls.subjects import NamePattern, last_part
 from droidgate.calls.traces import open_trace
 from droidgate.computer.private_files import exclusive_file
 from droidgate.devices.adb_client import AdbClient, ServerAddress
@@ -463,6 +462,7 @@ async def test_a_yes_counts_only_for_the_app_that_the_client_showed(
         own.restore_legacy()
     assert text_of(result).startswith("denied")
     assert len(set(user.questions)) == len(user.questions) == 2
+    assert ["Attention: the app was replaced" in question for question in user.questions] == [False, True]
     assert not [command for command in own.commands() if title in command]
     assert PinStore(own.folder).list() == ()
 

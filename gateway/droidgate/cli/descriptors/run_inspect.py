@@ -173,8 +173,7 @@ def _limited_to(read: Providers, name: str) -> Providers:
     Raises:
         UsageError: none has.
     """
-    from droidgate.calls.subjects import key_of, names_capability
-    from droidgate.calls.targets import last_part
+    from droidgate.calls.subjects import key_of, last_part, names_capability
 
     found: list[Provider] = []
     ids: dict[str, str] = {}
@@ -257,7 +256,7 @@ def inspect_page(read: Providers, applications: Sequence[Application] = ()) -> l
 
 def _overview(providers: Iterable[Provider]) -> list[Block]:
     """Return a row for each provider, since a screen has no room for all that they declare."""
-    from droidgate.calls.targets import last_part
+    from droidgate.calls.subjects import last_part
 
     rows = [
         (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from droidgate.calls.targets import last_part
+from droidgate.calls.subjects import last_part
 from droidgate.calls.why import why
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import PublishedDocument

@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.util import find_spec
@@ -127,8 +127,9 @@ def install_client(
         url: Address of a running server, in place of one that the client starts.
         variable: The environment variable that has the server's token; only its name is written. A client
             that cannot use one, such as VS Code, asks its user for the token.
-        remove: Take the entry out. If nothing else changed since it was added, the settings are as they were
-            before, byte for byte: the backup takes their place, and a file that was made is removed.
+        remove: Take the entry out, or put back the one that was there before. If nothing else changed since
+            it was added, the settings are as they were before, byte for byte: the backup takes their place,
+            and a file that was made is removed.
         write: Write the settings, and a backup of those before next to them.
 
     Raises:
@@ -145,21 +146,29 @@ def install_client(
     path = _path(row, project)
     before = _read(path, project)
     asked = row.http_input if url is not None or remove else None
-    original = _original(row, path, before, name, project)
+    kept = _kept(path, project)
+    present = _entry_in(row, path, before, name)
+    values = {"variable": variable, "name": name}
+    is_ours = partial(_is_ours, row, values=values, is_shared=project is not None)
+    is_first = not remove and (present is None or (kept is None and not is_ours(present)))
+    original = None if is_first or present is None else _original(row, path, before, kept, name, present)
     after: str | None
-    if remove and original is not None:
-        after = original.text
-    elif remove and before is None:
-        after = None
+    put_back = partial(_put_back, row, path, before or "", kept, name, is_ours=is_ours)
+    if remove:
+        after = original.text if original is not None else None if before is None else put_back()
     else:
         after = _change(row, path, before or "", name, entry, asked)
+    if is_first or (remove and original is None and kept is None):
+        backup = before
+    else:
+        backup = None if remove or original is not None else put_back()
     asked = None if remove else asked
     next_step = row.http_after if asked is not None and row.http_after is not None else row.after
     warnings = start_warnings(is_shared=project is not None) if entry is not None and url is None else ()
     change = ClientChange(row.id, path, before, after, entry, None, next_step, asked, warnings)
     if not write or not change.is_change:
         return change
-    return _write(change, original, project)
+    return _write(change, backup, project)
 
 
 def settings_with_entry(
@@ -396,25 +405,68 @@ class _Original(NamedTuple):
     text: str | None
 
 
+def _kept(path: Path, project: str | os.PathLike[str] | None) -> str | None:
+    """Return the backup, which is there from the first time the entry is added until it is removed."""
+    try:
+        return _read(_backup_of(path), project)
+    except InputError:
+        return None
+
+
+def _entry_in(row: ClientRow, path: Path, text: str | None, name: str) -> dict[str, Any] | None:
+    """Return the entry of a name in settings, None where they have none or cannot be read."""
+    try:
+        servers = _SYNTAXES[row.syntax].read((text or "").removeprefix(_MARK), path=str(path)).get(row.key)
+    except InputError:
+        return None
+    entry = servers.get(name) if isinstance(servers, dict) else None
+    return entry if isinstance(entry, dict) else None
+
+
 def _original(
-    row: ClientRow, path: Path, text: str | None, name: str, project: str | os.PathLike[str] | None
+    row: ClientRow, path: Path, text: str | None, kept: str | None, name: str, entry: Mapping[str, Any]
 ) -> _Original | None:
     """Return the settings without the entry, None where more than the entry changed since it was added.
 
     What was added to the text of the backup gives the text there is now if nothing else changed.
     """
-    if text is None:
-        return None
     try:
-        kept = _read(_backup_of(path), project)
-        read = partial(_SYNTAXES[row.syntax].read, path=str(path))
-        entry = read(text.removeprefix(_MARK))[row.key][name]
-        if name in read((kept or "").removeprefix(_MARK)).get(row.key, {}):
-            return None
         made = [_change(row, path, kept or "", name, entry, asked) for asked in (None, row.http_input)]
-    except (InputError, KeyError, TypeError):
+    except InputError:
         return None
     return _Original(kept) if text in made else None
+
+
+def _put_back(
+    row: ClientRow,
+    path: Path,
+    text: str,
+    kept: str | None,
+    name: str,
+    *,
+    is_ours: Callable[[Mapping[str, Any]], bool],
+) -> str:
+    """Return settings with the user's entry of the backup, without one where that has none."""
+    entry = _entry_in(row, path, kept, name)
+    removed = _change(row, path, text, name, None, row.http_input)
+    return removed if entry is None or is_ours(entry) else _change(row, path, removed, name, entry, None)
+
+
+def _is_ours(row: ClientRow, entry: Mapping[str, Any], *, values: Mapping[str, str], is_shared: bool) -> bool:
+    """Return whether an entry is one that we write, for any phones and any address."""
+    words = {*_words(entry)}
+    http = row.http
+    return {*_command(is_shared=is_shared), "serve"} <= words or (
+        http is not None and any(_fill_entry(http, {**values, "url": word}) == entry for word in words)
+    )
+
+
+def _words(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from _words(item)
 
 
 def _backup_of(path: Path) -> Path:
@@ -461,8 +513,10 @@ def _change(
         if asked is not None and not is_asked:
             expected[_INPUTS] = [dict(asked), *inputs]
             changed = json_edit.add_item(changed, _INPUTS, dict(asked))
+    # TOML has no table of servers without servers.
+    meant = (expected, {word: value for word, value in expected.items() if value or word != row.key})
     try:
-        is_as_meant = read(changed) == expected
+        is_as_meant = read(changed) in meant
     except InputError:
         is_as_meant = False
     if not is_as_meant:
@@ -478,24 +532,23 @@ def _is_used(asked: Mapping[str, Any] | None, settings: Mapping[str, Any]) -> bo
 
 
 def _write(
-    change: ClientChange, original: _Original | None, project: str | os.PathLike[str] | None
+    change: ClientChange, backup_text: str | None, project: str | os.PathLike[str] | None
 ) -> ClientChange:
-    """Write settings, and keep those before; what was there without the entry stays the backup."""
+    """Write settings, and keep those before in the backup, which ends with the entry."""
     path, before, after = change.path, change.before, change.after
     kept = _backup_of(path)
-    backup = None if before is None or original is not None else kept
     try:
-        if before is not None and backup is not None:
+        if backup_text is not None:
             # The settings may hold secrets: the backup is as private as they are.
-            replace_file(backup, before.encode(), like=path)
+            replace_file(kept, backup_text.encode(), like=path)
         if _read(path, project) != before:
             raise WriteError("another program changed it just now", place=str(path), hint="try again")
         if after is None:
             path.unlink()
         else:
             replace_file(path, after.encode())
-        if change.entry is None and original is not None:
+        if change.entry is None and backup_text is None:
             kept.unlink(missing_ok=True)
     except OSError as error:
         raise WriteError(error.strerror or "cannot be written", place=str(path)) from error
-    return replace(change, backup=backup)
+    return replace(change, backup=None if backup_text is None else kept)
