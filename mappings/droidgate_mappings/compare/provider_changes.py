@@ -103,8 +103,8 @@ def _join_unplaced(side: Sequence[Provider], other: Sequence[Provider]) -> list[
 
 
 def _with_capabilities_of(home: Provider, provider: Provider) -> Provider:
-    known = {each.id for each in home.capabilities}
-    further = tuple(each for each in provider.capabilities if each.id not in known)
+    home_ids = {each.id for each in home.capabilities}
+    further = tuple(each for each in provider.capabilities if each.id not in home_ids)
     return home.model_copy(
         update={
             "capabilities": (*home.capabilities, *further),
@@ -170,15 +170,15 @@ def leave_out_unread(
     """
     if not unread:
         return side, ()
-    shown = {(item.protocol, each.id) for item in other.providers for each in item.capabilities}
+    other_ids = {(item.protocol, each.id) for item in other.providers for each in item.capabilities}
     left_out: list[NotCompared] = []
     providers: list[Provider] = []
     for provider in side.providers:
-        kept: list[Capability] = []
+        capabilities: list[Capability] = []
         for capability in provider.capabilities:
             unread_part = next((item for item in unread if item.may_hold(capability, provider)), None)
-            if unread_part is None or (provider.protocol, capability.id) in shown:
-                kept.append(capability)
+            if unread_part is None or (provider.protocol, capability.id) in other_ids:
+                capabilities.append(capability)
             else:
                 left_out.append(
                     NotCompared(
@@ -191,8 +191,8 @@ def leave_out_unread(
                         reason=unread_part.reason,
                     )
                 )
-        if kept or not provider.capabilities:
-            providers.append(_with_capabilities(provider, kept))
+        if capabilities or not provider.capabilities:
+            providers.append(_with_capabilities(provider, capabilities))
     return side.model_copy(update={"providers": tuple(providers)}), tuple(left_out)
 
 
@@ -623,10 +623,10 @@ class _Capabilities:
     ) -> list[Change]:
         """Return the changes of one capability."""
         changes = _compare_texts(old, old_pointer, new, new_pointer, ("title", "description", "version"))
-        given = self.comparison().compare_arguments(
+        input_differences = self.comparison().compare_arguments(
             At(old.input, f"{old_pointer}/input"), At(new.input, f"{new_pointer}/input")
         )
-        changes += _weighed(given, _given)
+        changes += _weighed(input_differences, _given)
         changes += self.compare_outputs(
             old.output, f"{old_pointer}/output", new.output, f"{new_pointer}/output"
         )
@@ -713,7 +713,7 @@ def _weighed_change(difference: Difference, weigh: Weighing) -> Change:
     message = difference.message
     if weight is Weight.NOT_DECIDED:
         message += f"; not decided: {difference.effect.reason}"
-    shown = difference.effect.gone if weigh is _given else difference.effect.come if weigh is _taken else ()
+    values = difference.effect.gone if weigh is _given else difference.effect.come if weigh is _taken else ()
     return Change(
         code=difference.code,
         weight=weight,
@@ -722,5 +722,5 @@ def _weighed_change(difference: Difference, weigh: Weighing) -> Change:
         new_pointer=difference.new_pointer,
         old=difference.old,
         new=difference.new,
-        examples=shown if weight is Weight.BREAKING else (),
+        examples=values if weight is Weight.BREAKING else (),
     )
