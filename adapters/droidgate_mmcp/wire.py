@@ -87,15 +87,15 @@ def read_activity_result(
 
     A strict context takes a successful result's text as it is, even if it begins as an error.
     """
-    given = extras or {}
-    result = given.get(NAMES["result_extra"])
+    result_extras = extras or {}
+    result = result_extras.get(NAMES["result_extra"])
     if code == RESULT_OK:
-        is_missing = NAMES["result_extra"] not in given
+        is_missing = NAMES["result_extra"] not in result_extras
         return MmcpToolResult(is_missing=True) if is_missing else _read_ok(result, context)
     if code != RESULT_CANCELED:
-        text = _first_text(given, result) or f"the activity answered with the result code {code}"
+        text = _first_text(result_extras, result) or f"the activity answered with the result code {code}"
         return _failed(text, "backend_failure")
-    reason = _first_text(given, result)
+    reason = _first_text(result_extras, result)
     return _failed(NO_DETAILS, "canceled") if reason is None else _failed(reason, "backend_failure")
 
 

@@ -136,15 +136,15 @@ class Archive:
 
     def _find_directory(self) -> _Directory:
         tail = self._tail
-        found = tail.rfind(_END_SIGNATURE, 0, max(0, len(tail) - _END.size + len(_END_SIGNATURE)))
-        if found < 0:
+        end_record_at = tail.rfind(_END_SIGNATURE, 0, max(0, len(tail) - _END.size + len(_END_SIGNATURE)))
+        if end_record_at < 0:
             message = "it is not an APK: it has no ZIP directory, or is cut off"
             raise InputError(message, place=self.name, hint="name an APK, or a container of split APKs")
-        _, _, _, _, count, length, offset, comment = _END.unpack_from(tail, found)
-        end = self.end_offset = self._tail_at + found
+        _, _, _, _, count, length, offset, comment = _END.unpack_from(tail, end_record_at)
+        end = self.end_offset = self._tail_at + end_record_at
         self.is_plain = (
             offset + length == end
-            and found + _END.size + comment == len(tail)
+            and end_record_at + _END.size + comment == len(tail)
             and not self._has_locator(end - _END_64_LOCATOR.size)
         )
         if offset == _UNKNOWN_32 or count == _UNKNOWN_16 or length == _UNKNOWN_32:
@@ -381,9 +381,9 @@ class Archive:
             raise BudgetError(f"the entry has more than {limit} bytes", place=place)
         packed = self._read_range(start, entry.compressed_size, place)
         limits = self._budget.limits
-        left = max(0, limits.inflated_bytes - self._budget.inflated_bytes)
+        remaining_bytes = max(0, limits.inflated_bytes - self._budget.inflated_bytes)
         by_ratio = max(MIB, limits.ratio * len(packed))
-        allowed = min(limit, by_ratio, left)
+        allowed = min(limit, by_ratio, remaining_bytes)
         inflater = zlib.decompressobj(-zlib.MAX_WBITS)
         try:
             content = inflater.decompress(packed, allowed + 1)
