@@ -91,15 +91,15 @@ class PdfTools:
         most = int(arguments.get("max_results", 20))
         flags = re.NOFLAG if arguments.get("match_case", False) else re.IGNORECASE
         query = re.compile(re.escape(units_of(arguments["query"])), flags)
-        found: list[Json] = []
+        results: list[Json] = []
         for number, page in enumerate(pages, start=1):
             text = units_of(re.sub("[ \t\n\v\f\r]+", " ", _text_of(page)))
             for match in query.finditer(text):
-                if len(found) == most:
-                    return {"results": found}
+                if len(results) == most:
+                    return {"results": results}
                 snippet = text[max(0, match.start() - _SNIPPET) : match.end() + _SNIPPET]
-                found.append({"page": number, "snippet": text_of_units(snippet)})
-        return {"results": found}
+                results.append({"page": number, "snippet": text_of_units(snippet)})
+        return {"results": results}
 
     def _render_pages(self, arguments: Mapping[str, Json]) -> dict[str, Json]:
         path, is_png = arguments["path"], arguments["format"] == "png"
@@ -343,12 +343,12 @@ class ToolActivity(Activity):
         """Return a tool's parameters from the very text that assistants read."""
         try:
             tools = json.loads(self.context.read_meta_data(_CLASS, MANIFEST) or "")["tools"]
-            found = next((declared["parameters"] for declared in tools if declared["name"] == tool), None)
+            schema = next((declared["parameters"] for declared in tools if declared["name"] == tool), None)
         except (ValueError, LookupError, TypeError) as error:
             raise PdfToolError("the tool failed: JSONException") from error
-        if found is None:
+        if schema is None:
             raise PdfToolError(f'unknown tool "{tool}"')
-        return dict(found)
+        return dict(schema)
 
 
 def _arguments_from(parameters: str | None) -> dict[str, Json]:

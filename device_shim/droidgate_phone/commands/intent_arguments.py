@@ -87,10 +87,10 @@ def _boolean(text: str) -> bool:
 
 
 def _component(text: str) -> ComponentName:
-    found = ComponentName.parse(text)
-    if found is None:
+    component = ComponentName.parse(text)
+    if component is None:
         raise ArgumentError(f"Bad component name: {text}")
-    return found
+    return component
 
 
 def _of(kind: ExtraKind, read: Callable[[str], str | int | float | bool]) -> ExtraReader:
@@ -161,10 +161,10 @@ def _take(draft: _Draft, option: str, reader: ArgumentReader) -> bool:
         draft.intent = replace(intent, extras=intent.extras.with_extra(key, extra))
         draft.has_content = draft.has_content or option not in _WITHOUT_CONTENT
         return True
-    taken = _take_part(intent, option, reader)
-    if taken is None:
+    extended_intent = _take_part(intent, option, reader)
+    if extended_intent is None:
         return False
-    draft.intent = taken
+    draft.intent = extended_intent
     draft.has_content = draft.has_content or option != "-f"
     return True
 

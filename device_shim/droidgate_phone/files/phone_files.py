@@ -158,10 +158,10 @@ class FileNode(_Typed):
 
     def ancestors(self) -> list[FileNode]:
         """Return it and the directories above it."""
-        found = [self]
-        while found[-1].parent is not None:
-            found.append(found[-1].parent)
-        return found
+        nodes = [self]
+        while nodes[-1].parent is not None:
+            nodes.append(nodes[-1].parent)
+        return nodes
 
 
 class _OpenFile:
@@ -545,12 +545,12 @@ class VirtualFiles:
                 upper = path.rstrip("/").rpartition("/")[0]
                 if upper and not self.exists(upper, uid=uid):
                     self.make_directory(upper, parents=True, mode=mode, uid=uid, owner=owner)
-            found = self._find(path, uid)
-            if found.node is not None:
-                if parents and found.node.is_directory:
+            location = self._find(path, uid)
+            if location.node is not None:
+                if parents and location.node.is_directory:
                     return
                 raise VirtualFileError(errno.EEXIST, path)
-            self._create(found, stat.S_IFDIR | mode, uid, owner, path)
+            self._create(location, stat.S_IFDIR | mode, uid, owner, path)
 
     def share_directory(self, path: str) -> None:
         """Make a directory's tree behave as Android's shared storage: modes there are 0660 and 02770."""
@@ -570,12 +570,12 @@ class VirtualFiles:
                 storage, which has no links.
         """
         with self.lock:
-            found = self._find(path, uid, follow=False)
-            if found.node is not None:
+            location = self._find(path, uid, follow=False)
+            if location.node is not None:
                 raise VirtualFileError(errno.EEXIST, path)
-            if self._is_shared(found.parent):
+            if self._is_shared(location.parent):
                 raise VirtualFileError(errno.EPERM, path)
-            self._create(found, stat.S_IFLNK | 0o777, uid, None, path).target = target
+            self._create(location, stat.S_IFLNK | 0o777, uid, None, path).target = target
 
     def remove(self, path: str, *, recursive: bool = False, uid: int = ROOT_UID) -> None:
         """Remove a file or link, with `recursive` also a directory with what is in it.
@@ -584,12 +584,12 @@ class VirtualFiles:
             VirtualFileError: it is not there, is a directory, or its directory may not be written.
         """
         with self.lock:
-            found = self._find(path, uid, follow=False)
-            if found.node is None:
+            location = self._find(path, uid, follow=False)
+            if location.node is None:
                 raise VirtualFileError(errno.ENOENT, path)
-            if found.node.is_directory and not recursive:
+            if location.node.is_directory and not recursive:
                 raise VirtualFileError(errno.EISDIR, path)
-            self._remove_tree(found.node, uid, path)
+            self._remove_tree(location.node, uid, path)
 
     def chmod(self, path: str, mode: int, *, uid: int = ROOT_UID) -> None:
         """Set the permission bits.
@@ -698,18 +698,18 @@ class VirtualFiles:
     def _open_for_writing(
         self, path: str, mode: int, uid: int, owner: int | None, *, truncate: bool
     ) -> FileNode:
-        found = self._find(path, uid)
-        if found.node is None:
+        location = self._find(path, uid)
+        if location.node is None:
             if path.endswith("/"):
                 raise VirtualFileError(errno.EISDIR, path)
-            return self._create(found, stat.S_IFREG | mode, uid, owner, path)
-        if found.node.is_directory:
+            return self._create(location, stat.S_IFREG | mode, uid, owner, path)
+        if location.node.is_directory:
             raise VirtualFileError(errno.EISDIR, path)
-        self._require_access(found.node, WRITE, uid, path)
-        if truncate and found.node.device is None:
-            self._release(found.node)
-            found.node.modified = self._clock()
-        return found.node
+        self._require_access(location.node, WRITE, uid, path)
+        if truncate and location.node.device is None:
+            self._release(location.node)
+            location.node.modified = self._clock()
+        return location.node
 
     def _require_access(self, node: FileNode, access: int, uid: int, path: str) -> None:
         if access & WRITE and uid != ROOT_UID and node.device is None:

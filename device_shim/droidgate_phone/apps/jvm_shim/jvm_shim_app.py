@@ -109,8 +109,8 @@ class JvmScreen(JvmActivity):
 
     def view(self) -> View | None:
         """Return its current views."""
-        shown = process_of(self.context).call("activity_view", activity=self.number)
-        return View("column") if shown is None else read_view(shown)
+        fields = process_of(self.context).call("activity_view", activity=self.number)
+        return View("column") if fields is None else read_view(fields)
 
     def on_stop(self) -> None:
         """Report that nothing of it is seen."""
@@ -164,8 +164,8 @@ class HostProvider(ContentProvider):
 
     def open_for_reading(self, uri: str, caller_uid: int) -> bytes | None:
         """Return the content of the file that is opened."""
-        found = self._open(uri, None, caller_uid)
-        return None if found is None else base64.b64decode(str(found))
+        content = self._open(uri, None, caller_uid)
+        return None if content is None else base64.b64decode(str(content))
 
     def open_for_writing(self, uri: str, content: bytes, caller_uid: int) -> bool:
         """Write to the file that is opened."""
@@ -173,14 +173,14 @@ class HostProvider(ContentProvider):
 
     def _open(self, uri: str, content: str | None, caller_uid: int) -> object:
         try:
-            found: object = process_of(self.context).call_binder(
+            answer: object = process_of(self.context).call_binder(
                 "provider_open", **self._named(caller_uid, Uri(uri).provider), uri=uri, content=content
             )
         except AndroidError as error:
             if error.exception == _NOT_FOUND:
                 return None
             raise
-        return found
+        return answer
 
     def _named(self, caller_uid: int, authority: str | None = None) -> dict[str, object]:
         name = authority or f"{self.context.package}.{self.AUTHORITY}"
@@ -220,8 +220,8 @@ class ComputerProvider(HostProvider):
 
 def _named(*bases: tuple[type[_Class], str], package: str = _PACKAGE) -> dict[str, type[_Class]]:
     """Return a class for each Java class: the base that hands on what it is asked, with its name."""
-    named = {f"{package}.{name}": base for base, name in bases}
-    return {name: type(name, (base,), {"CLASS": name}) for name, base in named.items()}
+    bases_by_name = {f"{package}.{name}": base for base, name in bases}
+    return {name: type(name, (base,), {"CLASS": name}) for name, base in bases_by_name.items()}
 
 
 class JvmShimApp(App):
