@@ -138,7 +138,7 @@ def read_broadcast_result(
     hint = "timeout" if data.strip() == NAMES["no_answer_text"] else _token_of(data)
     if hints_count and hint is not None and hint != "timeout":
         return _failed(data, hint)
-    return MmcpToolResult(_named(value, data), hint=hint, value=value, text=data)
+    return MmcpToolResult(_named_values(value, data), hint=hint, value=value, text=data)
 
 
 def _read_ok(result: Json, context: ReadingContext) -> MmcpToolResult:
@@ -152,7 +152,7 @@ def _read_ok(result: Json, context: ReadingContext) -> MmcpToolResult:
         return _failed(result, token)
     value = _value_of(result, context.parse)
     return MmcpToolResult(
-        _named(value, result), value=value, text=result if isinstance(result, str) else None
+        _named_values(value, result), value=value, text=result if isinstance(result, str) else None
     )
 
 
@@ -181,7 +181,7 @@ def _value_of(result: Json, parse: JsonParser) -> Json:
         return result
 
 
-def _named(value: Json, result: Json) -> dict[str, Json]:
+def _named_values(value: Json, result: Json) -> dict[str, Json]:
     """Return a result as named values (row M44)."""
     if result is None:
         return {}

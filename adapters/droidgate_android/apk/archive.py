@@ -209,7 +209,7 @@ class Archive:
             raise InputError("its ZIP directory is cut off", place=self.name)
         if doubled:
             self.has_duplicates = True
-            self._mark(f"duplicate names, of which the first is read: {_shown(doubled)}")
+            self._mark(f"duplicate names, of which the first is read: {_names(doubled)}")
         if unusual:
             self._mark_unusual(positions)
         return positions
@@ -223,9 +223,9 @@ class Archive:
             if method & _NOT_STORED_NOR_DEFLATED:
                 packed.append(name)
         if encrypted:
-            self._mark(f"entries say that they are encrypted, which Android overlooks: {_shown(encrypted)}")
+            self._mark(f"entries say that they are encrypted, which Android overlooks: {_names(encrypted)}")
         if packed:
-            self._mark(f"entries have a compression method that Android does not know: {_shown(packed)}")
+            self._mark(f"entries have a compression method that Android does not know: {_names(packed)}")
 
     def _find_unsafe_names(self) -> frozenset[bytes]:
         lines = b"\n" + b"\n".join(self._positions)
@@ -234,7 +234,7 @@ class Archive:
             return frozenset()
         unsafe = [name for name in self._positions if _UNSAFE_NAME.search(name)]
         if unsafe:
-            self._mark(f"entries have names that are not paths inside it: {_shown(unsafe)}")
+            self._mark(f"entries have names that are not paths inside it: {_names(unsafe)}")
         return frozenset(unsafe)
 
     def report_evasive(self, message: str) -> None:
@@ -475,5 +475,5 @@ def _read_zip64(extra: bytes, size: int, compressed: int, offset: int) -> tuple[
     return size, compressed, offset
 
 
-def _shown(names: list[bytes]) -> str:
+def _names(names: list[bytes]) -> str:
     return shown_names([name.decode("utf-8", "backslashreplace") for name in names])

@@ -378,14 +378,14 @@ def _verify_entries(
         of_entry = frozenset(signature.certificate for signature in signatures if name in signature.names)
         hash_name = next((item for item in _HASHES if item[0] + "-digest" in (attributes or {})), None)
         if attributes is None or hash_name is None or not of_entry:
-            raise BrokenSignatureError(f'nobody signed "{_shown(name)}"')
+            raise BrokenSignatureError(f'nobody signed "{_printable_name(name)}"')
         if signers is not None and of_entry != signers:
-            raise BrokenSignatureError(f'others signed "{_shown(name)}" than the rest')
+            raise BrokenSignatureError(f'others signed "{_printable_name(name)}" than the rest')
         signers = of_entry
         digest = hashlib.new(hash_name[1])
         content.copy_entry(name, digest.update)
         if not hmac.compare_digest(digest.digest(), _decoded(attributes[hash_name[0] + "-digest"])):
-            raise BrokenSignatureError(f'"{_shown(name)}" is not what was signed')
+            raise BrokenSignatureError(f'"{_printable_name(name)}" is not what was signed')
     if not signers or _ANDROID_MANIFEST not in content:
         raise BrokenSignatureError(f"nobody signed {_ANDROID_MANIFEST}")
     return tuple(
@@ -393,5 +393,5 @@ def _verify_entries(
     )
 
 
-def _shown(name: str) -> str:
+def _printable_name(name: str) -> str:
     return name[:80].encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

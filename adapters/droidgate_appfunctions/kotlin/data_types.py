@@ -266,14 +266,14 @@ class TypeBuilder:
     def _scalar(self, kind: str, site: Site, common: Mapping[str, Any]) -> ScalarType:
         shape: dict[str, Any] = {}
         if kind == "int32":
-            rule = self._found(site, INT_VALUES)
+            rule = self._annotation_of(site, INT_VALUES)
             shape = self._enum(rule, int) if rule is not None else {}
         elif kind == "string":
-            rule = self._found(site, STRING_VALUES)
+            rule = self._annotation_of(site, STRING_VALUES)
             shape = self._text_values(rule) if rule is not None else {}
         return ScalarType(kind=kind, **common, **shape)  # type: ignore[arg-type]
 
-    def _found(self, site: Site, names: frozenset[str]) -> FoundAnnotation | None:
+    def _annotation_of(self, site: Site, names: frozenset[str]) -> FoundAnnotation | None:
         return self.classes.annotations.find(site.annotations, names, site.file, site.owner)
 
     def _enum(self, found: FoundAnnotation, kind: type) -> dict[str, Any]:
@@ -337,7 +337,7 @@ class TypeBuilder:
 
     def _uri(self, site: Site, common: Mapping[str, Any]) -> ObjectType:
         shape: dict[str, Any] = {"format": "uri"}
-        rule = self._found(site, URI_VALUES)
+        rule = self._annotation_of(site, URI_VALUES)
         schemes = (
             self.classes.annotations.optional(rule, "allowedSchemes", list) if rule is not None else None
         )
@@ -357,7 +357,7 @@ class TypeBuilder:
             STRING_VALUES: kotlin_type.name == "kotlin.String",
         }
         for names, fits in takes.items():
-            rule = None if fits else self._found(site, names)
+            rule = None if fits else self._annotation_of(site, names)
             if rule is not None:
                 message = f"@{rule.annotation.name[-1]} has no effect on {kotlin_type}"
                 self.classes.reports.not_understood(message, rule.file, rule.line, "remove it")

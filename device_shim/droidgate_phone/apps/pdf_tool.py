@@ -218,9 +218,9 @@ def problem_with(schema: Mapping[str, Json], value: Json, where: str = "") -> st
     """
     kind = str(schema.get("type", ""))
     if not _is_of_type(kind, value):
-        return f"{_named(where)} must be of type {kind}"
+        return f"{_quoted_place(where)} must be of type {kind}"
     if "enum" in schema and value not in schema["enum"]:
-        return f"{_named(where)} must be one of {write_json(schema['enum'])}"
+        return f"{_quoted_place(where)} must be one of {write_json(schema['enum'])}"
     if kind == "object":
         return _problem_with_object(schema, value, where)
     if kind == "array":
@@ -243,11 +243,11 @@ def _is_of_type(kind: str, value: Json) -> bool:
 def _problem_with_object(schema: Mapping[str, Json], value: Mapping[str, Json], where: str) -> str | None:
     for name in schema.get("required", []):
         if name not in value:
-            return f"{_named(_inside(where, name))} is missing"
+            return f"{_quoted_place(_inside(where, name))} is missing"
     properties = schema["properties"]
     for name, item in value.items():
         if name not in properties:
-            return f"{_named(_inside(where, name))} is not a parameter of this tool"
+            return f"{_quoted_place(_inside(where, name))} is not a parameter of this tool"
         problem = problem_with(properties[name], item, _inside(where, name))
         if problem is not None:
             return problem
@@ -256,9 +256,9 @@ def _problem_with_object(schema: Mapping[str, Json], value: Mapping[str, Json], 
 
 def _problem_with_array(schema: Mapping[str, Json], value: list[Json], where: str) -> str | None:
     if len(value) < schema.get("minItems", 0):
-        return f"{_named(where)} needs at least {schema['minItems']} entries"
+        return f"{_quoted_place(where)} needs at least {schema['minItems']} entries"
     if len(value) > schema.get("maxItems", _LARGEST_INT):
-        return f"{_named(where)} takes at most {schema['maxItems']} entries"
+        return f"{_quoted_place(where)} takes at most {schema['maxItems']} entries"
     problems = (
         problem_with(schema["items"], item, f"{where}[{position}]") for position, item in enumerate(value)
     )
@@ -267,26 +267,26 @@ def _problem_with_array(schema: Mapping[str, Json], value: list[Json], where: st
 
 def _problem_with_string(schema: Mapping[str, Json], value: str, where: str) -> str | None:
     if len(value) < schema.get("minLength", 0):
-        return f"{_named(where)} is too short"
+        return f"{_quoted_place(where)} is too short"
     if len(value) > schema.get("maxLength", _LARGEST_INT):
-        return f"{_named(where)} is longer than {schema['maxLength']} characters"
+        return f"{_quoted_place(where)} is longer than {schema['maxLength']} characters"
     if "pattern" in schema and not re.search(schema["pattern"], value):
-        return f"{_named(where)} must match {schema['pattern']}"
+        return f"{_quoted_place(where)} must match {schema['pattern']}"
     return None
 
 
 def _problem_with_integer(schema: Mapping[str, Json], value: float, where: str) -> str | None:
     least, most = schema.get("minimum", _SMALLEST_INT), schema.get("maximum", _LARGEST_INT)
     if value < least:
-        return f"{_named(where)} must be at least {least}"
-    return f"{_named(where)} must be at most {most}" if value > most else None
+        return f"{_quoted_place(where)} must be at least {least}"
+    return f"{_quoted_place(where)} must be at most {most}" if value > most else None
 
 
 def _inside(where: str, name: str) -> str:
     return f"{where}.{name}" if where else name
 
 
-def _named(where: str) -> str:
+def _quoted_place(where: str) -> str:
     return f'"{where}"' if where else "the parameters"
 
 

@@ -159,7 +159,7 @@ def _dump_battery(call: CommandCall, arguments: tuple[str, ...]) -> int:
     return 0
 
 
-def _shown(record: ActivityRecord, task: int) -> str:
+def _format_record(record: ActivityRecord, task: int) -> str:
     return f"ActivityRecord{{0 u0 {record.match.name.flatten_short()} t{task}}}"
 
 
@@ -171,12 +171,12 @@ def _dump_activity(call: CommandCall, arguments: tuple[str, ...]) -> int:
     for task in reversed(stack.tasks()):
         call.write(f"  * Task{{0 #{task.id} type=standard A={task.affinity}}}\n")
         for number, record in reversed(list(enumerate(task.activities))):
-            call.write(f"    * Hist  #{number}: {_shown(record, task.id)}\n")
+            call.write(f"    * Hist  #{number}: {_format_record(record, task.id)}\n")
     top = stack.top_record()
     if top is not None:
         number = next((task.id for task in stack.tasks() if top in task.activities), 0)
         name = "topResumedActivity" if call.system.release.at_least(30) else "mResumedActivity"
-        call.write(f"  {name}={_shown(top, number)}\n")
+        call.write(f"  {name}={_format_record(top, number)}\n")
     return 0
 
 

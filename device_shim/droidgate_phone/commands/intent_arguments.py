@@ -93,18 +93,18 @@ def _component(text: str) -> ComponentName:
     return component
 
 
-def _of(kind: ExtraKind, read: Callable[[str], str | int | float | bool]) -> ExtraReader:
+def _extra_reader(kind: ExtraKind, read: Callable[[str], str | int | float | bool]) -> ExtraReader:
     return lambda text: Extra(kind, read(text))
 
 
 _EXTRA_OPTIONS: Final[Mapping[str, ExtraReader]] = {
-    "-e": _of("string", str),
-    "--es": _of("string", str),
-    "--ei": _of("int", parse_number),
-    "--el": _of("long", _long),
-    "--ef": _of("float", lambda text: nearest_float(_fraction(text))),
-    "--ed": _of("double", _fraction),
-    "--ez": _of("boolean", _boolean),
+    "-e": _extra_reader("string", str),
+    "--es": _extra_reader("string", str),
+    "--ei": _extra_reader("int", parse_number),
+    "--el": _extra_reader("long", _long),
+    "--ef": _extra_reader("float", lambda text: nearest_float(_fraction(text))),
+    "--ed": _extra_reader("double", _fraction),
+    "--ez": _extra_reader("boolean", _boolean),
     # Android undoes no backslash here, though its help says so.
     "--esa": lambda text: Extra("string[]", tuple(_split(text, r"(?<!\\),"))),
     "--eia": lambda text: Extra("int[]", tuple(map(parse_number, _split(text)))),

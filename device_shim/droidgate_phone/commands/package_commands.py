@@ -370,7 +370,7 @@ _QUERIES: Final[Mapping[str, tuple[PartKind, str, str]]] = {
 def _run_query(verb: str, call: CommandCall, reader: ArgumentReader) -> int:
     kind, title, plural = _QUERIES[verb]
     query = _read_query(reader)
-    matches = _found(call, kind, query)
+    matches = _find_matches(call, kind, query)
     if not matches:
         call.write(f"No {plural} found\n")
         return 0
@@ -385,7 +385,7 @@ def _run_query(verb: str, call: CommandCall, reader: ArgumentReader) -> int:
     return 0
 
 
-def _found(call: CommandCall, kind: PartKind, query: _Query) -> list[Match]:
+def _find_matches(call: CommandCall, kind: PartKind, query: _Query) -> list[Match]:
     if not is_known_user(query.user):
         return []
     return call.system.resolver.query(kind, query.intent, caller_uid=call.uid, flags=query.flags)
@@ -401,7 +401,7 @@ def _brief_lines(match: Match, indent: str) -> str:
 def _run_resolve(call: CommandCall, reader: ArgumentReader) -> int:
     query = _read_query(reader)
     query.flags |= MATCH_DEFAULT_ONLY if query.intent.component is None else 0
-    matches = _found(call, "activity", query)
+    matches = _find_matches(call, "activity", query)
     if not matches:
         call.write("No activity found\n")
         return 0

@@ -360,7 +360,7 @@ class VirtualFiles:
             VirtualFileError: it is not there, or may not be seen.
         """
         with self.lock:
-            return self._existing(path, uid).status()
+            return self._require_node(path, uid).status()
 
     def lstat(self, path: str, *, uid: int = ROOT_UID) -> FileStatus:
         """Return what the path names: of a symbolic link, the link itself.
@@ -369,7 +369,7 @@ class VirtualFiles:
             VirtualFileError: it is not there, or may not be seen.
         """
         with self.lock:
-            return self._existing(path, uid, follow=False).status()
+            return self._require_node(path, uid, follow=False).status()
 
     def list(self, path: str, *, uid: int = ROOT_UID) -> list[str]:
         """Return the names in a directory, sorted by code point.
@@ -378,7 +378,7 @@ class VirtualFiles:
             VirtualFileError: it is not a directory, does not exist, or may not be read.
         """
         with self.lock:
-            node = self._existing(path, uid)
+            node = self._require_node(path, uid)
             if not node.is_directory:
                 raise VirtualFileError(errno.ENOTDIR, path)
             self._require_access(node, READ, uid, path)
@@ -388,7 +388,7 @@ class VirtualFiles:
         """Return whether a user may READ, WRITE or SEARCH (execute) what the path leads to."""
         with self.lock:
             try:
-                return self._existing(path, uid).permits(access, uid)
+                return self._require_node(path, uid).permits(access, uid)
             except VirtualFileError:
                 return False
 
@@ -399,7 +399,7 @@ class VirtualFiles:
             VirtualFileError: EINVAL where it is something else, or it is not there.
         """
         with self.lock:
-            node = self._existing(path, uid, follow=False)
+            node = self._require_node(path, uid, follow=False)
             if not node.is_link:
                 raise VirtualFileError(errno.EINVAL, path)
             return node.target
@@ -411,7 +411,7 @@ class VirtualFiles:
             VirtualFileError: the path does not exist.
         """
         with self.lock:
-            return self._existing(path, ROOT_UID).path()
+            return self._require_node(path, ROOT_UID).path()
 
     def read(self, path: str, offset: int = 0, length: int = -1, *, uid: int = ROOT_UID) -> bytes:
         """Return `length` bytes from `offset`, fewer at the end; -1 for all the rest.
@@ -430,7 +430,7 @@ class VirtualFiles:
             VirtualFileError: it is not there, is a directory or may not be read.
         """
         with self.lock:
-            node = self._existing(path, uid)
+            node = self._require_node(path, uid)
             self._require_access(node, READ, uid, path)
             return PhoneFileReader(self, node, path)
 
@@ -555,12 +555,12 @@ class VirtualFiles:
     def share_directory(self, path: str) -> None:
         """Make a directory's tree behave as Android's shared storage: modes there are 0660 and 02770."""
         with self.lock:
-            self._shared.append(self._existing(path, ROOT_UID))
+            self._shared.append(self._require_node(path, ROOT_UID))
 
     def mount(self, path: str, *, read_only: bool) -> None:
         """Make a directory the root of a file system; only root writes to one that is read-only."""
         with self.lock:
-            self._existing(path, ROOT_UID).read_only = read_only
+            self._require_node(path, ROOT_UID).read_only = read_only
 
     def symlink(self, target: str, path: str, *, uid: int = ROOT_UID) -> None:
         """Make a symbolic link at `path`.
@@ -609,7 +609,7 @@ class VirtualFiles:
             VirtualFileError: it is not there, or `uid` is not root (EPERM).
         """
         with self.lock:
-            node = self._existing(path, uid)
+            node = self._require_node(path, uid)
             if uid != ROOT_UID:
                 raise VirtualFileError(errno.EPERM, path)
             node.uid = owner
@@ -662,14 +662,14 @@ class VirtualFiles:
             raise VirtualFileError(errno.ENOTDIR, path)
         return _Found(current.parent or current, current.name, current)
 
-    def _existing(self, path: str, uid: int, *, follow: bool = True) -> FileNode:
+    def _require_node(self, path: str, uid: int, *, follow: bool = True) -> FileNode:
         node = self._find(path, uid, follow=follow).node
         if node is None:
             raise VirtualFileError(errno.ENOENT, path)
         return node
 
     def _owned(self, path: str, uid: int) -> FileNode:
-        node = self._existing(path, uid)
+        node = self._require_node(path, uid)
         if uid not in {ROOT_UID, node.uid} and not (self._is_shared(node) and node.permits(WRITE, uid)):
             raise VirtualFileError(errno.EPERM, path)
         return node

@@ -164,7 +164,7 @@ class ActivityStack:
         if new_task and crossed.flags & FLAG_CLEAR_TASK:
             self._clear(match.package.name)
         with self._lock:
-            existing = self._existing(match, crossed, new_task=new_task)
+            existing = self._reuse_activity(match, crossed, new_task=new_task)
             if existing is not None:
                 return existing
             process = self._core.start_process(match.package, match.component.process)
@@ -356,7 +356,7 @@ class ActivityStack:
             raise AndroidNotModelledError(f"the code of activity {match.name.flatten_short()}")
         return activity
 
-    def _existing(
+    def _reuse_activity(
         self, match: Match, intent: Intent, *, new_task: bool
     ) -> tuple[StartOutcome, ActivityRecord] | None:
         """Return an activity that is brought to the front or asked again in place of a new one."""

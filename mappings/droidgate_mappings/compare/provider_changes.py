@@ -371,12 +371,12 @@ _TITLES: Final = {
 Weighing = Callable[[Effect], Weight]
 
 
-def _given(effect: Effect) -> Weight:
+def _weigh_input(effect: Effect) -> Weight:
     """Return the weight where callers give the value: inputs."""
     return _weight_of(effect, effect.kept)
 
 
-def _taken(effect: Effect) -> Weight:
+def _weigh_output(effect: Effect) -> Weight:
     """Return the weight where callers take the value: outputs."""
     return _weight_of(effect, effect.known)
 
@@ -492,7 +492,7 @@ def _compare_providers(old: Provider, new: Provider) -> tuple[ProviderComparison
         *_compare_dialects(old, new),
         *compare_access(old, "", new, ""),
     ]
-    changes += _weighed(compare_extensions(old.extensions, "", new.extensions, ""), _given)
+    changes += _weighed(compare_extensions(old.extensions, "", new.extensions, ""), _weigh_input)
     changes += _compare_unreached(old, new)
     pairing = _Capabilities(old, new)
     capabilities = pairing.compare()
@@ -626,14 +626,14 @@ class _Capabilities:
         input_differences = self.comparison().compare_arguments(
             At(old.input, f"{old_pointer}/input"), At(new.input, f"{new_pointer}/input")
         )
-        changes += _weighed(input_differences, _given)
+        changes += _weighed(input_differences, _weigh_input)
         changes += self.compare_outputs(
             old.output, f"{old_pointer}/output", new.output, f"{new_pointer}/output"
         )
         changes += _compare_effects(old, old_pointer, new, new_pointer)
         changes += compare_access(old, old_pointer, new, new_pointer)
         changes += _weighed(
-            compare_extensions(old.extensions, old_pointer, new.extensions, new_pointer), _given
+            compare_extensions(old.extensions, old_pointer, new.extensions, new_pointer), _weigh_input
         )
         return changes
 
@@ -650,7 +650,8 @@ class _Capabilities:
         was_empty, is_empty = before is None or before.kind == "null", after is None or after.kind == "null"
         if before is not None and after is not None and was_empty == is_empty:
             return _weighed(
-                self.comparison().compare_roots(At(before, old_pointer), At(after, new_pointer)), _taken
+                self.comparison().compare_roots(At(before, old_pointer), At(after, new_pointer)),
+                _weigh_output,
             )
         removed = is_empty and not was_empty
         message = "no result is declared any more" if removed else "a result is declared now"
@@ -709,11 +710,11 @@ def _weighed(differences: Iterable[Difference], weigh: Weighing) -> list[Change]
 
 
 def _weighed_change(difference: Difference, weigh: Weighing) -> Change:
-    weight = weigh(difference.effect)
-    message = difference.message
+    effect, message = difference.effect, difference.message
+    weight = weigh(effect)
     if weight is Weight.NOT_DECIDED:
-        message += f"; not decided: {difference.effect.reason}"
-    values = difference.effect.gone if weigh is _given else difference.effect.come if weigh is _taken else ()
+        message += f"; not decided: {effect.reason}"
+    values = effect.gone if weigh is _weigh_input else effect.come if weigh is _weigh_output else ()
     return Change(
         code=difference.code,
         weight=weight,

@@ -155,7 +155,7 @@ class HostProvider(ContentProvider):
         """Hand a call on."""
         answer = process_of(self.context).call_binder(
             "provider_call",
-            **self._named(caller_uid),
+            **self._call_fields(caller_uid),
             method=method,
             argument=argument,
             extras=write_bundle(extras),
@@ -174,7 +174,7 @@ class HostProvider(ContentProvider):
     def _open(self, uri: str, content: str | None, caller_uid: int) -> object:
         try:
             answer: object = process_of(self.context).call_binder(
-                "provider_open", **self._named(caller_uid, Uri(uri).provider), uri=uri, content=content
+                "provider_open", **self._call_fields(caller_uid, Uri(uri).provider), uri=uri, content=content
             )
         except AndroidError as error:
             if error.exception == _NOT_FOUND:
@@ -182,7 +182,7 @@ class HostProvider(ContentProvider):
             raise
         return answer
 
-    def _named(self, caller_uid: int, authority: str | None = None) -> dict[str, object]:
+    def _call_fields(self, caller_uid: int, authority: str | None = None) -> dict[str, object]:
         name = authority or f"{self.context.package}.{self.AUTHORITY}"
         return {"class_name": self.CLASS, "authority": name, "uid": caller_uid}
 
@@ -218,7 +218,7 @@ class ComputerProvider(HostProvider):
     AUTHORITY = "computer"
 
 
-def _named(*bases: tuple[type[_Class], str], package: str = _PACKAGE) -> dict[str, type[_Class]]:
+def _classes(*bases: tuple[type[_Class], str], package: str = _PACKAGE) -> dict[str, type[_Class]]:
     """Return a class for each Java class: the base that hands on what it is asked, with its name."""
     bases_by_name = {f"{package}.{name}": base for base, name in bases}
     return {name: type(name, (base,), {"CLASS": name}) for name, base in bases_by_name.items()}
@@ -228,22 +228,22 @@ class JvmShimApp(App):
     """Behaviour of every shim whose Java classes run."""
 
     PACKAGE = _PACKAGE
-    SERVICES = _named((JvmService, "frontends.ToolService"), (JvmService, "backends.ShellIdentityService"))
-    ACTIVITIES = _named(
+    SERVICES = _classes((JvmService, "frontends.ToolService"), (JvmService, "backends.ShellIdentityService"))
+    ACTIVITIES = _classes(
         (JvmActivity, "backends.TrampolineActivity"),
         (JvmActivity, "frontends.MmcpActivity"),
         (JvmScreen, "consent.ConsentActivity"),
         (JvmScreen, "consent.ManageActivity"),
     )
-    RECEIVERS = _named((MmcpReceiver, "frontends.MmcpReceiver"))
-    PROVIDERS = _named((HostProvider, "host.HostProvider"))
-    APP_FUNCTION_SERVICES = _named((FunctionService, "frontends.FunctionService"))
-    INSTRUMENTATIONS = _named((ShellIdentityInstrumentation, "backends.ShellIdentityInstrumentation"))
+    RECEIVERS = _classes((MmcpReceiver, "frontends.MmcpReceiver"))
+    PROVIDERS = _classes((HostProvider, "host.HostProvider"))
+    APP_FUNCTION_SERVICES = _classes((FunctionService, "frontends.FunctionService"))
+    INSTRUMENTATIONS = _classes((ShellIdentityInstrumentation, "backends.ShellIdentityInstrumentation"))
 
 
 class JvmAgentApp(App):
     """Behaviour of every agent app whose Java classes run."""
 
     PACKAGE = AgentApp.PACKAGE
-    ACTIVITIES = _named((JvmScreen, "MainActivity"), (JvmActivity, "CallActivity"), package=PACKAGE)
-    PROVIDERS = _named((ComputerProvider, "ComputerProvider"), package=PACKAGE)
+    ACTIVITIES = _classes((JvmScreen, "MainActivity"), (JvmActivity, "CallActivity"), package=PACKAGE)
+    PROVIDERS = _classes((ComputerProvider, "ComputerProvider"), package=PACKAGE)
