@@ -73,8 +73,8 @@ def xml_dump(aapt2: Path, apk: Path, name: str) -> list[str]:
     Left out: which SDK the compiler had, prefixes of namespaces, and indentation, which counts namespaces.
     """
     lines = run_tool(aapt2, "dump", "xmltree", apk, "--file", name).splitlines()
-    kept = (line for line in lines if not re.search(r"compileSdkVersion|platformBuildVersion|^ *N: ", line))
-    return [line.strip() for line in kept]
+    text = (line for line in lines if not re.search(r"compileSdkVersion|platformBuildVersion|^ *N: ", line))
+    return [line.strip() for line in text]
 
 
 def resource_dump(aapt2: Path, apk: Path) -> str:

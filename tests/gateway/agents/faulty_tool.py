@@ -168,11 +168,11 @@ class Radio(Receiver):
         if intent.action == "com.example.ACTION_MMCP_DISCOVERY":
             tools = Extra("string", "echo") if fault == "tools as text" else Extra("string[]", ("echo",))
             parameters = "text: string" if fault == "parameters as prose" else '{"text": "string"}'
-            found = {
+            extras = {
                 "echo.description": Extra("string", "It echoes."),
                 "echo.parameters": Extra("string", parameters),
             }
-            return BroadcastResult(-1, None, Bundle({**found, "tools": tools}))
+            return BroadcastResult(-1, None, Bundle({**extras, "tools": tools}))
         return None if fault == "no data" else BroadcastResult(-1, "Error: unknown tool")
 
 
@@ -188,8 +188,8 @@ class Functions(AppFunctionService):
     ) -> None:
         del function_id, calling_package
         fault, text, count = Planted.fault, parameters.get("text"), parameters.get("count", [1])
-        known = {"text", "count"}
-        if fault == "silent" or (fault == "silent on more" and not parameters.keys() <= known):
+        names = {"text", "count"}
+        if fault == "silent" or (fault == "silent on more" and not parameters.keys() <= names):
             return
         if fault == "crash" and not parameters:
             raise AppCrashError

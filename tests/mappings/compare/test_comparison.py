@@ -31,8 +31,8 @@ def _changes(comparison: Comparison) -> list[tuple[str, str]]:
 
 
 def _do(item: Type | None = None, *, output: Type | None = None, **facts: Any) -> Provider:
-    taken: dict[str, Any] = {} if item is None else {"input": item}
-    return _provider(Capability(id="do", output=output, **taken), **facts)
+    inputs: dict[str, Any] = {} if item is None else {"input": item}
+    return _provider(Capability(id="do", output=output, **inputs), **facts)
 
 
 def _given(schema: Schema) -> Provider:
