@@ -98,7 +98,7 @@ def _version_printed_with(*arguments: str) -> Callable[[Path], Version]:
     return read
 
 
-def _existing(path: Path) -> Callable[[], Path | None]:
+def _if_present(path: Path) -> Callable[[], Path | None]:
     return lambda: path if path.exists() else None
 
 
@@ -128,7 +128,7 @@ def _jar(coordinate: str, variable: str | None = None) -> Callable[[], Path | No
     def find() -> Path | None:
         value = os.environ.get(variable) if variable else None
         if value:
-            return _existing(Path(value))()
+            return _if_present(Path(value))()
         return next(iter(maven_jars(coordinate)), None)
 
     return find
@@ -401,7 +401,7 @@ PARTS = {
     for part in (
         _debian("aapt2", "aapt", "resources and manifests that we write compile with Android's own compiler",
             (2, 19), ("version",), elsewhere=_SDK),
-        Part("framework-res", _existing(FRAMEWORK_RESOURCES),
+        Part("framework-res", _if_present(FRAMEWORK_RESOURCES),
             "what we write links against Android's own resources",
             "Debian: apt install android-framework-res"),
         Part("adb", _adb, "the real adb works with the virtual phone",

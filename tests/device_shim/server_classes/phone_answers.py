@@ -19,7 +19,7 @@ _CLASSES = {
 Question = dict[str, Any]
 
 
-def _shown(extra: Extra) -> list[object] | None:
+def _value_of(extra: Extra) -> list[object] | None:
     value = extra.value
     if value is None:
         return None
@@ -53,7 +53,7 @@ def parse_arguments(question: Question) -> Question:
         "flags": intent.flags,
         "component": None if intent.component is None else intent.component.flatten(),
         "categories": list(intent.categories),
-        "extras": {key: _shown(extra) for key, extra in values.items()},
+        "extras": {key: _value_of(extra) for key, extra in values.items()},
         "bundle": show_bundle(intent.extras) if values and not has_array else None,
         "wait": start.wait,
         "stop": start.stop,

@@ -214,7 +214,7 @@ def _filter(random: Random) -> dict[str, Any]:
     }
 
 
-def _asked(random: Random, of: dict[str, Any], wildcards: Sequence[str]) -> dict[str, Any]:
+def _random_intent(random: Random, of: dict[str, Any], wildcards: Sequence[str]) -> dict[str, Any]:
     """Return an intent that often matches a filter."""
     intent = {
         "action": random.choice(("a.B", "a.B", "a.B", "a.C", None, "", *wildcards)),
@@ -244,7 +244,7 @@ def random_match(random: Random) -> dict[str, Any]:
     """Return a filter and an intent that often matches it, with or without wildcards in the intent."""
     wildcards = ["*"] if random.random() < 0.3 else []
     declared = _filter(random)
-    return {"filter": declared, "wildcards": bool(wildcards), **_asked(random, declared, wildcards)}
+    return {"filter": declared, "wildcards": bool(wildcards), **_random_intent(random, declared, wildcards)}
 
 
 def random_resolution(random: Random) -> dict[str, Any]:
@@ -256,7 +256,7 @@ def random_resolution(random: Random) -> dict[str, Any]:
             filters[-1] |= {"actions": ["a.B"], "schemes": [], "specific_parts": []}
         app, system = random.choice(("com.x", "com.x", "com.a")), random.random() < 0.2
         components.append({"app": app, "system": system, "filters": filters})
-    intent = _asked(random, random.choice(random.choice(components)["filters"]), [])
+    intent = _random_intent(random, random.choice(random.choice(components)["filters"]), [])
     if random.random() < 0.5:
         intent |= {"data": None, "asked": []}
     package = random.choice((None, "com.x"))

@@ -651,7 +651,7 @@ def _hostile(text: str) -> CoverageReport:
     return hostile.model_copy(update=parts)
 
 
-def _shown(text: str) -> str:
+def _visible(text: str) -> str:
     """Return how the page shows a text, computed here from what the documents promise."""
     return "".join(
         item if 0x20 <= ord(item) < 0x7F else item.encode("unicode-escape").decode() for item in text
@@ -666,9 +666,9 @@ def test_hostile_texts_stay_texts(text: str, open_report: OpenReport) -> None:
     page.run("$('#matrix tbody .link').click()")
     page.wait("$('#sheet pre')")
     declared = page.run("$('#sheet pre').textContent")
-    in_sheet = _shown(text) if len(text) <= 160 else f"{text[:159]}\N{HORIZONTAL ELLIPSIS}"
+    in_sheet = _visible(text) if len(text) <= 160 else f"{text[:159]}\N{HORIZONTAL ELLIPSIS}"
 
-    assert page.run("$('h1').textContent") == _shown(text)
+    assert page.run("$('h1').textContent") == _visible(text)
     assert page.run("$('#sheet-title').textContent") == in_sheet
     assert json.loads(declared) == {"id": text}
     assert declared.isprintable() or set(declared) - {"\n"} == set(re.sub(r"[^\x20-\x7e]", "", declared))

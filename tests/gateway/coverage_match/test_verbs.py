@@ -18,7 +18,7 @@ from requirements_of_tests import CHECKOUT
 CLOCK_IN = CHECKOUT / "device_shim/apps/clock-in/app/src/main/res/xml/mcp_capabilities.xml"
 
 
-def _said(*names: str, description: bool = False) -> list[CapabilityText]:
+def _texts_of(*names: str, description: bool = False) -> list[CapabilityText]:
     """Return a capability of an app of its own for each name."""
     return [
         CapabilityText(
@@ -33,8 +33,8 @@ def _said(*names: str, description: bool = False) -> list[CapabilityText]:
 
 
 def _groups(*names: str, description: bool = False) -> set[frozenset[str]]:
-    names_by_key = {item.key: item.name for item in _said(*names, description=description)}
-    matching = match_all(_said(*names, description=description))
+    names_by_key = {item.key: item.name for item in _texts_of(*names, description=description)}
+    matching = match_all(_texts_of(*names, description=description))
     return {frozenset(names_by_key[key] for key in keys) for keys in matching.groups}
 
 
@@ -127,7 +127,7 @@ def test_names_that_begin_with_one_unknown_word_are_not_surely_the_same() -> Non
     """They may do the same (`rebur_recipe`), or name the same (`espresso_recipe`)."""
     vocabulary = Vocabulary()
     names = "espresso_recipe", "espresso_stock", "vepaki_stock", "order_stock"
-    features = [features_of(declared_text(item), vocabulary) for item in _said(*names)]
+    features = [features_of(declared_text(item), vocabulary) for item in _texts_of(*names)]
     scorer = Scorer(features)
     first, *others = map(scorer.prepare, features)
     assert [signals(scorer, first, other)[0] for other in others] == [0.4, 0.0, 0.0]
