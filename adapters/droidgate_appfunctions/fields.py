@@ -100,13 +100,13 @@ class Fields:
 
     def child(self, name: str) -> Element | None:
         """Take the only child of a name; the last where there are several."""
-        found = self._groups.pop(name, None)
-        if found is None:
+        elements = self._groups.pop(name, None)
+        if elements is None:
             return None
-        if len(found) > 1:
-            message = f"<{name}> occurs {len(found)} times; only the last one is read"
-            self.source.allow("A03", message, found[-1], lost=True)
-        return found[-1]
+        if len(elements) > 1:
+            message = f"<{name}> occurs {len(elements)} times; only the last one is read"
+            self.source.allow("A03", message, elements[-1], lost=True)
+        return elements[-1]
 
     def peek(self, name: str) -> list[Element]:
         """Return the children of a name that are left, and leave them."""
@@ -126,8 +126,8 @@ class Fields:
         Raises:
             InputError: there is an element inside; Android drops the whole file for it.
         """
-        found = self.child(name)
-        return None if found is None else self._read_text(found)
+        element = self.child(name)
+        return None if element is None else self._read_text(element)
 
     def _read_text(self, element: Element) -> str:
         inside = next((item for item in element if isinstance(item.tag, str)), None) if len(element) else None
@@ -150,8 +150,8 @@ class Fields:
 
     def flag(self, name: str) -> bool | None:
         """Take a boolean as Java's parseBoolean reads it."""
-        found = self.child(name)
-        return None if found is None else self.read_flag(found)
+        element = self.child(name)
+        return None if element is None else self.read_flag(element)
 
     def read_flag(self, element: Element) -> bool:
         """Return an element's boolean: true only for the word `true` in any case."""
@@ -169,16 +169,16 @@ class Fields:
         Raises:
             InputError: it is not one; Android drops the whole file for it.
         """
-        found = self.child(name)
-        if found is None:
+        element = self.child(name)
+        if element is None:
             return None
-        word = self._read_text(found).strip(_BLANK)
+        word = self._read_text(element).strip(_BLANK)
         digits = word[1:] if word[:1] in {"-", "+"} else word
         if digits.isascii() and digits.isdigit() and len(digits) < 20 and int(word) in _LONG:  # noqa: PLR2004
             return int(word)
         message = f"<{name}> is {word!r}, which is not a 64-bit integer"
         raise self.source.error(
-            message, found, "write digits; Android drops the whole file for anything else"
+            message, element, "write digits; Android drops the whole file for anything else"
         )
 
     def document_id(self, row: str = "A05") -> str | None:
@@ -205,8 +205,8 @@ def check_noise(root: Element, source: ElementSource) -> None:
 
 
 def _attributes_of(element: Element) -> str:
-    named = (str(name).rpartition("}") for name in element.attrib)
-    names = [name for namespace, _, name in named if namespace != f"{{{TOOLS_NAMESPACE}"]
+    split_names = (str(name).rpartition("}") for name in element.attrib)
+    names = [name for namespace, _, name in split_names if namespace != f"{{{TOOLS_NAMESPACE}"]
     return f"the attribute{'s' if len(names) > 1 else ''} {', '.join(names)[:_MAX_NAMES]}"
 
 

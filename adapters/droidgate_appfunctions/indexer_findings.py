@@ -172,12 +172,12 @@ def _findings_of_functions(reports: Sequence[IndexingReport]) -> Iterator[Findin
 def _collect(
     reports: Sequence[IndexingReport], holds: Callable[[IndexedDocument], bool]
 ) -> dict[str, tuple[IndexedDocument, list[Release]]]:
-    found: dict[str, tuple[IndexedDocument, list[Release]]] = {}
+    documents_by_id: dict[str, tuple[IndexedDocument, list[Release]]] = {}
     for report in reports:
         for document in report.documents.values():
             if document.is_function and holds(document):
-                found.setdefault(document.id, (document, []))[1].append(report.release)
-    return found
+                documents_by_id.setdefault(document.id, (document, []))[1].append(report.release)
+    return documents_by_id
 
 
 def _indexing_findings(

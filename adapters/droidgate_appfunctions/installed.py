@@ -63,13 +63,13 @@ def read_installed(application: Application, state: InstalledState, context: Rea
     rest = [function for function in state.functions if function.id not in declared]
     place = Place(path=application.place.path, inner="cmd app_function list-app-functions")
     reader = ListingReader(place, ReadingContext(strict=context.strict))
-    found = list(_providers_of(rest, application, reader))
+    listed_providers = list(_providers_of(rest, application, reader))
     return Reading(
-        (*(_with_states(provider, listed, state.facts) for provider in reading.providers), *found),
+        (*(_with_states(provider, listed, state.facts) for provider in reading.providers), *listed_providers),
         (
             *reading.findings,
             *_not_indexed(reading, listed, application, state.facts),
-            *_only_listed(found),
+            *_only_listed(listed_providers),
             *reader.context.findings,
         ),
         (*reading.problems, *reader.problems),
@@ -98,12 +98,12 @@ def _with_states(provider: Provider, listed: Mapping[str, ListedFunction], facts
     default = defaults.pop() if len(defaults) == 1 else None
 
     def stated(capability: Capability) -> Capability:
-        found = listed.get(capability.id)
-        if found is None:
+        entry = listed.get(capability.id)
+        if entry is None:
             state = State(indexed=False)
         else:
-            is_silent = found.enabled is None and "enabledByDefault" not in found.document
-            enabled = default if is_silent and not found.of_application else found.enabled
+            is_silent = entry.enabled is None and "enabledByDefault" not in entry.document
+            enabled = default if is_silent and not entry.of_application else entry.enabled
             state = State(enabled=enabled, indexed=True)
         return capability.model_copy(update={"state": state})
 

@@ -121,10 +121,10 @@ def _files_of(application: Application, files: AppFiles) -> Iterator[TextFile]:
             if property_.name not in {names.v1, names.v2, names.schema_}:
                 continue
             assets = str(property_.value).split(",") if isinstance(property_.value, str) else ()
-            found = [files.asset(name.strip()) for name in assets if name.strip()]
+            named_files = [files.asset(name.strip()) for name in assets if name.strip()]
             if property_.resource is not None:
-                found.append(files.resource(property_.resource))
-            for file in found:
+                named_files.append(files.resource(property_.resource))
+            for file in named_files:
                 if file is not None and file.place.path not in seen:
                     seen.add(file.place.path)
                     yield file
@@ -260,8 +260,8 @@ _WITHOUT_KDOC: Final = (
 
 
 def _parameters_of(capability: Capability) -> Iterable[tuple[str, Property]]:
-    taken = capability.input
-    return taken.properties.items() if isinstance(taken, ObjectType) else ()
+    input_type = capability.input
+    return input_type.properties.items() if isinstance(input_type, ObjectType) else ()
 
 
 def _declares_functions(application: Application) -> bool:

@@ -179,8 +179,8 @@ class ListingReader:
             message = f"the signature of {function.id!r} cannot be read: {error.message}"
             self.problems.append(InputError(message, place=str(self.place), hint=error.hint))
             return Capability(id=function.id, state=state, source=self.place)
-        for kept in facts_of(capability.extensions).get("elements", ()):
-            message = f"{kept[0]} of the function {function.id} is kept as written"
+        for element in facts_of(capability.extensions).get("elements", ()):
+            message = f"{element[0]} of the function {function.id} is kept as written"
             self._report(LISTED_PROPERTY_KEPT, Level.READ, pointer, message)
         return capability.model_copy(update={"id": function.id, "state": state, "source": self.place})
 

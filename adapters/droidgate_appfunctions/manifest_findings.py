@@ -67,10 +67,10 @@ def _check_meta_data(component: Component) -> Iterator[Finding]:
 
 def _check_properties(component: Component) -> Iterator[Finding]:
     names = load_indexing().names
-    known = (names.v1, names.v2, names.schema_, names.app_metadata)
+    property_names = (names.v1, names.v2, names.schema_, names.app_metadata)
     for property_ in component.properties:
-        if property_.name.startswith(f"{names.v1}.") and property_.name not in known:
-            nearest = next(iter(get_close_matches(property_.name, known, n=1, cutoff=0)), names.v2)
+        if property_.name.startswith(f"{names.v1}.") and property_.name not in property_names:
+            nearest = next(iter(get_close_matches(property_.name, property_names, n=1, cutoff=0)), names.v2)
             message = f"Android does not read the property {property_.name}"
             yield UNKNOWN_PROPERTY.broken(message, source=property_.place, hint=f"write {nearest}")
 

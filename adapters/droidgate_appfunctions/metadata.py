@@ -81,14 +81,14 @@ def read_metadata(
         message = f"the root element is <{local_name(root)}>, not <{NAMES['metadata_root']}>"
         raise source.error(message, root, f"write <{NAMES['metadata_root']}>; agents get no guidance from it")
     facts: dict[str, Json] = {}
-    found = _read_attributes(root, source, facts)
+    attributes = _read_attributes(root, source, facts)
     if compiled:
-        found = {name: _source_text(value) for name, value in found.items()}
+        attributes = {name: _source_text(value) for name, value in attributes.items()}
     texts: dict[str, str | None] = {}
     for name in _KNOWN_ATTRIBUTES:
-        texts[name] = _text(found.get(name), resources)
+        texts[name] = _text(attributes.get(name), resources)
         if texts[name] is not None:
-            del found[name]
+            del attributes[name]
     instructions, legacy = texts[_INSTRUCTIONS], texts[_DESCRIPTION]
     if instructions is None:
         instructions = legacy
@@ -96,9 +96,9 @@ def read_metadata(
         facts["metadataAttribute"] = _INSTRUCTIONS
         if legacy is not None:
             facts["legacyDescription"] = legacy
-    if found:
+    if attributes:
         # References that do not resolve are among them, as written.
-        facts["metadataAttributes"] = dict(found)
+        facts["metadataAttributes"] = dict(attributes)
     _check_content(root, source)
     children = [kept_element(child) for child in child_elements(root)]
     if children:

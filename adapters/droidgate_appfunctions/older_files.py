@@ -53,7 +53,7 @@ def keep_older_files(
         InputError: the reading is strict, and a file cannot be read.
     """
     read: list[FunctionsFile] = []
-    kept: list[Json] = []
+    elements: list[Json] = []
     for file in files:
         try:
             root = parse_document(file.text, file.place.path, context)
@@ -63,12 +63,12 @@ def keep_older_files(
                 raise
             problems.append(error)
         else:
-            kept += [kept_element(child_element) for child_element in child_elements(root)]
+            elements += [kept_element(child_element) for child_element in child_elements(root)]
     if not read:
         return
     differences = list(_differences(merge_files(read, context), functions))
     context.findings += differences
-    functions.facts[OTHER_FUNCTIONS if differences else SAME_FUNCTIONS] = kept
+    functions.facts[OTHER_FUNCTIONS if differences else SAME_FUNCTIONS] = elements
 
 
 def keep_loose_files(
@@ -112,11 +112,11 @@ def _function_names(file: TextFile) -> set[str]:
 
 def _differences(older: FunctionsFile, newer: FunctionsFile) -> Iterator[Finding]:
     for name, capability in older.capabilities.items():
-        known = newer.capabilities.get(name)
-        if known is None:
+        newer_capability = newer.capabilities.get(name)
+        if newer_capability is None:
             message = f"the function {name!r} is only in the file of version 1; Android 17 does not list it"
         else:
-            changed = list(_changed_parts(capability, known))
+            changed = list(_changed_parts(capability, newer_capability))
             if not changed:
                 continue
             parts = " and ".join(changed)

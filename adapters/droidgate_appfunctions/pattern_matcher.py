@@ -14,8 +14,8 @@ _SPECIAL = re.compile(r"([\\^$.|?*+()\[\]{}/])")
 
 def patterns_of(facts: Mapping[str, Json]) -> list[Json] | None:
     """Return the pattern documents that a type's facts keep, None where there are none."""
-    kept: list[Json] | None = facts.get("patterns", facts.get("otherPatterns"))
-    return kept
+    patterns: list[Json] | None = facts.get("patterns", facts.get("otherPatterns"))
+    return patterns
 
 
 def fact_of_patterns(patterns: Sequence[Json], pattern: str | None) -> str:
@@ -68,8 +68,8 @@ _RANGE = re.compile(r"\+|\{\d+(?:,\d*)?\}")
 
 
 def _set_or_range(rest: str) -> str | None:
-    found = _SET.match(rest) or _RANGE.match(rest)
-    return found[0] if found is not None else None
+    match = _SET.match(rest) or _RANGE.match(rest)
+    return match[0] if match is not None else None
 
 
 def _glob(glob: str, find_more: Callable[[str], str | None]) -> str:

@@ -292,9 +292,9 @@ class _ApplicationReader:
             self.allow("A19", message, service.place)
             return self.provider(None, service)
         schema = self.attempt(self.read_schema, element, service)
-        known = len(self.problems)
+        problem_count = len(self.problems)
         functions = self.read_both(stated, older, "service", schema)
-        if functions is None and len(self.problems) > known:
+        if functions is None and len(self.problems) > problem_count:
             return None
         return self.provider(functions, service, schema)
 
@@ -327,13 +327,13 @@ class _ApplicationReader:
 
     def find_mistake(self, *components: Component | None) -> MetaData | None:
         for component in components:
-            for found in () if component is None else component.meta_data:
-                if usually_names_functions(found) or self.names_functions(found):
+            for entry in () if component is None else component.meta_data:
+                if usually_names_functions(entry) or self.names_functions(entry):
                     message = (
-                        f"<meta-data> {found.name} names the functions file; Android only looks at <property>"
+                        f"<meta-data> {entry.name} names the functions file; Android only looks at <property>"
                     )
-                    self.allow("A18", message, found.place)
-                    return found
+                    self.allow("A18", message, entry.place)
+                    return entry
         return None
 
     def names_functions(self, meta_data: MetaData) -> bool:
@@ -344,8 +344,8 @@ class _ApplicationReader:
 
     def read_mistaken(self, element: Component) -> list[Provider]:
         """Read the file that a `<meta-data>` of an application without other functions names."""
-        found = self.find_mistake(element)
-        functions = None if found is None else self.read_both(found, None, None, None)
+        meta_data = self.find_mistake(element)
+        functions = None if meta_data is None else self.read_both(meta_data, None, None, None)
         return [] if functions is None else [self.provider(functions, None)]
 
     def read_application_level(self, element: Component) -> list[Provider]:
@@ -358,17 +358,17 @@ class _ApplicationReader:
 
     def read_loose(self) -> list[Provider]:
         """Read descriptors that no component names: their service comes by manifest merging."""
-        found: list[FunctionsFile] = []
+        function_files: list[FunctionsFile] = []
         older: list[TextFile] = []
         for name in self.application.loose_assets:
-            self.attempt(self.read_loose_file, name, found, older)
-        newer = [item for item in found if item.dialect != APP_LEVEL]
+            self.attempt(self.read_loose_file, name, function_files, older)
+        newer = [item for item in function_files if item.dialect != APP_LEVEL]
         if newer:
             keep_loose_files(newer, older, self.context, self.problems)
         else:
             read = [self.attempt(self.read_functions, item, None) for item in older]
-            found += [item for item in read if item is not None]
-        return [self.provider(item, None) for item in found]
+            function_files += [item for item in read if item is not None]
+        return [self.provider(item, None) for item in function_files]
 
     def read_loose_file(self, name: str, found: list[FunctionsFile], older: list[TextFile]) -> None:
         """Read a file that no component names into `found`, or add it to `older` where it is of version 1."""
@@ -405,9 +405,9 @@ class _ApplicationReader:
 
     def name_of(self, component: Component | None) -> str | None:
         """Return the label of a service, else the app's; one that does not resolve is reported."""
-        named = component or next(self.application.of_kind("application"), None)
-        if named is not None:
-            report_unknown_texts(self.application, named, self.context, needed=LABEL)
+        labelled = component or next(self.application.of_kind("application"), None)
+        if labelled is not None:
+            report_unknown_texts(self.application, labelled, self.context, needed=LABEL)
         label = component.label if component is not None else None
         return self.application.label if label is None else label
 
@@ -446,27 +446,27 @@ class _ApplicationReader:
             lost: Without its file, the property is left out.
         """
         resources = self.application.resources
-        named: list[tuple[str, TextFile | None]] = []
+        pairs: list[tuple[str, TextFile | None]] = []
         if stated.resource is not None:
             references: Iterable[str] = [stated.resource]
             if stated.resource.startswith("@array/"):
                 references = resources.read_array(stated.resource) or ()
-            named = [(reference, resources.read_file(reference)) for reference in references]
+            pairs = [(reference, resources.read_file(reference)) for reference in references]
         elif stated.value is not None:
             words = [word.strip() for word in str(stated.value).split(",")]
-            named = [(word, resources.read_asset(word)) for word in words if word]
-        if len(named) > 1 and not several:
-            message = f"{stated.name} names {len(named)} files; Android reads one, so only the first is read"
+            pairs = [(word, resources.read_asset(word)) for word in words if word]
+        if len(pairs) > 1 and not several:
+            message = f"{stated.name} names {len(pairs)} files; Android reads one, so only the first is read"
             self.allow("A22", message, stated.place, lost=True)
-            named = named[:1]
+            pairs = pairs[:1]
         files: list[TextFile] = []
-        for name, file in named:
+        for name, file in pairs:
             if file is None:
                 message = f"{stated.name} names {name}, which does not exist; a build may make it"
                 self.allow("A19", message, stated.place, lost=lost)
             else:
                 files.append(file)
-        if not named:
+        if not pairs:
             self.allow("A19", f"{stated.name} names no file", stated.place, lost=lost)
         return files
 

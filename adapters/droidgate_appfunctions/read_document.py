@@ -80,13 +80,13 @@ def report_unknown_tags(
     if dialect == V1:
         _report_version_1(functions, source)
         return
-    found: dict[Tag, list[Element]] = {}
+    by_tag: dict[Tag, list[Element]] = {}
     pending = [(function, NAMES["function_document"]) for function in functions]
     pending += [(component, NAMES["component_document"]) for component in components]
-    known = schema or _known_schemas()
+    declared_types = schema or _known_schemas()
     while pending:
         element, type_name = pending.pop()
-        properties = known.get(type_name, {})
+        properties = declared_types.get(type_name, {})
         for child in child_elements(element):
             name = to_lower_camel_case(local_name(child))
             stated = properties.get(name)
@@ -95,32 +95,32 @@ def report_unknown_tags(
                 if "appfn:" in word:
                     pending.append((child, word.partition(":")[2]))
             elif name not in _ALWAYS_READ:
-                found.setdefault((type_name, local_name(child)), []).append(child)
-    for message, element in _messages(found, "is not a property of {type} in the schema"):
+                by_tag.setdefault((type_name, local_name(child)), []).append(child)
+    for message, element in _messages(by_tag, "is not a property of {type} in the schema"):
         hint = "remove it, or declare it in the schema; Android 16 QPR1 and QPR2 drop the whole file for it"
         source.allow("A38", message, element, hint)
 
 
 def _report_version_1(functions: Iterable[Element], source: ElementSource) -> None:
-    known = load_indexing().fixed_tags.keys() | {"id"}
-    found: dict[Tag, list[Element]] = {}
+    tags = load_indexing().fixed_tags.keys() | {"id"}
+    by_tag: dict[Tag, list[Element]] = {}
     for function in functions:
         for child in child_elements(function):
             tag = local_name(child)
-            if tag not in known:
-                found.setdefault((NAMES["function"], tag), []).append(child)
-    for message, element in _messages(found, "is not a tag of version 1, so Android does not read it"):
-        if any(local_name(inner) in known for inner in element.iter(etree.Element)):
+            if tag not in tags:
+                by_tag.setdefault((NAMES["function"], tag), []).append(child)
+    for message, element in _messages(by_tag, "is not a tag of version 1, so Android does not read it"):
+        if any(local_name(inner) in tags for inner in element.iter(etree.Element)):
             message += "; Android 16 reads the tags of version 1 inside it as the function's own"  # noqa: PLW2901
         _report_unread(element, message, source)
 
 
 def report_unread_elements(elements: Iterable[Element], source: ElementSource) -> None:
     """Report each tag once of the elements that are in the place of functions and are not functions."""
-    found: dict[Tag, list[Element]] = {}
+    by_tag: dict[Tag, list[Element]] = {}
     for element in elements:
-        found.setdefault((NAMES["root"], local_name(element)), []).append(element)
-    for message, element in _messages(found, "is not a function, so Android does not read it"):
+        by_tag.setdefault((NAMES["root"], local_name(element)), []).append(element)
+    for message, element in _messages(by_tag, "is not a function, so Android does not read it"):
         _report_unread(element, message, source, hint=f"write a function as <{NAMES['function']}>")
 
 
@@ -156,13 +156,13 @@ def _line(element: Element) -> int:
 @cache
 def _known_schemas() -> Schema:
     """Return the properties that any schema declares: Android's own, and those of each known library."""
-    known: dict[str, dict[str, dict[str, Json]]] = {}
+    schemas: dict[str, dict[str, dict[str, Json]]] = {}
     tables = [read_toml("app_functions/schemas.toml")["android"]]
     tables += read_toml("app_functions/written_schemas.toml").values()
     for types in tables:
         for name, properties in types.items():
-            known.setdefault(name, {}).update(properties)
-    return known
+            schemas.setdefault(name, {}).update(properties)
+    return schemas
 
 
 _FUNCTION_TAGS: Final = frozenset({NAMES["function"], NAMES["function_document"]})
@@ -204,8 +204,8 @@ def parse_document(text: str | bytes, path: str, context: ReadingContext) -> Ele
     roots = parse_roots(decoded, path=path)
     if len(roots) == 1:
         return roots[0]
-    kept = [item for item in roots if local_name(item) != "version"] or roots[:1]
-    first = min(roots, key=lambda root: (root is kept[0], root.sourceline or 0))
+    document_roots = [item for item in roots if local_name(item) != "version"] or roots[:1]
+    first = min(roots, key=lambda root: (root is document_roots[0], root.sourceline or 0))
     context.allow(
         "A01",
         f"<{local_name(first)}> is outside the root element, which is not well-formed XML",
@@ -213,9 +213,9 @@ def parse_document(text: str | bytes, path: str, context: ReadingContext) -> Ele
         source=Place(path=path, line=first.sourceline),
         hint="put it into <appfunctions>; Android's parser reads on, and nothing else does",
     )
-    root = kept[0]
+    root = document_roots[0]
     wrapper = root.getparent()
-    if wrapper is not None and local_name(root) != NAMES["root"] and len(kept) > 1:
+    if wrapper is not None and local_name(root) != NAMES["root"] and len(document_roots) > 1:
         return wrapper
     for other in roots:
         if other is not root:
@@ -296,15 +296,15 @@ def read_functions_file(
 
 
 def _read_unknown(elements: Iterable[Element], file: FunctionsFile, source: ElementSource) -> None:
-    left: list[Element] = []
+    unread_elements: list[Element] = []
     for element in elements:
         if local_name(element) == "version" and "version" not in file.facts:
             file.facts["version"] = text_of(element).strip()
         else:
-            left.append(element)
-    if left:
-        file.facts["rootElements"] = [kept_element(element) for element in left]
-        report_unread_elements(left, source)
+            unread_elements.append(element)
+    if unread_elements:
+        file.facts["rootElements"] = [kept_element(element) for element in unread_elements]
+        report_unread_elements(unread_elements, source)
 
 
 def detect_dialect(functions: list[Element], components: list[Element], level: str | None) -> str:
@@ -384,9 +384,9 @@ class FunctionReader:
     ) -> Capability:
         _read_schema_facts(fields, facts)
         restricted = fields.flag("restrictCallersWithExecuteAppFunctions")
-        left = fields.rest()
-        if left:
-            facts["elements"] = left
+        unread_elements = fields.rest()
+        if unread_elements:
+            facts["elements"] = unread_elements
         return Capability(
             **declared,
             access=access.changed({"restrict_callers": restricted}),
@@ -482,9 +482,9 @@ class FunctionReader:
             facts["responseIsNullable"] = nullable
         output = read_type(value, self.source, depth=1)
         output = with_description(output, inner.text("description"))
-        left = inner.rest()
-        if left:
-            facts["responseElements"] = left
+        unread_elements = inner.rest()
+        if unread_elements:
+            facts["responseElements"] = unread_elements
         return output
 
     def _read_parallel(self, fields: Fields) -> ObjectType:
@@ -507,9 +507,9 @@ class FunctionReader:
 
 
 def _read_word(word: str, *, required: bool) -> Property:
-    known = TABLES.words.read.get(word.lower())
-    kind = known or "string"
-    fact = "paramType" if known is None else "paramWord"
+    declared_kind = TABLES.words.read.get(word.lower())
+    kind = declared_kind or "string"
+    fact = "paramType" if declared_kind is None else "paramWord"
     facts: dict[str, Json] = {} if TABLES.words.write[kind] == word else {fact: word}
     return Property(
         type=ScalarType(kind=kind),  # type: ignore[arg-type]
@@ -541,9 +541,9 @@ def _read_jetpack_facts(fields: Fields, facts: dict[str, Json]) -> None:
     if document_id is not None:
         facts["deprecationId"] = document_id
     facts["deprecation"] = inner.text("message")
-    left = inner.rest()
-    if left:
-        facts["deprecationElements"] = left
+    unread_elements = inner.rest()
+    if unread_elements:
+        facts["deprecationElements"] = unread_elements
 
 
 def with_description(type_: Type, text: str | None) -> Type:
@@ -574,9 +574,9 @@ def _read_components(element: Element, source: ElementSource, file: FunctionsFil
         if document_id is not None:
             facts["nameId"] = document_id
         definition = read_type(item, source, depth=1, definition=True)
-        left = inner.rest()
-        if left:
-            facts["nameElements"] = left
+        unread_elements = inner.rest()
+        if unread_elements:
+            facts["nameElements"] = unread_elements
         if facts:
             facts = {**definition.extensions.get(FORMAT_ID, {}), **facts}
             definition = definition.model_copy(update={"extensions": as_extensions(FORMAT_ID, facts)})
@@ -584,9 +584,9 @@ def _read_components(element: Element, source: ElementSource, file: FunctionsFil
         if name not in names:
             names.append(name)
     entry: list[Json] = [fields.document_id() or UNUSED, names]
-    left = fields.rest()
-    if left:
-        entry.append(left)
+    unread_elements = fields.rest()
+    if unread_elements:
+        entry.append(unread_elements)
     file.components.append(entry)
 
 
@@ -615,9 +615,9 @@ def merge_files(files: list[FunctionsFile], context: ReadingContext) -> Function
 
 
 def _merge_facts(facts: dict[str, Json], others: dict[str, Json]) -> None:
-    left = list(others.get("rootElements", ()))
+    root_elements = list(others.get("rootElements", ()))
     version = others.get("version")
     if version is not None and facts.setdefault("version", version) != version:
-        left.insert(0, ["version", version])
-    if left:
-        facts["rootElements"] = [*facts.get("rootElements", ()), *left]
+        root_elements.insert(0, ["version", version])
+    if root_elements:
+        facts["rootElements"] = [*facts.get("rootElements", ()), *root_elements]

@@ -103,9 +103,9 @@ _CLASSES: Final[Mapping[str, Any]] = {
 
 
 def _all_facts(fields: Fields, facts: dict[str, Json]) -> dict[str, dict[str, Json]]:
-    left = fields.rest()
-    if left:
-        facts["typeElements"] = left
+    unread_elements = fields.rest()
+    if unread_elements:
+        facts["typeElements"] = unread_elements
     return as_extensions(FORMAT_ID, facts)
 
 
@@ -175,9 +175,9 @@ def _read_pattern(element: Element, source: ElementSource) -> Json:
         pattern["value"] = value
     if number is not None:
         pattern["type"] = number
-    left = fields.rest()
-    if left:
-        pattern["elements"] = left
+    unread_elements = fields.rest()
+    if unread_elements:
+        pattern["elements"] = unread_elements
     return pattern
 
 
@@ -247,5 +247,5 @@ def part_facts(fields: Fields) -> dict[str, Json]:
 
 def left_of_part(fields: Fields) -> dict[str, Json]:
     """Return the unknown elements of a parameter or property as a fact of it."""
-    left = fields.rest()
-    return {"partElements": left} if left else {}
+    unread_elements = fields.rest()
+    return {"partElements": unread_elements} if unread_elements else {}

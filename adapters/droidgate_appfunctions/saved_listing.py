@@ -116,9 +116,9 @@ def _with_types(providers: Sequence[Provider], types: dict[str, dict[str, Type]]
         used.setdefault(provider.package, set()).update(names)
     completed: list[Provider] = []
     for provider, names in zip(providers, needed, strict=True):
-        known = types.get(provider.package or "", {})
-        unused = known.keys() - used.pop(provider.package, known.keys())
-        definitions = {name: known[name] for name in sorted(names | unused)}
+        package_types = types.get(provider.package or "", {})
+        unused = package_types.keys() - used.pop(provider.package, package_types.keys())
+        definitions = {name: package_types[name] for name in sorted(names | unused)}
         completed.append(provider.model_copy(update={"definitions": definitions}))
     return completed
 

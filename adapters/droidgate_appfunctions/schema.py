@@ -155,9 +155,9 @@ def write_schema_file(schema: Schema) -> str:
         lines.append(f"    <xs:documentType name={quoted_attribute(name)}>")
         for item, stated in properties.items():
             attributes = {"cardinality": _DEFAULTS["cardinality"], **stated}
-            known: list[str] = [key for key in _ATTRIBUTE_ORDER if key in attributes]
-            known += [key for key in attributes if key not in _ATTRIBUTE_ORDER]
-            words = " ".join(f"{key}={quoted_attribute(_word(attributes[key]))}" for key in known)
+            ordered_keys: list[str] = [key for key in _ATTRIBUTE_ORDER if key in attributes]
+            ordered_keys += [key for key in attributes if key not in _ATTRIBUTE_ORDER]
+            words = " ".join(f"{key}={quoted_attribute(_word(attributes[key]))}" for key in ordered_keys)
             lines.append(f"        <xs:element name={quoted_attribute(item)} {words} />")
         lines.append("    </xs:documentType>")
     lines.append("</xs:schema>")

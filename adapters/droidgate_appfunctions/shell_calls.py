@@ -98,10 +98,10 @@ def _failures() -> tuple[tuple[re.Pattern[str], ShellFailure], ...]:
 
 def _find_failure(text: str) -> ShellOutcome | None:
     for pattern, failure in _failures():
-        found = pattern.search(text)
-        if found is None:
+        match = pattern.search(text)
+        if match is None:
             continue
-        stated_code = found.groupdict().get("code")
+        stated_code = match.groupdict().get("code")
         code = int(stated_code) if stated_code is not None else failure.code
         token = failure.token
         if stated_code is not None and code is not None:

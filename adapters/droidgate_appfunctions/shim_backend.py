@@ -31,8 +31,8 @@ class AppFunctionBackend(ShimBackend[Apk]):
         Raises:
             InputError: they name none, or one cannot be read.
         """
-        named = [item for item in map(component.find_property, _PROPERTIES) if item is not None]
-        names = [name for item in named for name in _asset_names(item)]
+        properties = [item for item in map(component.find_property, _PROPERTIES) if item is not None]
+        names = [name for item in properties for name in _asset_names(item)]
         if not names:
             message = "no asset holds the functions, so a phone cannot compare them"
             raise InputError(message, place=str(component.place or apk.name))

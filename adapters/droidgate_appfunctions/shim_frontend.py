@@ -30,7 +30,7 @@ def advertise(offer: ShimOffer) -> Advertised:
     whole = write(offered_provider(offer, offer.offered), dialect)
     renamed = {name.pointer for name in whole.names if "/properties/" in name.pointer}
     definitions_renamed = any(pointer.startswith("/definitions/") for pointer in renamed)
-    kept: dict[int, Capability] = {}
+    usable: dict[int, Capability] = {}
     findings: list[Finding] = []
     for position, capability in enumerate(offer.offered):
         pointer = f"/capabilities/{position}/"
@@ -41,15 +41,15 @@ def advertise(offer: ShimOffer) -> Advertised:
             )
             findings.append(warning_at(FUNCTION_LEFT_OUT, position, message))
         else:
-            kept[position] = capability
+            usable[position] = capability
     written = whole
-    if len(kept) < len(offer.offered):
-        written = write(offered_provider(offer, [*kept.values()]), dialect)
+    if len(usable) < len(offer.offered):
+        written = write(offered_provider(offer, [*usable.values()]), dialect)
     functions = {
         function.id: capability.id
-        for capability, function in zip(kept.values(), written.provider.capabilities, strict=True)
+        for capability, function in zip(usable.values(), written.provider.capabilities, strict=True)
     }
-    return Advertised(written.artifacts, (*findings, *findings_at(written.findings, [*kept])), functions)
+    return Advertised(written.artifacts, (*findings, *findings_at(written.findings, [*usable])), functions)
 
 
 def _has_references(capability: Capability) -> bool:

@@ -67,7 +67,7 @@ def _documents(properties: Mapping[str, Json], name: str) -> list[Properties]:
     return [property_ for property_ in properties.get(name, []) if isinstance(property_, dict)]
 
 
-def _first(properties: Mapping[str, Json], name: str) -> Json:
+def _first_value(properties: Mapping[str, Json], name: str) -> Json:
     values = properties.get(name)
     return values[0] if values else None
 
@@ -85,7 +85,7 @@ class _Checker:
         yield from self._check_schema(properties, pointer)
         if "description" not in properties:
             yield self._finding(NO_DESCRIPTION, "it has no description", pointer)
-        level = _first(properties, "accessLevel")
+        level = _first_value(properties, "accessLevel")
         if level is not None and level not in _ACCESS_LEVELS:
             yield self._finding(ACCESS_LEVEL, f"the access level {level!r} is unknown", pointer)
         lengths = [len(properties.get(name, [])) for name in _PARALLEL]
@@ -95,15 +95,15 @@ class _Checker:
         yield from self.check_named(properties, "parameters", pointer)
         for index, parameter in enumerate(_documents(properties, "parameters")):
             described = (parameter, *_documents(parameter, "dataTypeMetadata"))
-            if not any(_first(item, "description") for item in described):
-                message = f"the parameter {_first(parameter, 'name')!r} has no description"
+            if not any(_first_value(item, "description") for item in described):
+                message = f"the parameter {_first_value(parameter, 'name')!r} has no description"
                 yield self._finding(NO_PARAMETER_DESCRIPTION, message, f"{pointer}/parameters/{index}")
         for index, response in enumerate(_documents(properties, "response")):
             yield from self._check_types(response, "valueType", f"{pointer}/response/{index}")
 
     def _check_schema(self, properties: Properties, pointer: str) -> Iterator[Finding]:
-        version = _first(properties, "schemaVersion")
-        are_given = [bool(_first(properties, name)) for name in _SCHEMA_NAMES]
+        version = _first_value(properties, "schemaVersion")
+        are_given = [bool(_first_value(properties, name)) for name in _SCHEMA_NAMES]
         are_given.append(isinstance(version, int) and version > 0)
         stated = any(name in properties for name in (*_SCHEMA_NAMES, "schemaVersion"))
         if stated and not all(are_given):
@@ -119,13 +119,13 @@ class _Checker:
         items = _documents(properties, name)
         for index, item in enumerate(items):
             here = f"{pointer}/{name}/{index}"
-            declared_name = _first(item, "name")
+            declared_name = _first_value(item, "name")
             if not declared_name:
                 yield self._finding(UNNAMED_PARAMETER, f"an entry of {name} has no name", here)
             elif name != "dataTypes" and _PATH_CHARACTERS & set(declared_name):
                 yield self._finding(UNREADABLE_NAME, f"the name {declared_name!r} has a . or [", here)
             yield from self._check_types(item, "dataTypeMetadata", here)
-        counts = Counter(_first(item, "name") for item in items)
+        counts = Counter(_first_value(item, "name") for item in items)
         for declared_name, count in counts.items():
             if declared_name and count > 1:
                 message = f"{count} entries of {name} are called {declared_name!r}"
@@ -139,14 +139,14 @@ class _Checker:
             yield from self._check_type(type_, f"{pointer}/{name}/0")
 
     def _check_type(self, properties: Properties, pointer: str) -> Iterator[Finding]:
-        number = _first(properties, "type")
+        number = _first_value(properties, "type")
         kind = KIND_OF_NUMBER.get(number) if isinstance(number, int) else None
         if number is not None and kind is None:
             yield self._finding(UNKNOWN_TYPE, f"a data type has the unknown number {number}", pointer)
         yield from self._check_shape(properties, kind, pointer)
         for index, pattern in enumerate(_documents(properties, "patterns")):
-            if _first(pattern, "type") not in _PATTERN_TYPES:
-                message = f"a pattern has the unknown type {_first(pattern, 'type')}"
+            if _first_value(pattern, "type") not in _PATTERN_TYPES:
+                message = f"a pattern has the unknown type {_first_value(pattern, 'type')}"
                 yield self._finding(PATTERN_TYPE, message, f"{pointer}/patterns/{index}")
         yield from self.check_named(properties, "properties", pointer)
         for name in ("itemType", "allOf", "oneOf"):
@@ -158,11 +158,11 @@ class _Checker:
         if kind == "object":
             if not properties:
                 yield self._finding(EMPTY_OBJECT, "an object has no properties", pointer)
-            names = {_first(property_, "name") for property_ in properties}
+            names = {_first_value(property_, "name") for property_ in properties}
             for missing in (required for required in data_type.get("required", []) if required not in names):
                 message = f"{missing!r} is required and is not a property"
                 yield self._finding(UNKNOWN_REQUIRED, message, pointer)
-        elif kind == "one-of" and not _first(data_type, "objectQualifiedName"):
+        elif kind == "one-of" and not _first_value(data_type, "objectQualifiedName"):
             yield self._finding(UNNAMED_ONE_OF, "a choice of types has no name", pointer)
         elif kind == "int32":
             for value in data_type.get("enumValues", []):
@@ -170,6 +170,6 @@ class _Checker:
                     yield self._finding(BAD_INT_ENUM, f"{value!r} is not a 32-bit integer", pointer)
         elif kind == "array" and not _documents(data_type, "itemType"):
             yield self._finding(UNTYPED_ARRAY, "a list has no itemType", pointer)
-        elif kind == "ref" and _first(data_type, "dataTypeReference") not in self.component_names:
-            message = f"{_first(data_type, 'dataTypeReference')!r} is not a data type of the components"
+        elif kind == "ref" and _first_value(data_type, "dataTypeReference") not in self.component_names:
+            message = f"{_first_value(data_type, 'dataTypeReference')!r} is not a data type of the components"
             yield self._finding(DANGLING_REFERENCE, message, pointer)

@@ -140,8 +140,8 @@ class Walk:
             if not isinstance(resolved, ObjectType):
                 continue
             for name, property_ in resolved.properties.items():
-                known = properties.get(name)
-                required = property_.required or (known is not None and known.required)
+                earlier_property = properties.get(name)
+                required = property_.required or (earlier_property is not None and earlier_property.required)
                 properties[name] = property_.model_copy(update={"required": required})
         return ObjectType(properties=properties, qualified_name=declared.qualified_name)
 
@@ -152,12 +152,12 @@ class Walk:
             AppFunctionWireError: a reference does not resolve, or too many alternatives were tried.
         """
         self._spend(pointer)
-        found: list[tuple[str | None, Type]] = []
+        types: list[tuple[str | None, Type]] = []
         for alternative in declared.alternatives:
             resolved = self.resolve(alternative, pointer)
             name = resolved.qualified_name if isinstance(resolved, ObjectType) else None
-            found.append((name or (alternative.name if isinstance(alternative, RefType) else None), resolved))
-        return found
+            types.append((name or (alternative.name if isinstance(alternative, RefType) else None), resolved))
+        return types
 
 
 def name_kind(value: Json) -> str:
@@ -381,15 +381,15 @@ class _ParameterWriter:
         written: dict[str, Json] = {}
         for name, item in value.items():
             here = point(pointer, name)
-            known = declared.properties.get(name)
+            field = declared.properties.get(name)
             if not isinstance(name, str) or not name:
                 raise self.walk.error("empty-name", "a property's name is not empty", here)
-            if known is None and declared.properties:
+            if field is None and declared.properties:
                 hint = f"there are: {', '.join(declared.properties)}"
                 raise self.walk.error("unknown-key", f"nothing named {name!r} is declared", here, hint)
             if item is None:
                 continue
-            entry = self.write(item, None if known is None else known.type, here, depth + 1)
+            entry = self.write(item, None if field is None else field.type, here, depth + 1)
             if not isinstance(entry, list) or entry:
                 written[name] = entry
             elif self.losses is not None:
@@ -438,12 +438,12 @@ class _ParameterWriter:
     def _candidates(
         self, value: Mapping[str, Json], declared: OneOfType, pointer: str
     ) -> list[tuple[str | None, ObjectType]]:
-        named = value.get(SCHEMA_TYPE_KEY)
-        found = self.walk.alternatives(declared, pointer)
+        schema_type = value.get(SCHEMA_TYPE_KEY)
+        alternatives = self.walk.alternatives(declared, pointer)
         return [
             (name, item)
-            for name, item in found
-            if isinstance(item, ObjectType) and (not isinstance(named, str) or named == name)
+            for name, item in alternatives
+            if isinstance(item, ObjectType) and (not isinstance(schema_type, str) or schema_type == name)
         ]
 
     def _try(
@@ -572,8 +572,8 @@ class _ResultReader:
             raise self.walk.wrong_kind("an object", value, pointer)
         read: dict[str, Json] = {}
         for name, item in value.items():
-            known = declared.properties.get(name)
-            known_type = None if known is None else known.type
+            field = declared.properties.get(name)
+            known_type = None if field is None else field.type
             read[name] = self._read_property(item, known_type, point(pointer, name), depth + 1)
         return read
 
@@ -583,9 +583,9 @@ class _ResultReader:
         The value states it under `schemaType`: schemas of other formats require it.
         """
         for name, item in self.walk.alternatives(declared, pointer):
-            known = item.properties if isinstance(item, ObjectType) else {}
+            properties = item.properties if isinstance(item, ObjectType) else {}
             if isinstance(item, ObjectType) and isinstance(value, Mapping):
-                unknown = bool(known) and any(name not in known for name in value)
+                unknown = bool(properties) and any(name not in properties for name in value)
                 if unknown or not has_required(value, item):
                     continue
             try:

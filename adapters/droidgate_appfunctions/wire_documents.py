@@ -178,8 +178,8 @@ class _DocumentWriter:
             return KIND_OF_SCALAR.get(resolved.kind)
         if isinstance(resolved, OneOfType):
             alternatives = self.walk.alternatives(resolved, pointer)
-            found = {self._kind_of_items(item, pointer, depth + 1) for _, item in alternatives}
-            return found.pop() if len(found) == 1 else None
+            kinds = {self._kind_of_items(item, pointer, depth + 1) for _, item in alternatives}
+            return kinds.pop() if len(kinds) == 1 else None
         return _DOCUMENT if isinstance(resolved, ObjectType) else None
 
     def write_item(self, value: Json, declared: Type | None, pointer: str, depth: int) -> _Item:
@@ -259,12 +259,12 @@ class _DocumentWriter:
         properties: dict[str, Json] = {}
         for key, item in value.items():
             here = point(pointer, key)
-            known = declared.properties.get(key)
+            field = declared.properties.get(key)
             if not isinstance(key, str) or not key:
                 raise self.walk.error("empty-name", "a property's name is not empty", here)
-            if known is None and declared.properties:
+            if field is None and declared.properties:
                 raise self.walk.error("unknown-key", f"nothing named {key!r} is declared", here)
-            written = self.write_property(item, None if known is None else known.type, here, depth + 1)
+            written = self.write_property(item, None if field is None else field.type, here, depth + 1)
             if written is not None:
                 properties[key] = written
         return {"schemaType": name, "properties": properties}
@@ -388,10 +388,10 @@ class _DocumentReader:
             raise self.walk.error("wrong-kind", f"a {expected} is declared and a {kind} is given", pointer)
 
     def _read_object(self, value: Json, declared: Type | None, pointer: str, depth: int) -> dict[str, Json]:
-        known = declared.properties if isinstance(declared, ObjectType) else {}
+        declared_properties = declared.properties if isinstance(declared, ObjectType) else {}
         read: dict[str, Json] = {}
         for name, item in self._properties(value, pointer).items():
-            property_ = known.get(name)
+            property_ = declared_properties.get(name)
             read[name] = self._read_property(
                 item, None if property_ is None else property_.type, point(pointer, name), depth + 1
             )

@@ -98,8 +98,8 @@ def write_functions_file(provider: Provider, dialect: str) -> str:
 def older_functions(provider: Provider) -> str | None:
     """Return the text of the source's file of version 1 next to the newer one, None without one."""
     facts = facts_of(provider.extensions)
-    kept = facts.get("v1", facts.get("v1Repeated"))
-    return None if kept is None else render((NAMES["root"], _unknown(kept)))
+    elements = facts.get("v1", facts.get("v1Repeated"))
+    return None if elements is None else render((NAMES["root"], _unknown(elements)))
 
 
 def has_own_elements(elements: Json) -> bool:
@@ -281,12 +281,12 @@ def _components(provider: Provider, facts: Mapping[str, Json]) -> list[Node]:
     usual: Json = [[UNUSED, None]] if provider.definitions else []
     documents = facts.get("components", usual)
     placed = {name for entry in documents for name in entry[1] or ()}
-    left = sorted(name for name in provider.definitions if name not in placed)
-    if left and all(entry[1] is not None for entry in documents):
+    unplaced = sorted(name for name in provider.definitions if name not in placed)
+    if unplaced and all(entry[1] is not None for entry in documents):
         documents = [*documents, [UNUSED, None]]
     nodes: list[Node] = []
     for entry in documents:
-        names = left if entry[1] is None else [name for name in entry[1] if name in provider.definitions]
+        names = unplaced if entry[1] is None else [name for name in entry[1] if name in provider.definitions]
         content: list[Node] = [("dataTypes", _definition(name, provider.definitions[name])) for name in names]
         content.append(("id", entry[0]))
         content.extend(_unknown(entry[2] if len(entry) > 2 else None))  # noqa: PLR2004 - the third is optional
@@ -539,8 +539,8 @@ def _without_facts(
     )
     if not foreign:
         return extensions
-    kept = {name: fact for name, fact in facts.items() if name not in foreign}
-    return as_extensions(FORMAT_ID, kept, extensions)
+    own_facts = {name: fact for name, fact in facts.items() if name not in foreign}
+    return as_extensions(FORMAT_ID, own_facts, extensions)
 
 
 def _fit(provider: Provider, dialect: DialectTable, *, alone: bool = False) -> Fitted:

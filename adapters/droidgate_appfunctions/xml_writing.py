@@ -25,9 +25,9 @@ def render(root: Node) -> str:
     lines: list[str] = []
     _render(root, "", lines)
     text = HEADER + "\n".join(lines) + "\n"
-    found = NOT_XML.search(text)
-    if found is not None:
-        message = f"a text holds U+{ord(found[0]):04X}, which XML cannot"
+    match = NOT_XML.search(text)
+    if match is not None:
+        message = f"a text holds U+{ord(match[0]):04X}, which XML cannot"
         raise WriteError(message, hint="remove the character")
     return text
 

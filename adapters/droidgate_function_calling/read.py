@@ -258,12 +258,12 @@ class _Reader:
             facts |= {} if strict is False else {"strict": strict}
         if entry.wrapper:
             facts["wrapper"] = dict(entry.wrapper)
-        given = next(iter(inputs.values()), None)
+        input_schema = next(iter(inputs.values()), None)
         result = next(iter(outputs.values()), None)
         return Capability(
             id=name,
             description=description,
-            input=self.read_input(given, name, pointer),
+            input=self.read_input(input_schema, name, pointer),
             output=None if result is None else self.read_schema(result, name, pointer),
             source=Place(path=self.path, line=1, inner=pointer),
             extensions=as_extensions(FORMAT_ID, facts),

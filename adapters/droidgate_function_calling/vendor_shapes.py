@@ -74,8 +74,8 @@ def find_tools(value: Json) -> ToolList | None:
     Args:
         value: The document.
     """
-    found = _find(value)
-    return found if found is not None and found.dialects else None
+    tool_list = _find(value)
+    return tool_list if tool_list is not None and tool_list.dialects else None
 
 
 def find_no_tools(value: Json) -> ToolList | None:

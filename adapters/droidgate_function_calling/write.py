@@ -145,10 +145,10 @@ def make_strict(
         if (pointer in leaves) == (pointer in after)
         and (pointer not in leaves or json_equal(leaves[pointer], after[pointer]))
     }
-    known = {finding.pointer for finding in reported}
+    reported_pointers = {finding.pointer for finding in reported}
     return changed, (
         *(finding for finding in reported if finding.pointer not in undone),
-        *(_finding(pointer) for pointer in differences if pointer not in known | undone),
+        *(_finding(pointer) for pointer in differences if pointer not in reported_pointers | undone),
     )
 
 

@@ -64,9 +64,9 @@ def detect(source: SourceFile) -> int:
     """Return how sure a file's content makes us that it is a list of MCP tools."""
     if source.data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in {b"{", b"["}:
         return _LIKELY if records_a_list(source.data) else 0
-    found = _TOOL_KEY.search(source.data)
-    if found is not None:
-        return _SURE if found[1] else _LIKELY
+    match = _TOOL_KEY.search(source.data)
+    if match is not None:
+        return _SURE if match[1] else _LIKELY
     return _LIKELY // 2 if _EMPTY_LIST.search(source.data) and _is_empty_list(source) else 0
 
 
@@ -236,9 +236,9 @@ class _DocumentReader:
         meta = self.meta_of(members, pointer)
         own = self.read_own_meta(meta.pop(TOOL_META, None), pointer)
         access = read_access(CapabilityAccess, own.pop("access", None), f"{self.path}:{pointer}")
-        left = {key: value for key, value in members.items() if key not in _OWN_KEYS}
-        left.update(self.read_members(own.pop("members", {}), left, pointer))
-        facts = {name_member(key): value for key, value in left.items()}
+        other_members = {key: value for key, value in members.items() if key not in _OWN_KEYS}
+        other_members.update(self.read_members(own.pop("members", {}), other_members, pointer))
+        facts = {name_member(key): value for key, value in other_members.items()}
         facts.update(name_members(meta, META_POINTER))
         input_type = self.read_input(members, pointer)
         output_type = self.read_output(members, own, pointer)
@@ -329,20 +329,20 @@ class _DocumentReader:
             raise self.error(
                 f"the annotations of {_called(members)} are not a JSON object", pointer, "remove them"
             )
-        left = dict(annotations)
-        for key in [key for key in ("title", *HINTS) if key in left and left[key] is None]:
+        rest = dict(annotations)
+        for key in [key for key in ("title", *HINTS) if key in rest and rest[key] is None]:
             self.allow(
                 "P05",
                 f"{key!r} of {_called(members)} is null and read as absent",
                 f"{pointer}/annotations/{key}",
             )
-            del left[key]
-        hints = {HINTS[key]: left.pop(key) for key in HINTS if isinstance(left.get(key), bool)}
-        if isinstance(left.get("title"), str) and title in {None, left["title"]}:
+            del rest[key]
+        hints = {HINTS[key]: rest.pop(key) for key in HINTS if isinstance(rest.get(key), bool)}
+        if isinstance(rest.get("title"), str) and title in {None, rest["title"]}:
             facts[TITLE_FACT] = "annotations" if title is None else "both"
-            title = left.pop("title")
-        facts.update(name_members(left, ANNOTATIONS_POINTER))
-        if not (left or hints or TITLE_FACT in facts):
+            title = rest.pop("title")
+        facts.update(name_members(rest, ANNOTATIONS_POINTER))
+        if not (rest or hints or TITLE_FACT in facts):
             facts[ANNOTATIONS_FACT] = {}
         return title, Effects(**hints) if hints else None
 

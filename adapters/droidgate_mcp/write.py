@@ -191,9 +191,9 @@ def _write_provider_meta(provider: Provider, shape: Mapping[str, Json] | None, u
     if extensions:
         written["extensions"] = extensions
     further = _further_fields(provider)
-    left = further.keys() - placed_further(shape, further).keys()
-    if left:
-        written["fields"] = {name: value for name, value in further.items() if name in left}
+    unplaced = further.keys() - placed_further(shape, further).keys()
+    if unplaced:
+        written["fields"] = {name: value for name, value in further.items() if name in unplaced}
     own = provider.extensions.get(FORMAT_ID, {})
     documents = {
         name: document for name, document in own.items() if not name.startswith("/") and name != used
@@ -219,12 +219,12 @@ def _write_unreached(provider: Provider) -> dict[str, Json]:
             if layout is not None:
                 stated = set(layout["definitions"].values()) & definitions.keys()
                 placed |= stated
-    left = [name for name in definitions if name not in placed]
-    for name in list(left):
-        left += sorted(reachable_definitions(definitions[name], definitions) - set(left))
-    if not left:
+    unreached = [name for name in definitions if name not in placed]
+    for name in list(unreached):
+        unreached += sorted(reachable_definitions(definitions[name], definitions) - set(unreached))
+    if not unreached:
         return {}
-    layout = {NAMESPACE: {"definitions": {f"$defs/{name}": name for name in left}}}
+    layout = {NAMESPACE: {"definitions": {f"$defs/{name}": name for name in unreached}}}
     schemas: dict[str, Json] = write_schema(AnyType(extensions=layout), definitions)["$defs"]
     return schemas
 
@@ -308,5 +308,5 @@ def size_for_models(provider: Provider, writing: Writing) -> tuple[int, ...] | N
 
 
 def _size_of(tool: Mapping[str, Json]) -> int:
-    shown = {name: value for name, value in tool.items() if name != "_meta"}
-    return len(canonical_json(shown).encode("utf-8", "surrogatepass"))
+    visible_members = {name: value for name, value in tool.items() if name != "_meta"}
+    return len(canonical_json(visible_members).encode("utf-8", "surrogatepass"))

@@ -181,20 +181,20 @@ class _Linter:
 
     def lint_meta_data(self, application: Application, component: Component) -> None:
         try:
-            found = find_manifest_text(application, component)
+            manifest = find_manifest_text(application, component)
         except InputError as error:
             self.report(META_DATA, error.message, hint=error.hint)
             return
-        if found is None:
+        if manifest is None:
             self.report(META_DATA, f"{component.name} has no meta-data {NAMES['manifest_meta_data']}")
             return
-        self.place = found.place
-        self.lint_length(found)
+        self.place = manifest.place
+        self.lint_length(manifest)
         context = ReadingContext(rows_off=frozenset())
         try:
-            value = parse_manifest(found.text, found.place, context)
+            value = parse_manifest(manifest.text, manifest.place, context)
         except InputError as error:
-            self.report(JSON, error.message, hint=hint_about_json(found) or error.hint)
+            self.report(JSON, error.message, hint=hint_about_json(manifest) or error.hint)
             return
         self.lint_manifest(value, context)
 

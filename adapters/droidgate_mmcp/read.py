@@ -144,8 +144,8 @@ def find_manifest_text(application: Application, component: Component) -> Manife
             raise InputError(message, place=str(place), hint=f'write android:resource="{reference}"')
         return ManifestText(meta.value, place, meta.raw_value, reference)
     if meta.value is not None:
-        shown = text_of_value(meta.value)
-        message = f"the meta-data {meta.name} is the {_type_name(meta)} {shown}, not a text"
+        value_text = text_of_value(meta.value)
+        message = f"the meta-data {meta.name} is the {_type_name(meta)} {value_text}, not a text"
         raise InputError(message, place=str(place), hint="it holds a JSON object in android:value")
     stated = meta.resource or meta.raw_value
     if stated is None or reference_in(stated) is None:
@@ -165,31 +165,31 @@ def _is_string(reference: str) -> bool:
 def _resource_text(application: Application, reference: str, place: Place) -> ManifestText:
     if _is_string(reference):
         text = application.resources.read_text(reference)
-        found = None if text is None else ManifestText(text, place, reference=reference)
+        manifest_text = None if text is None else ManifestText(text, place, reference=reference)
     else:
         file = application.resources.read_file(reference)
-        found = None if file is None else ManifestText(file.text, file.place, reference=reference)
-    if found is None:
+        manifest_text = None if file is None else ManifestText(file.text, file.place, reference=reference)
+    if manifest_text is None:
         message = f"the meta-data names {reference}, which is not among the resources"
         raise InputError(message, place=str(place), hint="put the JSON into android:value")
-    return found
+    return manifest_text
 
 
 def _read_component(
     application: Application, component: Component, context: ReadingContext
 ) -> Provider | None:
     place = component.place or application.place
-    found = find_manifest_text(application, component)
-    if found is None:
+    manifest = find_manifest_text(application, component)
+    if manifest is None:
         message = (
             f"{component.name} advertises tools but has no {NAMES['manifest_meta_data']}; it is passed over"
         )
         context.allow("S54", message, source=place, lost=True)
         return None
-    if found.reference is not None:
-        context.allow("M35", f"the manifest JSON is in {found.reference}", source=found.place)
-    value = parse_manifest(found.text, found.place, context, hint=hint_about_json(found))
-    provider = read_manifest(value, found.place, context)
+    if manifest.reference is not None:
+        context.allow("M35", f"the manifest JSON is in {manifest.reference}", source=manifest.place)
+    value = parse_manifest(manifest.text, manifest.place, context, hint=hint_about_json(manifest))
+    provider = read_manifest(value, manifest.place, context)
     facts = component_facts(application, component)
     report_unknown_attributes(application, component, context)
     report_unknown_texts(application, component, context, needed=LABEL)

@@ -70,18 +70,18 @@ def _write_fitting(offer: ShimOffer) -> tuple[Writing | None, tuple[Finding, ...
     """Return the mMCP manifest with the tools that fit into it, None where none does; and what is lost."""
     dialect = _with_ids_of_routes(dialect_of_shim(TABLES.dialects[0], frontend_class("MmcpActivity")))
     whole = fit(offered_provider(offer, offer.offered), dialect)
-    kept = fitting_tools(whole.provider)
+    positions = fitting_tools(whole.provider)
     findings = [finding for finding in whole.findings if finding.pointer.startswith("/capabilities/")]
     for position, capability in enumerate(offer.offered):
-        if position not in kept:
+        if position not in positions:
             message = (
                 f"{capability.id!r} does not fit into the manifest for mMCP agents, "
                 f"of which {REFUSED_BY} take {MAX_META_DATA:,} characters"
             )
             findings.append(warning_at(TOOL_LEFT_OUT, position, message, _ROOM_HINT))
-    if not kept:
+    if not positions:
         return None, tuple(findings)
-    fitting = offered_provider(offer, [offer.offered[position] for position in kept])
+    fitting = offered_provider(offer, [offer.offered[position] for position in positions])
     return write(fitting, dialect), tuple(findings)
 
 

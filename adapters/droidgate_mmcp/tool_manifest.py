@@ -159,8 +159,8 @@ class MmcpManifestReader:
         if version == NAMES["protocol_version"] and isinstance(version, str):
             return
         text = str(version) if isinstance(version, str | int | float) else ""
-        found = _MAJOR.fullmatch(text)
-        if found is None or int(found[1]) != 1:
+        match = _MAJOR.fullmatch(text)
+        if match is None or int(match[1]) != 1:
             message = f"the manifest speaks protocol version {write_json(version)[:100]}"
             self.refuse("/protocolVersion", message, "droidgate knows version 1.0")
         facts["protocolVersion"] = version
@@ -228,7 +228,7 @@ class MmcpManifestReader:
         if description is None:
             self.allow("S53", f"the tool {name!r} has no description", pointer)
         facts: dict[str, Any] = {}
-        taken = self.read_parameters(tool, name, f"{pointer}/parameters", facts)
+        input_type = self.read_parameters(tool, name, f"{pointer}/parameters", facts)
         output = (
             self.read_return(tool["return"], name, f"{pointer}/return", facts) if "return" in tool else None
         )
@@ -238,7 +238,7 @@ class MmcpManifestReader:
         return Capability(
             id=name,
             description=description,
-            input=taken,
+            input=input_type,
             output=output,
             source=Place(path=self.place.path, line=self.place.line, inner=pointer),
             extensions={FORMAT_ID: facts} if facts else {},
@@ -256,16 +256,16 @@ class MmcpManifestReader:
             )
         if form in {"schema", "properties"}:
             schema = without_form_note(value) if form == "schema" else as_properties(value)
-            taken, found = read_schema(schema, known=self.definitions)
-            self.definitions.update(found)
+            input_type, definitions = read_schema(schema, known=self.definitions)
+            self.definitions.update(definitions)
         else:
-            taken = read_word_map(value) if form == "flat" else ObjectType()
-        usual = usual_form(self.dialect, taken)
+            input_type = read_word_map(value) if form == "flat" else ObjectType()
+        usual = usual_form(self.dialect, input_type)
         if form != usual and self.dialect != BROADCAST:
             facts["parameters"] = form
         if form not in {usual, "schema"} or (self.dialect == BROADCAST and form == "schema"):
             self.allow("M37", f"the tool {name!r} {_FORM_READ[form]}", pointer)
-        return taken
+        return input_type
 
     def read_return(self, value: Json, name: str, pointer: str, facts: dict[str, Any]) -> Type | None:
         """Return what a draft's tool returns (row M38)."""

@@ -87,15 +87,15 @@ def read_activity_result(
 
     A strict context takes a successful result's text as it is, even if it begins as an error.
     """
-    given = extras or {}
-    result = given.get(NAMES["result_extra"])
+    result_extras = extras or {}
+    result = result_extras.get(NAMES["result_extra"])
     if code == RESULT_OK:
-        is_missing = NAMES["result_extra"] not in given
+        is_missing = NAMES["result_extra"] not in result_extras
         return MmcpToolResult(is_missing=True) if is_missing else _read_ok(result, context)
     if code != RESULT_CANCELED:
-        text = _first_text(given, result) or f"the activity answered with the result code {code}"
+        text = _first_text(result_extras, result) or f"the activity answered with the result code {code}"
         return _failed(text, "backend_failure")
-    reason = _first_text(given, result)
+    reason = _first_text(result_extras, result)
     return _failed(NO_DETAILS, "canceled") if reason is None else _failed(reason, "backend_failure")
 
 
@@ -138,7 +138,7 @@ def read_broadcast_result(
     hint = "timeout" if data.strip() == NAMES["no_answer_text"] else _token_of(data)
     if hints_count and hint is not None and hint != "timeout":
         return _failed(data, hint)
-    return MmcpToolResult(_named(value, data), hint=hint, value=value, text=data)
+    return MmcpToolResult(_named_values(value, data), hint=hint, value=value, text=data)
 
 
 def _read_ok(result: Json, context: ReadingContext) -> MmcpToolResult:
@@ -152,7 +152,7 @@ def _read_ok(result: Json, context: ReadingContext) -> MmcpToolResult:
         return _failed(result, token)
     value = _value_of(result, context.parse)
     return MmcpToolResult(
-        _named(value, result), value=value, text=result if isinstance(result, str) else None
+        _named_values(value, result), value=value, text=result if isinstance(result, str) else None
     )
 
 
@@ -181,7 +181,7 @@ def _value_of(result: Json, parse: JsonParser) -> Json:
         return result
 
 
-def _named(value: Json, result: Json) -> dict[str, Json]:
+def _named_values(value: Json, result: Json) -> dict[str, Json]:
     """Return a result as named values (row M44)."""
     if result is None:
         return {}

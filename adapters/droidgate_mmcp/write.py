@@ -103,9 +103,9 @@ def fit(provider: Provider, dialect: DialectTable, *, alone: bool = False) -> Fi
     again = provider.protocol == FORMAT_ID and provider.dialect == dialect.id
     reported: list[Finding] = []
     dropped = _NEVER_WRITTEN if again else _NEVER_WRITTEN | _OF_ONE_DIALECT
-    kept = without_own_facts(provider, TABLES, dropped.__contains__, reported)
+    writable_provider = without_own_facts(provider, TABLES, dropped.__contains__, reported)
     capacity = _capacity_for(dialect.capacity, again=again, alone=alone)
-    fitted = fit_provider(kept, capacity, FORMAT_ID, dialect.id)
+    fitted = fit_provider(writable_provider, capacity, FORMAT_ID, dialect.id)
     written, findings = fitted.provider, (*reported, *fitted.findings)
     if provider.protocol != FORMAT_ID:
         written, added = add_discriminators(written, fitted.names)
@@ -139,13 +139,13 @@ def fitting_tools(provider: Provider) -> tuple[int, ...]:
     """
     empty = write_manifest(provider.model_copy(update={"capabilities": ()}))
     room = MAX_META_DATA - utf16_length(write_json(empty))
-    kept: list[int] = []
+    positions: list[int] = []
     for position, capability in enumerate(provider.capabilities):
-        length = utf16_length(write_json(_write_tool(capability, provider))) + bool(kept)
+        length = utf16_length(write_json(_write_tool(capability, provider))) + bool(positions)
         if length <= room:
             room -= length
-            kept.append(position)
-    return tuple(kept)
+            positions.append(position)
+    return tuple(positions)
 
 
 def write_parameters(taken: Type, definitions: Mapping[str, Type]) -> Json:

@@ -226,26 +226,26 @@ class _Keeper:
         if capability.output is None:
             del checks["output"]
         extensions = self.keep(capability.extensions, checks, pointer)
-        given = self.parameters(capability.input, f"{pointer}/input", _INPUT)
+        inputs = self.parameters(capability.input, f"{pointer}/input", _INPUT)
         returned = capability.output
         if returned is not None:
             returned = self.parameters(returned, f"{pointer}/output", _OUTPUT)
         if (
             extensions is capability.extensions
-            and given is capability.input
+            and inputs is capability.input
             and returned is capability.output
         ):
             return capability
-        return capability.model_copy(update={"extensions": extensions, "input": given, "output": returned})
+        return capability.model_copy(update={"extensions": extensions, "input": inputs, "output": returned})
 
     def parameters(self, type_: Type, pointer: str, checks: Mapping[str, Check]) -> Type:
         if not isinstance(type_, ObjectType):
             raise TypeError(type_.kind)
         extensions = self.keep(type_.extensions, {}, pointer)
         changed = {
-            name: kept
+            name: copy
             for name, property_ in type_.properties.items()
-            if (kept := self.property(name, property_, f"{pointer}/properties/{pointer_token(name)}", checks))
+            if (copy := self.property(name, property_, f"{pointer}/properties/{pointer_token(name)}", checks))
             is not property_
         }
         if not changed and extensions is type_.extensions:
@@ -262,8 +262,8 @@ class _Keeper:
         if not property_.extensions and not property_.type.extensions:
             return property_
         words = _word_checks(property_.type)
-        kept = self.keep(property_.type.extensions, words, f"{pointer}/type")
-        kept_type = property_.type.model_copy(update={"extensions": kept})
+        type_extensions = self.keep(property_.type.extensions, words, f"{pointer}/type")
+        kept_type = property_.type.model_copy(update={"extensions": type_extensions})
         texts = {"name": name, "type": word_of(kept_type), "description": kept_type.description}
         extensions = self.keep(property_.extensions, {**checks, **self.reference_check(texts)}, pointer)
         return property_.model_copy(update={"extensions": extensions, "type": kept_type})

@@ -109,12 +109,12 @@ def detect(source: SourceFile) -> int:
     head = source.data[:_LOOKED_AT]
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         head = head.decode("utf-16", "ignore").encode()
-    found = _ROOT.match(head)
-    if found is None:
+    match = _ROOT.match(head)
+    if match is None:
         return 0
-    if found["own"]:
+    if match["own"]:
         return _CERTAIN
-    if found["older"]:
+    if match["older"]:
         return _LIKELY if b"<capability" in head else 0
     return _POSSIBLE
 

@@ -224,9 +224,9 @@ def _lint_text(
         message = f"{key} is {meta.raw_value}, which is not among the resources"
         yield needed_text.broken(message, source=source, hint="declare the string, or write the text itself")
         return
-    given = {type(None): "a resource", bool: "a boolean"}.get(type(meta.value), "a number")
+    value_kind = {type(None): "a resource", bool: "a boolean"}.get(type(meta.value), "a number")
     hint = "write a text in android:value; name a string resource there for a number or a boolean"
-    yield needed_text.broken(f"{key} is {given} on a device, not a text", source=source, hint=hint)
+    yield needed_text.broken(f"{key} is {value_kind} on a device, not a text", source=source, hint=hint)
 
 
 def _lint_descriptor(application: Application, service: Component, place: Place) -> Iterator[Finding]:
@@ -244,10 +244,10 @@ def _lint_descriptor_file(application: Application, meta: MetaData, place: Place
     reference = descriptor_reference(meta)
     raw = reference is not None and not reference.startswith("@xml/")
     if meta.resource is None or raw:
-        shown = meta.resource or meta.raw_value or meta.value
+        stated_value = meta.resource or meta.raw_value or meta.value
         hint = 'write android:resource="@xml/..." and keep the file in res/xml'
         by = "" if meta.resource is not None else " in android:value"
-        message = f"{meta.name} is {shown}{by}, which is not a reference to an XML resource"
+        message = f"{meta.name} is {stated_value}{by}, which is not a reference to an XML resource"
         yield DESCRIPTOR_REFERENCE.broken(message, source=place, hint=hint)
     if reference is None:
         return
@@ -384,10 +384,8 @@ class _DescriptorLinter:
             names.add(name)
         word = self.document.text(element, "type")
         if word and word not in WORDS.write.values():
-            known = WORDS.read.get(word.strip().lower())
-            hint = (
-                f"write {WORDS.write[known]}" if known else f"write one of {', '.join(WORDS.write.values())}"
-            )
+            kind = WORDS.read.get(word.strip().lower())
+            hint = f"write {WORDS.write[kind]}" if kind else f"write one of {', '.join(WORDS.write.values())}"
             yield self.broken(KNOWN_TYPE, element, f"agents do not know the type {word!r}", hint=hint)
         attributes = _ATTRIBUTES["param"]
         if role == "input":

@@ -107,8 +107,8 @@ class _DescriptorReader:
                 duplicates.append(element_tree(self.document, element))
             else:
                 capabilities[capability.id] = capability
-        known = _ROOT_ATTRIBUTES if dialect != "pre-spec" else _NO_NAMES
-        facts.update(self.read_rest(root, known, _IN_ROOT))
+        attribute_names = _ROOT_ATTRIBUTES if dialect != "pre-spec" else _NO_NAMES
+        facts.update(self.read_rest(root, attribute_names, _IN_ROOT))
         if duplicates:
             facts["elements"] = [*facts.get("elements", ()), *duplicates]
         return DescriptorContent(dialect, tuple(capabilities.values()), facts)

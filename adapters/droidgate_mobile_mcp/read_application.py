@@ -84,18 +84,18 @@ class _ServiceReader:
         return self.service.place or self.application.place
 
     def read(self) -> Provider | None:
-        given = {role: self.find(role) for role in ROLES}
-        document, reference = self.open_descriptor(given["capabilities"])
+        meta_data = {role: self.find(role) for role in ROLES}
+        document, reference = self.open_descriptor(meta_data["capabilities"])
         if document is None:
             return None
         content = read_descriptor(document, self.context)
-        facts = {**content.facts, **self.service_facts(given, FORMS[content.dialect])}
+        facts = {**content.facts, **self.service_facts(meta_data, FORMS[content.dialect])}
         inherited = inherited_access(self.application, self.service)
         if inherited:
             facts["application-access"] = inherited
         report_unknown_attributes(self.application, self.service, self.context)
         fallbacks: dict[Role, TextAttribute] = {"name": "label", "description": "description"}
-        needed = [attribute for role, attribute in fallbacks.items() if not self.has_text(given[role])]
+        needed = [attribute for role, attribute in fallbacks.items() if not self.has_text(meta_data[role])]
         report_unknown_texts(self.application, self.service, self.context, needed=needed)
         if reference != NAMES["descriptor_resource"]:
             facts["resource"] = reference
@@ -104,8 +104,8 @@ class _ServiceReader:
             dialect=content.dialect,
             package=self.application.package,
             component=self.service.name or None,
-            name=self.read_text("name", given["name"], content.dialect),
-            description=self.read_text("description", given["description"], content.dialect),
+            name=self.read_text("name", meta_data["name"], content.dialect),
+            description=self.read_text("description", meta_data["description"], content.dialect),
             access=read_access(self.application, self.service),
             source=document.place(document.root),
             capabilities=content.capabilities,
@@ -119,7 +119,7 @@ class _ServiceReader:
             older = KEYS[role][1]
             elements = self.application.of_kind("application")
             meta = next(
-                (found for element in elements if (found := element.find_meta_data(older)) is not None), None
+                (entry for element in elements if (entry := element.find_meta_data(older)) is not None), None
             )
             at_application = True
         if meta is None:
@@ -139,8 +139,8 @@ class _ServiceReader:
         reference = descriptor_reference(given.meta)
         file = self.application.resources.read_file(reference) if reference is not None else None
         if reference is None or file is None:
-            shown = reference or given.meta.value
-            message = f"the descriptor of {name} ({shown}) is not a file, and the service is left out"
+            stated_value = reference or given.meta.value
+            message = f"the descriptor of {name} ({stated_value}) is not a file, and the service is left out"
             self.allow("M64", message, given.meta.place, lost=True)
             return None, ""
         if given.meta.resource is None:

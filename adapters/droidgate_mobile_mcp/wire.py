@@ -341,10 +341,10 @@ class _RequestReader:
 
     def identify(self, document: Mapping[str, Json], extra_key: str | None) -> MobileMcpRequest:
         """Return what an answer needs of a document, whatever else is wrong with it."""
-        named = NAMES["request_wrapper"] in document
-        inner = _members(document[NAMES["request_wrapper"]]) if named else document
+        has_wrapper = NAMES["request_wrapper"] in document
+        inner = _members(document[NAMES["request_wrapper"]]) if has_wrapper else document
         has_request = "request" in inner
-        wrapped = named or has_request
+        wrapped = has_wrapper or has_request
         request = _members(inner["request"]) if has_request else inner
         capability = _members(request.get("capability"))
         id_value = request.get("id")
@@ -421,18 +421,18 @@ class _RequestReader:
     def read_arguments(
         self, capability: Mapping[str, Json], request: Mapping[str, Json], dialect: WireDialect
     ) -> dict[str, Json]:
-        found: list[dict[str, Json]] = []
+        argument_maps: list[dict[str, Json]] = []
         for key in _ARGUMENT_KEYS:
             if key in capability:
-                found.append(self.argument_map(capability[key], dialect))
+                argument_maps.append(self.argument_map(capability[key], dialect))
             elif key in request:
                 self.context.allow("M01", f"{key} is next to the capability, not inside it")
-                found.append(self.argument_map(request[key], dialect))
-        if len(found) > 1:
-            if not json_equal(found[0], found[1]):
+                argument_maps.append(self.argument_map(request[key], dialect))
+        if len(argument_maps) > 1:
+            if not json_equal(argument_maps[0], argument_maps[1]):
                 raise self.malformed("args and input hold different arguments")
             self.context.allow("M01", "args and input hold the same arguments")
-        return found[0] if found else {}
+        return argument_maps[0] if argument_maps else {}
 
     def argument_map(self, value: Json, dialect: WireDialect) -> dict[str, Json]:
         if isinstance(value, str):

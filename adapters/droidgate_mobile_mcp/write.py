@@ -210,8 +210,8 @@ class _DescriptorWriter:
     def capability_lines(self, capability: Capability) -> Iterator[str]:
         """Yield the lines of one `<capability>`."""
         facts = facts_of(capability.extensions)
-        named = {"id": capability.id, "description": capability.description, "version": capability.version}
-        opening = "    <capability" + self.attributes(named, facts, "\n        ")
+        texts = {"id": capability.id, "description": capability.description, "version": capability.version}
+        opening = "    <capability" + self.attributes(texts, facts, "\n        ")
         inner = [
             *self.parameter_lines("input", capability.input, facts),
             *self.parameter_lines("output", capability.output, facts),
@@ -248,11 +248,11 @@ class _DescriptorWriter:
     def parameter(self, name: str, property_: Property, role: str) -> Iterator[str]:
         """Yield the lines of one `<param>`."""
         facts = facts_of(property_.extensions)
-        named: dict[str, str | None] = {"name": name, "type": word_of(property_.type)}
+        texts: dict[str, str | None] = {"name": name, "type": word_of(property_.type)}
         if role == "input":
-            named["required"] = "true" if property_.required else "false"
-        named["description"] = property_.type.description
-        opening = "            <param" + self.attributes(named, facts, "\n                ")
+            texts["required"] = "true" if property_.required else "false"
+        texts["description"] = property_.type.description
+        opening = "            <param" + self.attributes(texts, facts, "\n                ")
         inner = list(self.rest_lines(facts, "                "))
         if not inner:
             yield f"{opening} />"

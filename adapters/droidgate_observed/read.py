@@ -130,8 +130,8 @@ class _Reader:
 
     def tool(self, tool: Mapping[str, Json], key: str) -> Capability:
         """Return a tool whose schema is under a key; without one, it takes any object."""
-        given = tool.get(key)
-        schema = _OPEN_OBJECT if given is None else self.schema(given)
+        stated_schema = tool.get(key)
+        schema = _OPEN_OBJECT if stated_schema is None else self.schema(stated_schema)
         return self.capability(tool, schema, frozenset({"name", "description", key}))
 
     def capability(self, tool: Mapping[str, Json], given: Type, used: frozenset[str]) -> Capability:
@@ -197,14 +197,14 @@ _ARI_KEYS: Final = frozenset({"name", "description", "args"})
 
 
 def _ari_tool(tool: Mapping[str, Json], reader: _Reader) -> Capability:
-    given: dict[str, Property] = {}
+    properties: dict[str, Property] = {}
     arguments = tool.get("args", [])
     if not isinstance(arguments, list):
         raise _Refused("its arguments are not a list")
     for argument in arguments:
         item = _object(argument, "an argument")
-        given[_name(item)] = Property(type=_ari_type(item), required=item.get("required") is True)
-    return reader.capability(tool, ObjectType(properties=given), _ARI_KEYS)
+        properties[_name(item)] = Property(type=_ari_type(item), required=item.get("required") is True)
+    return reader.capability(tool, ObjectType(properties=properties), _ARI_KEYS)
 
 
 def _ari_type(argument: Mapping[str, Json]) -> Type:
@@ -298,13 +298,13 @@ def read_mcp_tools(text: str, place: Place) -> ToolDeclarations:
 def _mcp_tool(tool: Element, reader: _Reader) -> Capability:
     if tool.tag != "tool":
         raise _Refused(f"<{tool.tag!s}> is not a <tool>")
-    given: dict[str, Property] = {}
+    inputs: dict[str, Property] = {}
     for parameter in child_elements(tool):
         attributes = {str(key): str(value) for key, value in parameter.attrib.items()}
         read = _scalar(attributes.get("type", "string"), {}, attributes.get("description"))
-        given[_name(attributes)] = Property(type=read, required=attributes.get("required") == "true")
+        inputs[_name(attributes)] = Property(type=read, required=attributes.get("required") == "true")
     members = {str(key): str(value) for key, value in tool.attrib.items()}
-    capability = reader.capability(members, ObjectType(properties=given), frozenset({"name", "description"}))
+    capability = reader.capability(members, ObjectType(properties=inputs), frozenset({"name", "description"}))
     line = None if reader.place.line is None else tool.sourceline
     return capability.model_copy(update={"source": Place(path=reader.place.path, line=line)})
 
@@ -416,13 +416,13 @@ def read_application(application: Application, context: ReadingContext) -> Readi
 
 def _anchoring(application: Application, protocol: ObservedProtocol) -> Iterator[Component]:
     others = [anchor for item in protocol.not_beside for anchor in PROTOCOLS[item].anchors]
-    known: set[int] = set()
+    component_ids: set[int] = set()
     for anchor in protocol.anchors:
         for component in application.of_kind(anchor.kind):
-            if id(component) in known or not _is_anchor(application, component, anchor):
+            if id(component) in component_ids or not _is_anchor(application, component, anchor):
                 continue
             if not any(_is_anchor(application, component, other) for other in others):
-                known.add(id(component))
+                component_ids.add(id(component))
                 yield component
 
 

@@ -85,5 +85,5 @@ def _logged(text: str) -> Iterator[None]:
         raise
     finally:
         spent = (time.perf_counter() - began) * 1000
-        shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
-        LOGGER.info("%8.1f ms  %s%s", spent, shown, outcome)
+        label = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+        LOGGER.info("%8.1f ms  %s%s", spent, label, outcome)

@@ -46,8 +46,8 @@ def provider_name(provider: Provider) -> str:
     """Return what a provider is called: package and component, else its name, else its place."""
     if provider.package is not None and provider.component is not None:
         return one_line(f"{provider.package}/{provider.component}")
-    known = provider.package or provider.component or provider.name
-    return one_line(known or (provider.source.path if provider.source is not None else "") or "(no name)")
+    label = provider.package or provider.component or provider.name
+    return one_line(label or (provider.source.path if provider.source is not None else "") or "(no name)")
 
 
 def dialect_name(provider: Provider) -> str:

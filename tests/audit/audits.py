@@ -105,7 +105,7 @@ def compare(
     names = {(pointer.rpartition("/")[0], item.written): item.original for pointer, item in written.items()}
     restored = _Restored(target, names, unwrapped).declared()
     restored = _Restored(restored, _definition_names(source, restored), set()).declared()
-    kept = [name for name in source.definitions if name in restored.definitions]
+    shared = [name for name in source.definitions if name in restored.definitions]
     return Comparison(
         source=source,
         target=target,
@@ -115,8 +115,8 @@ def compare(
         ],
         written_names={pointer: item.written for pointer, item in written.items()},
         unwrapped=unwrapped,
-        before=leaves_of(source, kept),
-        after=leaves_of(restored, kept),
+        before=leaves_of(source, shared),
+        after=leaves_of(restored, shared),
     )
 
 
@@ -187,9 +187,9 @@ def _other_suffixes(pointer: str, leaves: Iterable[str]) -> list[str]:
     """Return a pointer below each of the definitions that have its name."""
     name = pointer.split("/")[2]
     rest = pointer.removeprefix(f"/definitions/{name}")
-    known = dict.fromkeys(item.split("/")[2] for item in leaves if item.startswith("/definitions/"))
+    names = dict.fromkeys(item.split("/")[2] for item in leaves if item.startswith("/definitions/"))
     plain = name.partition("@")[0]
-    return [f"/definitions/{item}{rest}" for item in known if item.partition("@")[0] == plain]
+    return [f"/definitions/{item}{rest}" for item in names if item.partition("@")[0] == plain]
 
 
 def _wrapped(source: Declared, target: Declared) -> Iterator[int]:

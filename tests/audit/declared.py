@@ -142,14 +142,14 @@ class Spelling:
 
     def placed(self, pointer: str) -> str:
         """Return a pointer into the source as it is written without the steps into choices of one."""
-        left = {node: list(steps) for node, steps in self.folded.items()}
+        remaining = {node: list(steps) for node, steps in self.folded.items()}
         built = ""
         for part in pointer.split("/")[1:]:
             built = f"{built}/{part}"
             node, _, step = built.rpartition("/")
             node, _, word = node.rpartition("/")
-            if left.get(node, [])[:1] == [f"{word}/{step}"]:
-                del left[node][0]
+            if remaining.get(node, [])[:1] == [f"{word}/{step}"]:
+                del remaining[node][0]
                 built = node
         return built
 
@@ -184,33 +184,33 @@ def leaves_of(declared: Declared, kept: Iterable[str] = ()) -> dict[str, Any]:
         declared: What a reader made of a descriptor.
         kept: Definitions that count although no tool reaches them.
     """
-    found: dict[str, Any] = {}
+    leaves: dict[str, Any] = {}
     for word in ("package", "component", "name", "description", "instructions"):
         if getattr(declared, word) is not None:
-            found[f"/{word}"] = getattr(declared, word)
+            leaves[f"/{word}"] = getattr(declared, word)
     for word, value in declared.access.items():
-        found[f"/access/{word}"] = value
+        leaves[f"/access/{word}"] = value
     for word, value in declared.facts.items():
-        found[f"/extensions/{word}"] = value
+        leaves[f"/extensions/{word}"] = value
     for position, tool in enumerate(declared.tools):
-        found.update(_leaves_of_tool(tool, f"/capabilities/{position}"))
+        leaves.update(_leaves_of_tool(tool, f"/capabilities/{position}"))
     for pointer, shape in shapes_of(declared, kept):
-        found.update(leaves_of_shape(shape, pointer))
-    return found
+        leaves.update(leaves_of_shape(shape, pointer))
+    return leaves
 
 
 def _leaves_of_tool(tool: Tool, pointer: str) -> Mapping[str, Any]:
-    found: dict[str, Any] = {f"{pointer}/id": tool.id}
+    leaves: dict[str, Any] = {f"{pointer}/id": tool.id}
     for word in ("title", "description", "version"):
         if getattr(tool, word) is not None:
-            found[f"{pointer}/{word}"] = getattr(tool, word)
+            leaves[f"{pointer}/{word}"] = getattr(tool, word)
     for word, value in tool.effects.items():
-        found[f"{pointer}/effects/{word}"] = value
+        leaves[f"{pointer}/effects/{word}"] = value
     for word, value in tool.access.items():
-        found[f"{pointer}/access/{word}"] = value
+        leaves[f"{pointer}/access/{word}"] = value
     for word, value in tool.facts.items():
-        found[f"{pointer}/extensions/{word}"] = value
-    return found
+        leaves[f"{pointer}/extensions/{word}"] = value
+    return leaves
 
 
 LEVELS: Final = (

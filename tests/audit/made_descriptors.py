@@ -157,12 +157,12 @@ class AppFunctionTexts(made_schemas.Maker):
 
     def object_type(self, tag: str, depth: int, class_name: str | None = None) -> str:
         chosen = made_schemas.names(self.random, self.random.randint(1, 3))
-        named = self.element("objectQualifiedName", class_name or f"{_PACKAGE}.Inline")
+        name_xml = self.element("objectQualifiedName", class_name or f"{_PACKAGE}.Inline")
         properties = "".join(
             self.property(item, self.data_type("dataTypeMetadata", depth + 1)) for item in chosen
         )
         required = "".join(f"<required>{item}</required>" for item in chosen if self.chance(0.6))
-        return self.typed(tag, 3, f"|{named}{properties}{required}")
+        return self.typed(tag, 3, f"|{name_xml}{properties}{required}")
 
     def property(self, name: str, data_type: str) -> str:
         return f"<properties>{data_type}<id>unused</id><name>{name}</name></properties>"
@@ -193,19 +193,19 @@ class AppFunctionTexts(made_schemas.Maker):
 
     def definition(self, name: str) -> str:
         tag = "dataTypeMetadata"
-        named = self.element("objectQualifiedName", name)
+        name_xml = self.element("objectQualifiedName", name)
         text_type = self.typed(tag, 8, "", nullable=False)
         if name == _PERSON:
             age = self.typed(tag, 7, "", nullable=True)
             inner = f"{self.property('name', text_type)}{self.property('age', age)}"
-            return self.typed(tag, 3, f"|{named}{inner}<required>name</required>", nullable=True)
+            return self.typed(tag, 3, f"|{name_xml}{inner}<required>name</required>", nullable=True)
         if name == _NODE:
             next_type = self.typed(tag, 11, f"<dataTypeReference>{_NODE}</dataTypeReference>|", nullable=True)
             inner = f"{self.property('next', next_type)}{self.property('value', text_type)}"
-            return self.typed(tag, 3, f"|{named}{inner}<required>value</required>", nullable=True)
+            return self.typed(tag, 3, f"|{name_xml}{inner}<required>value</required>", nullable=True)
         if name in _CLASSES:
             return self.sealed_part(tag, name)
-        return self.typed(tag, 14, f"{''.join(map(self.alternative, _CLASSES))}|{named}", nullable=True)
+        return self.typed(tag, 14, f"{''.join(map(self.alternative, _CLASSES))}|{name_xml}", nullable=True)
 
     def alternative(self, name: str) -> str:
         """Return an alternative of the sealed class: its class written out, or a reference to it."""
@@ -216,8 +216,8 @@ class AppFunctionTexts(made_schemas.Maker):
     def sealed_part(self, tag: str, name: str) -> str:
         """Return a class of the sealed class; both have the same properties, only their names differ."""
         number_type = self.typed("dataTypeMetadata", 4, "", nullable=False)
-        named = self.element("objectQualifiedName", name)
-        inner = f"|{named}{self.property('size', number_type)}<required>size</required>"
+        name_xml = self.element("objectQualifiedName", name)
+        inner = f"|{name_xml}{self.property('size', number_type)}<required>size</required>"
         return self.typed(tag, 3, inner, nullable=True)
 
 

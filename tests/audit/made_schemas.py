@@ -106,14 +106,14 @@ class ByHand(Maker):
 
     def reached(self, schema: Schema) -> list[str]:
         """Return the names of the definitions that a schema needs, in the order of their first use."""
-        pending, found = [schema], []
+        pending, reached_names = [schema], []
         while pending:
             for name in _REFERENCE.findall(json.dumps(pending.pop())):
-                known = name.replace("~1", "/").replace("~0", "~")
-                if known in self.definitions and known not in found:
-                    found.append(known)
-                    pending.append(self.definitions[known])
-        return found
+                definition = name.replace("~1", "/").replace("~0", "~")
+                if definition in self.definitions and definition not in reached_names:
+                    reached_names.append(definition)
+                    pending.append(self.definitions[definition])
+        return reached_names
 
     def container(self) -> str:
         return "$defs"
@@ -286,11 +286,11 @@ class AdversarialSchemas(ByHand):
         schema = super().root()
         if self.chance(0.2):
             schema["properties"]["own"] = {"$ref": "#/$defs/Own"}
-            kept = {
+            definition = {
                 "type": "object",
                 "properties": {"a": self.random.choice(({"type": "string"}, {"type": "integer"}))},
             }
-            schema.setdefault("$defs", {})["Own"] = kept
+            schema.setdefault("$defs", {})["Own"] = definition
         if self.chance(0.1):
             schema["properties"]["whole"] = {"$ref": "#"}
         if self.chance(0.1):

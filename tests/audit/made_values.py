@@ -100,9 +100,9 @@ class Declaration:
 
     def accepts_one_of(self, shape: Shape, value: Any) -> bool:
         """Return whether an alternative accepts the value: that of its `schemaType`, if it has one."""
-        named = value.get("schemaType") if isinstance(value, dict) else None
-        is_name = isinstance(named, str)
-        parts = [item for item in shape.parts if is_name and named in {item.class_name, item.name}]
+        schema_type = value.get("schemaType") if isinstance(value, dict) else None
+        is_name = isinstance(schema_type, str)
+        parts = [item for item in shape.parts if is_name and schema_type in {item.class_name, item.name}]
         return any(self.accepts(item, value) for item in parts or shape.parts)
 
 
@@ -221,13 +221,13 @@ class ValueMaker:
         return self.make_scalar(shape)
 
     def make_object(self, shape: Shape, pointer: str, path: Steps, around: Pointers) -> Any:
-        made: dict[str, Any] = {}
+        members: dict[str, Any] = {}
         for name, inner in shape.properties.items():
             is_deep = len(around) > _DEEPEST
             if name in shape.required or (not is_deep and self.random.random() < self.share):
                 place = f"{pointer}/properties/{token(name)}/type"
-                made[name] = self.make(inner, place, (*path, name), around)
-        return made
+                members[name] = self.make(inner, place, (*path, name), around)
+        return members
 
     def make_array(self, shape: Shape, pointer: str, path: Steps, around: Pointers) -> Any:
         least = shape.keywords.get("minItems", 0)
@@ -244,13 +244,13 @@ class ValueMaker:
         return self.make(definition, f"/definitions/{token(shape.name or '')}", path, around)
 
     def make_all(self, shape: Shape, pointer: str, path: Steps, around: Pointers) -> Any:
-        made: dict[str, Any] = {}
+        members: dict[str, Any] = {}
         for position, part in enumerate(shape.parts):
             value = self.make(part, f"{pointer}/members/{position}", path, around)
             if not isinstance(value, dict):
                 return value
-            made.update(value)
-        return made
+            members.update(value)
+        return members
 
     def make_scalar(self, shape: Shape) -> Any:
         if shape.kind in {"int32", "int64", "float", "double"}:
@@ -340,8 +340,8 @@ def _out_of_range(shape: Shape) -> Iterator[tuple[str, Any]]:
 def _other_members(shape: Shape, part: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     for name in shape.required:
         if name in part and not shape.properties[name].nullable:
-            left = {key: item for key, item in part.items() if key != name}
-            yield f"properties/{token(name)}/required", left
+            members = {key: item for key, item in part.items() if key != name}
+            yield f"properties/{token(name)}/required", members
     stated = shape.keywords.get("additionalProperties")
     if stated is False:
         yield "keywords/additionalProperties", {**part, "undeclared": 1}

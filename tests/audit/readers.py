@@ -43,32 +43,32 @@ def read_root(schema: Any, definitions: dict[str, Shape], notes: list[Any]) -> S
     if not isinstance(schema, Mapping):
         return _Reader({}, notes).read(schema)
     local = {
-        f"#/{word}/{name}": (name, kept)
+        f"#/{word}/{name}": (name, item)
         for word in _CONTAINERS
-        for name, kept in schema.get(word, {}).items()
+        for name, item in schema.get(word, {}).items()
     }
     for reference in _references(schema):
         # A reference may lead to any part of the schema, as zod writes it; the part counts as a definition.
         place = _decoded(reference)
         if place == "#":
-            local[place] = ("Root", {word: kept for word, kept in schema.items() if word not in _CONTAINERS})
+            local[place] = ("Root", {word: item for word, item in schema.items() if word not in _CONTAINERS})
         elif place not in local and place.startswith("#/"):
             local[place] = (place.rpartition("/")[2], _part_at(schema, reference))
     names = {pointer: name for pointer, (name, _) in local.items()}
     read: dict[str, Shape] = {}
-    for pointer, (name, kept) in local.items():
-        shape = _Reader(names, notes).read(kept)
-        known, number = name, 1
-        while known in definitions and definitions[known] != shape:
+    for pointer, (name, item) in local.items():
+        shape = _Reader(names, notes).read(item)
+        unique_name, number = name, 1
+        while unique_name in definitions and definitions[unique_name] != shape:
             number += 1
-            known = f"{name}@{number}"
-        names[pointer] = known
-        read[known] = shape
+            unique_name = f"{name}@{number}"
+        names[pointer] = unique_name
+        read[unique_name] = shape
     if any(name != pointer.rpartition("/")[2] for pointer, name in names.items()):
-        read = {names[pointer]: _Reader(names, notes).read(kept) for pointer, (_, kept) in local.items()}
+        read = {names[pointer]: _Reader(names, notes).read(item) for pointer, (_, item) in local.items()}
     definitions.update(read)
     return _Reader(names, notes).read(
-        {word: kept for word, kept in schema.items() if word not in _CONTAINERS}
+        {word: item for word, item in schema.items() if word not in _CONTAINERS}
     )
 
 
@@ -81,11 +81,11 @@ def _references(schema: Any) -> Iterator[str]:
     if isinstance(schema, Mapping):
         if isinstance(schema.get("$ref"), str):
             yield schema["$ref"]
-        for kept in schema.values():
-            yield from _references(kept)
+        for inner in schema.values():
+            yield from _references(inner)
     elif isinstance(schema, list):
-        for kept in schema:
-            yield from _references(kept)
+        for inner in schema:
+            yield from _references(inner)
 
 
 def _part_at(schema: Any, reference: str) -> Any:
@@ -106,14 +106,14 @@ class _Reader:
     def read(self, schema: Any) -> Shape:
         if not isinstance(schema, Mapping):
             return Shape("any", keywords={} if schema is True else {"not": {}})
-        left = {word: kept for word, kept in schema.items() if word not in _NO_MEANING}
-        self.notes.extend(left.pop(word) for word in [word for word in left if word.startswith("x-")])
-        shape = self.shape_of(left)
-        self.read_enum(left, shape)
+        rest = {word: value for word, value in schema.items() if word not in _NO_MEANING}
+        self.notes.extend(rest.pop(word) for word in [word for word in rest if word.startswith("x-")])
+        shape = self.shape_of(rest)
+        self.read_enum(rest, shape)
         for word in ("description", "pattern", "format"):
-            if isinstance(left.get(word), str):
-                setattr(shape, word, left.pop(word))
-        shape.keywords = left
+            if isinstance(rest.get(word), str):
+                setattr(shape, word, rest.pop(word))
+        shape.keywords = rest
         return fold(shape)
 
     def shape_of(self, left: dict[str, Any]) -> Shape:
@@ -156,7 +156,7 @@ class _Reader:
         return shape
 
     def read_object(self, left: dict[str, Any]) -> Shape:
-        properties = {name: self.read(kept) for name, kept in left.pop("properties", {}).items()}
+        properties = {name: self.read(value) for name, value in left.pop("properties", {}).items()}
         stated = left.pop("required", [])
         others = [name for name in stated if name not in properties]
         if others:
@@ -167,10 +167,10 @@ class _Reader:
         parts = [self.read_part(item) for item in left.pop(word)]
         if word == "allOf":
             return Shape("all-of", parts=parts)
-        named = [item for item in parts if item != Shape("null")]
-        if not named:
+        others = [item for item in parts if item != Shape("null")]
+        if not others:
             return Shape("null")
-        return Shape("one-of", parts=named, exclusive=word == "oneOf", nullable=len(named) < len(parts))
+        return Shape("one-of", parts=others, exclusive=word == "oneOf", nullable=len(others) < len(parts))
 
     def read_part(self, schema: Any) -> Shape:
         """Read a member of a choice; one that is tied to a class by a `const` property is that class."""
@@ -213,9 +213,9 @@ def _scalar_kind(word: str, left: dict[str, Any]) -> str:
     if word == "string" and left.get("contentEncoding") == "base64":
         del left["contentEncoding"]
         return "bytes"
-    known = _KIND_OF_FORMAT.get((word, left.get("format", "")))
-    if known is not None:
-        kind = known
+    format_kind = _KIND_OF_FORMAT.get((word, left.get("format", "")))
+    if format_kind is not None:
+        kind = format_kind
         del left["format"]
     if kind == "int32" and (left.get("minimum"), left.get("maximum")) == _INT32:
         del left["minimum"], left["maximum"]
@@ -283,8 +283,8 @@ def text_of(value: str | None, files: Files) -> str | None:
     if value is None:
         return None
     if value.startswith("@string/"):
-        found = resource_values(files, "string", value.removeprefix("@string/"))
-        return found.get("", next(iter(found.values()), None))
+        values = resource_values(files, "string", value.removeprefix("@string/"))
+        return values.get("", next(iter(values.values()), None))
     return unescaped(value)
 
 
@@ -302,15 +302,15 @@ def unescaped(text: str) -> str:
 
 def resource_values(files: Files, kind: str, name: str) -> dict[str, str]:
     """Return the values of a string or bool resource by resource qualifier (`""` for res/values)."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for path, text in files.items():
         folder = path.split("/")[1] if path.startswith("res/values") else ""
         if not folder:
             continue
         for element in etree.fromstring(text.encode()).iterfind(kind):
             if element.get("name") == name:
-                found[folder.removeprefix("values").removeprefix("-")] = _resource_text(element.text or "")
-    return found
+                values[folder.removeprefix("values").removeprefix("-")] = _resource_text(element.text or "")
+    return values
 
 
 def _resource_text(text: str) -> str:
@@ -570,14 +570,14 @@ def _read_app_metadata(application: Any, files: Files, declared: Declared) -> No
         return
     path = (attribute(stated, "resource") or "").removeprefix("@")
     root = etree.fromstring(files[f"res/{path}.xml"].encode())
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for space in reversed(_METADATA_SPACES):
         for word in ("instructions", "description", "displayDescription"):
             text = text_of(root.get(f"{space}{word}"), files)
             if text is not None:
-                found[word] = text
-    declared.instructions = found.get("instructions", found.get("description"))
-    declared.description = found.get("displayDescription")
+                texts[word] = text
+    declared.instructions = texts.get("instructions", texts.get("description"))
+    declared.description = texts.get("displayDescription")
 
 
 def _read_function(element: Any) -> Tool:
@@ -655,8 +655,8 @@ def _read_type(element: Any) -> Shape:
 
 
 def _text(element: Any, tag: str) -> str | None:
-    found = element.find(tag)
-    return None if found is None else found.text or ""
+    child = element.find(tag)
+    return None if child is None else child.text or ""
 
 
 def _word(element: Any, tag: str) -> str | None:

@@ -14,9 +14,9 @@ from titled_rows import titled
 
 
 def declared(description: str, **properties: Shape) -> Declared:
-    found = read_mcp(json.dumps([{"name": "t", "description": description}]))
-    found.tools[0].input.properties = properties
-    return found
+    tool_list = read_mcp(json.dumps([{"name": "t", "description": description}]))
+    tool_list.tools[0].input.properties = properties
+    return tool_list
 
 
 @titled(("findings", "kinds"), {
@@ -40,8 +40,8 @@ def test_a_text_reported_as_moved_has_to_be_in_the_target() -> None:
     source, target = declared("T", a=Shape("string", format="date")), declared("T.", a=Shape("string"))
     places = ("/capabilities/0/input/properties/a/type/format", "/capabilities/0/description")
     reported = [Finding("c", "moved", item, "") for item in places]
-    found = [(item.kind, item.pointer) for item in problems_of_leaves(compare(source, target, reported, []))]
-    assert found == [("not-in-text", places[0])]
+    rows = [(item.kind, item.pointer) for item in problems_of_leaves(compare(source, target, reported, []))]
+    assert rows == [("not-in-text", places[0])]
 
 
 def test_names_of_the_target_are_mapped_back_to_the_source() -> None:

@@ -145,8 +145,8 @@ def test_the_exit_code_follows_the_gravest_finding(
     written = str(folder / "tools.json" if source == "mcp" else folder)
     for target in TARGETS:
         conversion = convert(descriptor, reading, target)
-        found = [*conversion.reading, *conversion.findings]
-        gravest = max((LEVELS.index(item.level) for item in found), default=0)
+        findings = [*conversion.reading, *conversion.findings]
+        gravest = max((LEVELS.index(item.level) for item in findings), default=0)
         # The ends of the scale, and the levels around the change; `read` is not a threshold.
         for level in sorted({LEVELS[1], *LEVELS[gravest or 1 : gravest + 2], LEVELS[-1]}):
             capsys.readouterr()
@@ -158,7 +158,7 @@ def test_the_exit_code_follows_the_gravest_finding(
                 (item["code"], item["level"], item["pointer"])
                 for item in [*printed["reading"], *conversion["findings"]]
             ]
-            assert reported == [(item.code, item.level, item.pointer) for item in found]
+            assert reported == [(item.code, item.level, item.pointer) for item in findings]
             assert code == (1 if gravest >= LEVELS.index(level) else 0), (target, level)
 
 
@@ -291,13 +291,13 @@ def test_sample_apps_convert_as_reported(name: str, tmp_path: Path) -> None:
 def test_real_descriptors_convert_as_reported(tmp_path: Path) -> None:
     described = list(descriptors_of_corpus(require("corpus")))
     assert {item.protocol for _, item in described} == {"mobile-mcp", "mmcp", "appfunctions"}
-    found = [
+    problems = [
         (name, target, problem)
         for number, (name, descriptor) in enumerate(described)
         for target in TARGETS
         for problem in problems_of(descriptor, target, tmp_path / str(number))
     ]
-    assert found == []
+    assert problems == []
 
 
 SEEDS_OF_A_PAIR: Final = 24
@@ -338,13 +338,13 @@ def warnings_of_conversion(descriptor: Descriptor, target: str, folder: Path) ->
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("source", FORMATS)
 def test_what_is_written_has_no_warnings(source: str, target: str, tmp_path: Path) -> None:
-    found = [
+    messages = [
         f"seed {seed}: {warning}"
         for seed in range(SEEDS_OF_A_PAIR)
         for warning in warnings_of_conversion(made_descriptor(source, seed), target, tmp_path / str(seed))
     ]
-    codes = Counter(item.split(" ")[3] for item in found)
-    assert not found, f"{codes}: {found[:8]}"
+    codes = Counter(item.split(" ")[3] for item in messages)
+    assert not messages, f"{codes}: {messages[:8]}"
 
 
 @pytest.mark.parametrize("target", TARGETS)

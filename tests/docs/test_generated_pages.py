@@ -72,13 +72,13 @@ def test_every_page_and_every_part_of_a_page_is_current_to_the_script() -> None:
 def _parameters() -> list[tuple[str, str]]:
     root = typer.main.get_command(build_app())
     pending = [("droidgate", root)]
-    named = []
+    options = []
     while pending:
         path, command = pending.pop()
-        shown = [param for param in command.params if not getattr(param, "hidden", False)]
-        named += [(path, option) for parameter in shown for option in parameter.opts]
+        parameters = [param for param in command.params if not getattr(param, "hidden", False)]
+        options += [(path, option) for parameter in parameters for option in parameter.opts]
         pending += [(f"{path} {name}", param) for name, param in getattr(command, "commands", {}).items()]
-    return [(path, option) for path, option in named if option.startswith("-")]
+    return [(path, option) for path, option in options if option.startswith("-")]
 
 
 def test_every_option_is_documented() -> None:

@@ -96,8 +96,8 @@ def texts_of_ours() -> Iterator[Path]:
 
 def missing_places(text: str) -> list[str]:
     """Return the paths and the modules of ours that a text names and that are not there."""
-    named = [path for path in _PATH.findall(text) if path not in _OF_OTHERS]
-    paths = [path for path in named if not any(CHECKOUT.glob(_WILD.sub("*", path)))]
+    mentions = [path for path in _PATH.findall(text) if path not in _OF_OTHERS]
+    paths = [path for path in mentions if not any(CHECKOUT.glob(_WILD.sub("*", path)))]
     paths += [name for name in _PAGE_NAME.findall(text) if not any(INDEX.parent.glob(f"*/{name}"))]
     return paths + [name for name in _MODULE.findall(text) if not _is_there(name)]
 
@@ -154,9 +154,9 @@ def what_is_unknown(line: str) -> list[str]:
         if word not in inner:
             return [word]
         command = inner[word]
-    known = {name for item in command.params for name in (*item.opts, *item.secondary_opts)}
+    names = {name for item in command.params for name in (*item.opts, *item.secondary_opts)}
     options = (re.match(r"--?[a-z][a-z-]*", word) for word in words)
-    return [item.group() for item in options if item and item.group() not in known | {"-h", "--help"}]
+    return [item.group() for item in options if item and item.group() not in names | {"-h", "--help"}]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=_name)
@@ -182,7 +182,7 @@ _SUFFIXES = (".py", ".java", ".toml", ".md", ".json", ".pro", ".kt", ".xml", ".s
 def citations() -> list[tuple[str, str]]:
     """Return file and anchor of each citation in the files of the project."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=CHECKOUT, capture_output=True, check=True).stdout
-    found = []
+    pairs = []
     names = re.compile(rf"\b[Rr]eferences?[ \n#*/]+({'|'.join(NAMES)})\b|[;,] ({'|'.join(NAMES)})(?= \d)")
     for name in listed.decode().split("\0"):
         path = CHECKOUT / name
@@ -195,14 +195,14 @@ def citations() -> list[tuple[str, str]]:
             cited = match[1] or match[2]
             numbers = _NUMBERS.match(text, match.end())
             rows = re.findall(_NUMBER, numbers[1]) if numbers else []
-            found += [(name, f"{cited}-{row}") for row in rows] or [(name, cited)]
-    return found
+            pairs += [(name, f"{cited}-{row}") for row in rows] or [(name, cited)]
+    return pairs
 
 
 def test_each_citation_is_a_row_of_the_page() -> None:
-    found = citations()
-    assert len(found) > 250
-    assert {(name, anchor) for name, anchor in found if anchor not in ANCHORS} == set()
+    rows = citations()
+    assert len(rows) > 250
+    assert {(name, anchor) for name, anchor in rows if anchor not in ANCHORS} == set()
 
 
 RULES = CHECKOUT / "docs" / "reference" / "android-rules.md"
@@ -221,8 +221,8 @@ def what_a_rule_lacks(cells: list[str]) -> list[str]:
         below = {"hostile": "tests", "shim_host": "tests/gateway"}.get(
             folder.partition("/")[0], "tests/device_shim"
         )
-        found = CHECKOUT / below / folder / f"test_{module}.py" if folder else PROOFS / f"{name}.java"
-        lacks += [] if found.is_file() else [name]
+        test_file = CHECKOUT / below / folder / f"test_{module}.py" if folder else PROOFS / f"{name}.java"
+        lacks += [] if test_file.is_file() else [name]
     numbers = re.findall(r"\d+", shown.partition("step")[2])
     lacks += [f"step {number}" for number in numbers if f"\n### {number}. " not in steps]
     lacks += [] if names or numbers else ["a test or a step"]

@@ -30,9 +30,9 @@ Droidgate = Callable[..., str]
 
 @pytest.fixture(scope="module")
 def example() -> Format:
-    found = runpy.run_path(str(EXAMPLE))["FORMAT"]
-    assert isinstance(found, Format)
-    return found
+    format_ = runpy.run_path(str(EXAMPLE))["FORMAT"]
+    assert isinstance(format_, Format)
+    return format_
 
 
 def _declared(provider: Provider) -> list[tuple[object, ...]]:
@@ -167,8 +167,8 @@ def test_a_scan_reads_files_that_an_installed_format_claims_by_their_ending(
 
 @pytest.mark.slow
 def test_the_demo_converts_into_an_installed_format_and_reads_it_back(droidgate: Droidgate) -> None:
-    shown = droidgate("demo")
-    converted = [line for line in shown.splitlines() if " tool-list+1 " in line]
+    output = droidgate("demo")
+    converted = [line for line in output.splitlines() if " tool-list+1 " in line]
     assert len(converted) == 6
     assert all(" the same " in line for line in converted)
-    assert "Everything worked" in shown
+    assert "Everything worked" in output

@@ -94,8 +94,8 @@ def test_every_module_of_the_wheel_is_reached() -> None:
     while pending:
         module = pending.pop()
         reached.add(module)
-        found = graph.find_modules_directly_imported_by(module) | (texts_of(module) & graph.modules)
-        pending |= (found | {module.rpartition(".")[0]}) - reached - {""}
+        modules = graph.find_modules_directly_imported_by(module) | (texts_of(module) & graph.modules)
+        pending |= (modules | {module.rpartition(".")[0]}) - reached - {""}
     assert graph.modules - reached == set()
 
 
@@ -167,18 +167,18 @@ def test_no_machine_path_and_no_index_host() -> None:
     require("git-checkout")
     pattern = rf"(^|[^A-Za-z0-9_.~/-])({FOLDERS})|{HOSTS}"
     command = [*GIT, "grep", "--untracked", "--text", "--extended-regexp", "--files-with-matches", pattern]
-    found = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
-    assert (found.returncode, found.stdout, found.stderr) == (1, "", "")
+    result = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout, result.stderr) == (1, "", "")
 
 
 def test_a_run_of_tests_leaves_the_home_folder_as_it_is(tmp_path: Path) -> None:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
-    kept.pop(HOME_VARIABLE, None)
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
+    variables.pop(HOME_VARIABLE, None)
     # This one makes a key that signs an app, and reads the app from a phone.
     command = [sys.executable, "-m", "pytest", "--quiet", "-p", "no:cacheprovider"]
     test = "tests/gateway/migrate/test_generated_output.py::test_generated_output_is_indexed_by_the_phone"
     command.append(test)
-    environment = {**kept, "HOME": str(tmp_path)}
+    environment = {**variables, "HOME": str(tmp_path)}
     subprocess.run(command, cwd=CHECKOUT, env=environment, capture_output=True, check=True)
     assert list(tmp_path.iterdir()) == []
 
@@ -240,12 +240,12 @@ MISMATCH = "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS 
 
 def packages_of(lock: Path) -> dict[str, set[tuple[str, ...]]]:
     """Return versions and hashes of each package; an entry of another form fails the test."""
-    found: dict[str, set[tuple[str, ...]]] = {}
+    packages: dict[str, set[tuple[str, ...]]] = {}
     for entry in SCRIPT["entries_of"](lock):
         match = ENTRY.fullmatch(entry)
         assert match, entry
-        found.setdefault(match[1], set()).add((match[2], *sorted(re.findall("sha256:([0-9a-f]+)", entry))))
-    return found
+        packages.setdefault(match[1], set()).add((match[2], *sorted(re.findall("sha256:([0-9a-f]+)", entry))))
+    return packages
 
 
 @pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.name)
@@ -325,5 +325,5 @@ def test_an_audit_ends_well_only_where_each_package_was_looked_up(
     audit = SUPPLY_CHAIN["Audit"](frozenset({("flask", "0.5"), ("typing-extensions", "1")}))
     for packages in reports:
         audit.add_report({"dependencies": packages, "fixes": []})
-    found, lines = audit.conclusion()
-    assert (found, lines[0]) == (code, first_line)
+    exit_code, lines = audit.conclusion()
+    assert (exit_code, lines[0]) == (code, first_line)

@@ -98,8 +98,8 @@ def test_wheel_works_in_an_empty_environment(wheel: Path, tmp_path: Path) -> Non
     _run(scripts / "pip", "install", "--quiet", "--disable-pip-version-check", wheel)
     printed = _without_figures(_run(scripts / "droidgate", "demo", cwd=tmp_path))
     readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
-    (shown,) = [block for block in readme.split("```") if "Everything worked." in block]
-    assert _without_figures(shown) - printed == set()
+    (report,) = [block for block in readme.split("```") if "Everything worked." in block]
+    assert _without_figures(report) - printed == set()
 
 
 def _without_figures(text: str) -> set[str]:

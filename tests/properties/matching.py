@@ -52,7 +52,7 @@ def assert_findings_match(before: Provider, writing: Writing) -> None:
     changed.update(entry.pointer for entry in renamed)
     untold = changed - reported
     unfounded = reported - changed
-    assert not untold, f"differs without a finding: {_shown(untold, leaves, written)}"
+    assert not untold, f"differs without a finding: {_format_differences(untold, leaves, written)}"
     assert not unfounded, f"a finding without a difference: {_findings_at(unfounded, writing)}"
 
 
@@ -70,7 +70,7 @@ def _original_pointer(pointer: str, originals: Mapping[tuple[str, str], str]) ->
     return path
 
 
-def _shown(pointers: Counter[str], before: Mapping[str, Json], after: Mapping[str, Json]) -> str:
+def _format_differences(pointers: Counter[str], before: Mapping[str, Json], after: Mapping[str, Json]) -> str:
     nothing = "nothing"
     lines = [
         f"{pointer}: {before.get(pointer, nothing)!r} -> {after.get(pointer, nothing)!r}"
@@ -112,7 +112,7 @@ def assert_same_declaration(expected: Provider, actual: Provider) -> None:
         return
     before, after = dict(leaves_of_provider(expected)), dict(leaves_of_provider(actual))
     changed = Counter(different_leaves(before, after))
-    assert not changed, f"reads back differently: {_shown(changed, before, after)}"
+    assert not changed, f"reads back differently: {_format_differences(changed, before, after)}"
     assert expected.dialect == actual.dialect
     assert declaration_of(expected) == declaration_of(actual)
 

@@ -18,10 +18,10 @@ MODELS_OF_A_BLOCK = 100
 
 def _load(entry: EntryPoint) -> Format | str:
     try:
-        found: Format = entry.load()
+        format_: Format = entry.load()
     except (ImportError, AttributeError, OSError) as error:
         return f"the entry point of {entry.name} does not load: {error}"
-    return found
+    return format_
 
 
 LOADED = {entry.name: _load(entry) for entry in entry_points(group=ENTRY_POINT_GROUP)}

@@ -48,8 +48,8 @@ def _features(provider: Provider) -> set[str]:
 
 
 def test_every_kind_keyword_and_fact_is_in_one_of_twenty_examples() -> None:
-    made = (random_provider(Random(seed)) for seed in range(EXAMPLES))
-    seen = Counter(feature for provider in made for feature in _features(provider))
+    providers = (random_provider(Random(seed)) for seed in range(EXAMPLES))
+    seen = Counter(feature for provider in providers for feature in _features(provider))
     expected = {
         *(f"kind {kind}" for kind in TYPE_KINDS),
         *(f"keyword {word}" for word in (*KEYWORDS, *SPELLINGS)),

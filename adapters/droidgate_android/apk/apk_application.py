@@ -167,8 +167,8 @@ class _ManifestReader:
         """Yield the permissions that base and splits declare, with their protection levels."""
         for part in self._apk.parts:
             for element in part.manifest.child_elements("permission"):
-                given = _framework_attributes(element)
-                name, level = self._text(given, "name"), given.get("protectionLevel")
+                attributes = _framework_attributes(element)
+                name, level = self._text(attributes, "name"), attributes.get("protectionLevel")
                 if name:
                     yield name, DEFAULT_PROTECTION if level is None else self._level(level)
 
@@ -177,29 +177,29 @@ class _ManifestReader:
         for part in self._apk.parts:
             for element in part.manifest.child_elements("queries"):
                 for entry in element.child_elements():
-                    given = _framework_attributes(entry)
+                    attributes = _framework_attributes(entry)
                     if entry.tag == "intent":
                         yield self._intent(entry)
-                    elif entry.tag == "package" and (name := self._text(given, "name")):
+                    elif entry.tag == "package" and (name := self._text(attributes, "name")):
                         yield Query("package", (name,))
-                    elif entry.tag == "provider" and (name := self._text(given, "authorities")):
+                    elif entry.tag == "provider" and (name := self._text(attributes, "authorities")):
                         yield Query("provider", tuple(name.split(";")))
 
     def _intent(self, element: XmlElement) -> Query:
-        named = self._filter(element)
+        intent_filter = self._filter(element)
         data = tuple(
             f"{name}={text}"
             for child in element.child_elements("data")
             for name, text in self._other_attributes(_framework_attributes(child))
         )
-        return Query("intent", named.actions, named.categories, data)
+        return Query("intent", intent_filter.actions, intent_filter.categories, data)
 
     def _level(self, value: TypedValue) -> str:
         words = _in_words("protectionLevel", value)
         return words or value_text(value, self._apk.name_of) or str(value.data)
 
     def _component(self, element: XmlElement, kind: ComponentKind, path: str) -> Component:
-        given = _framework_attributes(element)
+        attributes = _framework_attributes(element)
         filters: list[IntentFilter] = []
         meta_data: list[MetaData] = []
         properties: list[MetaData] = []
@@ -210,16 +210,16 @@ class _ManifestReader:
                 meta_data.extend(self._meta(child, path))
             elif child.tag == "property":
                 properties.extend(self._meta(child, path))
-        texts = {name: self._text(given, name) for name in ("label", "description", "permission")}
-        flags = {name: self._apk.flag_of(given.get(name)) for name in ("exported", "enabled")}
-        known = {**texts, **{name: values.get("") for name, values in flags.items()}}
-        unresolved = dict(self._unresolved(given, known))
+        texts = {name: self._text(attributes, name) for name in ("label", "description", "permission")}
+        flags = {name: self._apk.flag_of(attributes.get(name)) for name in ("exported", "enabled")}
+        plain_values = {**texts, **{name: values.get("") for name, values in flags.items()}}
+        unresolved = dict(self._unresolved(attributes, plain_values))
         # A component stays closed to callers if its permission is not known.
         if texts["permission"] is None:
             texts["permission"] = unresolved.get("permission")
         return Component(
             kind=kind,
-            name=(self._text(given, "name") or "") if kind != "application" else "",
+            name=(self._text(attributes, "name") or "") if kind != "application" else "",
             exported=flags["exported"].get(""),
             exported_by_configuration=differing_values(flags["exported"]),
             enabled=flags["enabled"].get("", True),
@@ -229,7 +229,7 @@ class _ManifestReader:
             filters=tuple(filters),
             meta_data=tuple(meta_data),
             properties=tuple(properties),
-            attributes=dict(self._other_attributes(given)),
+            attributes=dict(self._other_attributes(attributes)),
             foreign_attributes=dict(self._foreign_attributes(element)),
             place=_place(path, element),
         )
@@ -260,11 +260,11 @@ class _ManifestReader:
         return IntentFilter(*map(tuple, texts.values()))
 
     def _meta(self, element: XmlElement, path: str) -> Iterator[MetaData]:
-        given = _framework_attributes(element)
-        name = self._text(given, "name")
+        attributes = _framework_attributes(element)
+        name = self._text(attributes, "name")
         if name is None:
             return
-        value, resource = given.get("value"), given.get("resource")
+        value, resource = attributes.get("value"), attributes.get("resource")
         resolved = self._apk.resolve(value)
         yield MetaData(
             name=name,
@@ -290,8 +290,8 @@ class _ManifestReader:
     ) -> Iterator[tuple[str, str]]:
         for name, value in known.items():
             if name in given and value is None and not is_null(given[name]):
-                shown = value_text(given[name], self._apk.name_of)
-                yield name, "" if shown is None else shown
+                text = value_text(given[name], self._apk.name_of)
+                yield name, "" if text is None else text
 
 
 def _framework_attributes(element: XmlElement) -> dict[str, TypedValue]:
@@ -310,18 +310,18 @@ def _in_words(name: str, value: TypedValue) -> str | None:
     """Return the words of an enum or of flags (`dataSync|location`), None where they do not fit the value."""
     if not ValueType.INT_DEC <= value.type <= ValueType.INT_HEX:
         return None
-    known = attribute_type(name)
-    if known is None or not known.formats & (AttributeFormat.ENUM | AttributeFormat.FLAGS):
+    type_ = attribute_type(name)
+    if type_ is None or not type_.formats & (AttributeFormat.ENUM | AttributeFormat.FLAGS):
         return None
-    for word, number in known.values.items():
+    for word, number in type_.values.items():
         if number == value.data:
             return word
-    if not known.formats & AttributeFormat.FLAGS:
+    if not type_.formats & AttributeFormat.FLAGS:
         return None
-    words = [word for word, number in known.values.items() if number and number & value.data == number]
+    words = [word for word, number in type_.values.items() if number and number & value.data == number]
     covered = 0
     for word in words:
-        covered |= known.values[word]
+        covered |= type_.values[word]
     return "|".join(words) if covered == value.data else None
 
 

@@ -45,6 +45,6 @@ def warn(code: str, message: str, place: str, *, hint: str | None = None) -> Fin
 
 def shown_names(names: list[str]) -> str:
     """Return the first of some names, quoted and shortened, and how many more there are."""
-    shown = ", ".join(repr(name[:80]) for name in names[:_MAX_SHOWN])
+    listed_names = ", ".join(repr(name[:80]) for name in names[:_MAX_SHOWN])
     rest = len(names) - _MAX_SHOWN
-    return f"{shown} and {rest} more" if rest > 0 else shown
+    return f"{listed_names} and {rest} more" if rest > 0 else listed_names

@@ -136,15 +136,15 @@ class Archive:
 
     def _find_directory(self) -> _Directory:
         tail = self._tail
-        found = tail.rfind(_END_SIGNATURE, 0, max(0, len(tail) - _END.size + len(_END_SIGNATURE)))
-        if found < 0:
+        end_record_at = tail.rfind(_END_SIGNATURE, 0, max(0, len(tail) - _END.size + len(_END_SIGNATURE)))
+        if end_record_at < 0:
             message = "it is not an APK: it has no ZIP directory, or is cut off"
             raise InputError(message, place=self.name, hint="name an APK, or a container of split APKs")
-        _, _, _, _, count, length, offset, comment = _END.unpack_from(tail, found)
-        end = self.end_offset = self._tail_at + found
+        _, _, _, _, count, length, offset, comment = _END.unpack_from(tail, end_record_at)
+        end = self.end_offset = self._tail_at + end_record_at
         self.is_plain = (
             offset + length == end
-            and found + _END.size + comment == len(tail)
+            and end_record_at + _END.size + comment == len(tail)
             and not self._has_locator(end - _END_64_LOCATOR.size)
         )
         if offset == _UNKNOWN_32 or count == _UNKNOWN_16 or length == _UNKNOWN_32:
@@ -209,7 +209,7 @@ class Archive:
             raise InputError("its ZIP directory is cut off", place=self.name)
         if doubled:
             self.has_duplicates = True
-            self._mark(f"duplicate names, of which the first is read: {_shown(doubled)}")
+            self._mark(f"duplicate names, of which the first is read: {_names(doubled)}")
         if unusual:
             self._mark_unusual(positions)
         return positions
@@ -223,9 +223,9 @@ class Archive:
             if method & _NOT_STORED_NOR_DEFLATED:
                 packed.append(name)
         if encrypted:
-            self._mark(f"entries say that they are encrypted, which Android overlooks: {_shown(encrypted)}")
+            self._mark(f"entries say that they are encrypted, which Android overlooks: {_names(encrypted)}")
         if packed:
-            self._mark(f"entries have a compression method that Android does not know: {_shown(packed)}")
+            self._mark(f"entries have a compression method that Android does not know: {_names(packed)}")
 
     def _find_unsafe_names(self) -> frozenset[bytes]:
         lines = b"\n" + b"\n".join(self._positions)
@@ -234,7 +234,7 @@ class Archive:
             return frozenset()
         unsafe = [name for name in self._positions if _UNSAFE_NAME.search(name)]
         if unsafe:
-            self._mark(f"entries have names that are not paths inside it: {_shown(unsafe)}")
+            self._mark(f"entries have names that are not paths inside it: {_names(unsafe)}")
         return frozenset(unsafe)
 
     def report_evasive(self, message: str) -> None:
@@ -381,9 +381,9 @@ class Archive:
             raise BudgetError(f"the entry has more than {limit} bytes", place=place)
         packed = self._read_range(start, entry.compressed_size, place)
         limits = self._budget.limits
-        left = max(0, limits.inflated_bytes - self._budget.inflated_bytes)
+        remaining_bytes = max(0, limits.inflated_bytes - self._budget.inflated_bytes)
         by_ratio = max(MIB, limits.ratio * len(packed))
-        allowed = min(limit, by_ratio, left)
+        allowed = min(limit, by_ratio, remaining_bytes)
         inflater = zlib.decompressobj(-zlib.MAX_WBITS)
         try:
             content = inflater.decompress(packed, allowed + 1)
@@ -475,5 +475,5 @@ def _read_zip64(extra: bytes, size: int, compressed: int, offset: int) -> tuple[
     return size, compressed, offset
 
 
-def _shown(names: list[bytes]) -> str:
+def _names(names: list[bytes]) -> str:
     return shown_names([name.decode("utf-8", "backslashreplace") for name in names])

@@ -124,13 +124,13 @@ class _Parser:
         if len(self._open) >= self._budget.limits.depth:
             message = f"the compiled XML is nested more than {self._budget.limits.depth} levels deep"
             raise BudgetError(message, place=self._path)
-        known = self._known
+        attributes_by_record = self._known
         attributes: list[XmlAttribute] = []
         for at in range(first, first + size * count, size) if count else ():
             record = data[at : at + 20]
-            attribute = known.get(record)
+            attribute = attributes_by_record.get(record)
             if attribute is None:
-                attribute = known[record] = self._attribute(pool, record)
+                attribute = attributes_by_record[record] = self._attribute(pool, record)
             attributes.append(attribute)
         tag = pool.decoded.get(name) or pool[name]
         line = _NUMBER.unpack_from(data, position + 8)[0]
@@ -144,14 +144,14 @@ class _Parser:
     def _attribute(self, pool: StringPool, record: bytes) -> XmlAttribute:
         namespace, name, raw, kind, data = _ATTRIBUTE.unpack(record)
         resource_id = self._map[name] if name < len(self._map) else 0
-        known = _attribute_name(resource_id) if resource_id >> 24 == _FRAMEWORK else None
-        if known is not None:
+        attribute_name = _attribute_name(resource_id) if resource_id >> 24 == _FRAMEWORK else None
+        if attribute_name is not None:
             space: str | None = ANDROID_NAMESPACE
         else:
-            known = pool[name]
+            attribute_name = pool[name]
             space = None if namespace == NO_INDEX else pool[namespace]
         if kind == _STRING:
             value = TypedValue(kind, 0, pool[data])
         else:
             value = TypedValue(kind, data, pool[raw] if raw < pool.count else None)
-        return XmlAttribute(space, known, value, resource_id)
+        return XmlAttribute(space, attribute_name, value, resource_id)

@@ -183,13 +183,13 @@ def read_signed_data(data: bytes) -> SignedData:
     fields = first_element(whole[1].content).children()
     if len(fields) < 4 or fields[2].tag != SEQUENCE or fields[-1].tag != SET:  # noqa: PLR2004
         raise BrokenSignatureError("the PKCS#7 SignedData is broken")
-    known = [
+    certificates = [
         read_certificate(item.raw)
         for field in fields[3:-1]
         if field.tag == TAGGED_0
         for item in field.children()
     ]
-    by_name = {(item.issuer, item.serial): item for item in reversed(known)}
+    by_name = {(item.issuer, item.serial): item for item in reversed(certificates)}
     infos = fields[-1].children()
     if len(infos) > MAX_SIGNERS:
         raise BrokenSignatureError(f"it has more than {MAX_SIGNERS} signers")
@@ -204,12 +204,12 @@ def _signer_info(info: Element, known: Mapping[tuple[bytes, bytes], Certificate]
     fields = info.children()
     if len(fields) < 5:  # noqa: PLR2004
         raise BrokenSignatureError("a PKCS#7 signer is broken")
-    named, hash_algorithm, rest = fields[1].children(), fields[2].children(), fields[3:]
+    signer_id, hash_algorithm, rest = fields[1].children(), fields[2].children(), fields[3:]
     attributes = rest.pop(0) if rest[0].tag == TAGGED_0 else None
-    if len(rest) < 2 or len(named) < 2 or rest[1].tag != OCTETS or named[1].tag != INTEGER:  # noqa: PLR2004
+    if len(rest) < 2 or len(signer_id) < 2 or rest[1].tag != OCTETS or signer_id[1].tag != INTEGER:  # noqa: PLR2004
         raise BrokenSignatureError("a PKCS#7 signer is broken")
     key_algorithm = rest[0].children()
-    certificate = known.get((named[0].raw, named[1].content))
+    certificate = known.get((signer_id[0].raw, signer_id[1].content))
     if certificate is None or not hash_algorithm or not key_algorithm:
         return None
     return _SignerInfo(
@@ -378,14 +378,14 @@ def _verify_entries(
         of_entry = frozenset(signature.certificate for signature in signatures if name in signature.names)
         hash_name = next((item for item in _HASHES if item[0] + "-digest" in (attributes or {})), None)
         if attributes is None or hash_name is None or not of_entry:
-            raise BrokenSignatureError(f'nobody signed "{_shown(name)}"')
+            raise BrokenSignatureError(f'nobody signed "{_printable_name(name)}"')
         if signers is not None and of_entry != signers:
-            raise BrokenSignatureError(f'others signed "{_shown(name)}" than the rest')
+            raise BrokenSignatureError(f'others signed "{_printable_name(name)}" than the rest')
         signers = of_entry
         digest = hashlib.new(hash_name[1])
         content.copy_entry(name, digest.update)
         if not hmac.compare_digest(digest.digest(), _decoded(attributes[hash_name[0] + "-digest"])):
-            raise BrokenSignatureError(f'"{_shown(name)}" is not what was signed')
+            raise BrokenSignatureError(f'"{_printable_name(name)}" is not what was signed')
     if not signers or _ANDROID_MANIFEST not in content:
         raise BrokenSignatureError(f"nobody signed {_ANDROID_MANIFEST}")
     return tuple(
@@ -393,5 +393,5 @@ def _verify_entries(
     )
 
 
-def _shown(name: str) -> str:
+def _printable_name(name: str) -> str:
     return name[:80].encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

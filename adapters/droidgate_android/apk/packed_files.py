@@ -88,16 +88,16 @@ def _read_gradle(source_set: Path, project: Path) -> GradleFile:
 
 def _read_tree(folder: Path, project: Path) -> dict[str, bytes]:
     tree: dict[str, bytes] = {}
-    left = MAX_BYTES
+    remaining_bytes = MAX_BYTES
     for path in (folder / MANIFEST, *_files_below(folder)):
         try:
-            data = read_project_file(path, root=project, most=left)
+            data = read_project_file(path, root=project, most=remaining_bytes)
         except BudgetError:
             data = None
         if data is None or len(tree) >= MAX_FILES:
             message = f"an app has at most {MAX_FILES} files and {MAX_BYTES} bytes"
             raise BudgetError(message, place=str(folder))
-        left -= len(data)
+        remaining_bytes -= len(data)
         tree[path.relative_to(folder).as_posix()] = data
     return tree
 

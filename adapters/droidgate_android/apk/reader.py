@@ -245,8 +245,8 @@ class Apk:
         None.
         """
         if identifier >> 24 == _FRAMEWORK:
-            known = resource_name(identifier)
-            return None if known is None else f"@android:{known}"
+            framework_name = resource_name(identifier)
+            return None if framework_name is None else f"@android:{framework_name}"
         return self.resources.reference_to(identifier) if self.resources is not None else None
 
     def resolve(self, value: TypedValue | None) -> TypedValue | None:

@@ -153,14 +153,14 @@ class ResourceNames:
             message = f"{name[:100]!r} cannot be the name of a resource"
             raise InputError(message, place=place, hint="letters, digits, _ . and - after a first letter")
         values = self.sources.setdefault((kind, name), {})
-        known = values.get(qualifier)
-        if known is None or isinstance(known, NewId):
+        earlier = values.get(qualifier)
+        if earlier is None or isinstance(earlier, NewId):
             values[qualifier] = source
-        elif kind == "attr" and isinstance(known, Declaration) and isinstance(source, Declaration):
-            if known.element.get("format") is None and not len(known.element):
+        elif kind == "attr" and isinstance(earlier, Declaration) and isinstance(source, Declaration):
+            if earlier.element.get("format") is None and not len(earlier.element):
                 values[qualifier] = source
         elif kind != "id":
-            first = known.place if isinstance(known, Declaration) else self.spell(_path_of(known))
+            first = earlier.place if isinstance(earlier, Declaration) else self.spell(_path_of(earlier))
             raise InputError(
                 f"{kind}/{name} is declared a second time", place=place, hint=f"first at {first}"
             )

@@ -132,8 +132,8 @@ class _Density:
 
     def text(self, config: bytes) -> str:
         density = struct.unpack_from("<H", config, _DENSITY)[0]
-        known = (word for word, number in _DENSITIES.items() if number == density)
-        return next(known, f"{density}dpi" if density else "")
+        words = (word for word, number in _DENSITIES.items() if number == density)
+        return next(words, f"{density}dpi" if density else "")
 
 
 class _ScreenSize:

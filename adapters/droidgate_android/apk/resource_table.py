@@ -427,10 +427,10 @@ class ResourceTable:
         return self._references[identifier]
 
     def _make_reference(self, identifier: int) -> str | None:
-        named = next(self._names(identifier), None)
-        if named is None:
+        kind_and_name = next(self._names(identifier), None)
+        if kind_and_name is None:
             return None
-        kind, name = named
+        kind, name = kind_and_name
         reference = f"@{kind}/{name}"
         is_usable = name and name != COLLAPSED_NAME and not any(map(str.isspace, name))
         if not is_usable or self._identifiers.setdefault(reference, identifier) != identifier:

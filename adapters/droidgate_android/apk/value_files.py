@@ -175,10 +175,10 @@ def read_attribute_types(declarations: list[Declaration]) -> dict[str, Attribute
         if declaration.kind != "attr":
             continue
         read = _read_attribute_type(declaration)
-        known = types.get(declaration.name)
-        if known is None or known.formats == AttributeFormat.ANY:
+        earlier_type = types.get(declaration.name)
+        if earlier_type is None or earlier_type.formats == AttributeFormat.ANY:
             types[declaration.name] = read
-        elif read.formats not in {known.formats, AttributeFormat.ANY}:
+        elif read.formats not in {earlier_type.formats, AttributeFormat.ANY}:
             raise InputError(
                 f"the attribute {declaration.name} has another format elsewhere", place=declaration.place
             )

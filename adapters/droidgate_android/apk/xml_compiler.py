@@ -138,11 +138,11 @@ def _add_text(element: XmlElement, text: str | None) -> None:
     """Add a text as aapt2 keeps it: none that is blank, and no more than one blank at either end."""
     if text is None:
         return
-    kept = text.strip(_ASCII_SPACE)
-    if kept:
+    trimmed = text.strip(_ASCII_SPACE)
+    if trimmed:
         before = " " if text[0] in _ASCII_SPACE else ""
         after = " " if text[-1] in _ASCII_SPACE else ""
-        element.children.append(f"{before}{kept}{after}")
+        element.children.append(f"{before}{trimmed}{after}")
 
 
 def _listed(formats: AttributeFormat, values: Mapping[str, int]) -> str:
@@ -161,10 +161,10 @@ def set_attribute(
     declared = attribute_type(name) if namespace == ANDROID_NAMESPACE else None
     if namespace == ANDROID_NAMESPACE and declared is None:
         raise KeyError(name)
-    kept = [
+    other_attributes = [
         attribute
         for attribute in element.attributes
         if (attribute.namespace, attribute.name) != (namespace, name)
     ]
     resource_id = 0 if declared is None else declared.id
-    element.attributes = [*kept, XmlAttribute(namespace, name, value, resource_id)]
+    element.attributes = [*other_attributes, XmlAttribute(namespace, name, value, resource_id)]

@@ -128,13 +128,13 @@ class _Renderer:
         return "\n" * missing
 
     def _qualified(self, namespace: str | None, name: str) -> str:
-        known = self._names.get((namespace, name))
-        if known is None:
+        qualified_name = self._names.get((namespace, name))
+        if qualified_name is None:
             if _NAME.fullmatch(name) is None:
                 raise InputError(f"the name {name[:80]!r} is not allowed in XML", place=self._path)
             prefix = self._prefix(namespace) if namespace else ""
-            known = self._names[namespace, name] = prefix + name
-        return known
+            qualified_name = self._names[namespace, name] = prefix + name
+        return qualified_name
 
     def _prefix(self, namespace: str) -> str:
         prefix = self._prefixes.get(namespace)

@@ -357,9 +357,9 @@ class _DynamicReader:
         scope = str(properties["scope"][0]) if "scope" in properties else None
         allowed = {"global", "activity"} if self._setting.of_application else {"global"}
         if scope not in allowed:
-            found = "no <scope>" if scope is None else f"the scope {scope!r}"
+            value = "no <scope>" if scope is None else f"the scope {scope!r}"
             level = "the application's" if self._setting.of_application else "a service's"
-            message = f"<{start.name}> has {found}, and {level} functions have {' or '.join(sorted(allowed))}"
+            message = f"<{start.name}> has {value}, and {level} functions have {' or '.join(sorted(allowed))}"
             raise IndexerError("bad-scope", message, line=start.line, name=scope)
         if self._setting.of_application and properties["enabledByDefault"][0]:
             message = f"<{start.name}> is enabled by default, which no function of the application may be"

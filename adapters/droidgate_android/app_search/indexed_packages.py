@@ -94,20 +94,20 @@ class PackageIndexer:
 
     def _find_schema(self, services: list[Component]) -> AppSearchSchema | None:
         """Return the app's schema; None where it has none that can be read."""
-        named = self._named_schemas(services)
-        if len({item.value for item in named}) > 1:
-            files = ", ".join(sorted({str(item.value) for item in named}))
+        names = self._named_schemas(services)
+        if len({item.value for item in names}) > 1:
+            files = ", ".join(sorted({str(item.value) for item in names}))
             message = f"the services name different schema files ({files}), so the platform's schema is used"
-            self.warnings.append(Ignored("schema", files, "different-schemas", message, named[0].place))
+            self.warnings.append(Ignored("schema", files, "different-schemas", message, names[0].place))
             return None
-        if not named:
+        if not names:
             return None
-        name = str(named[0].value)
+        name = str(names[0].value)
         file = self.files.asset(name)
         if file is None:
             if name == load_indexing().names.jetpack_schema_file and not self.application.is_built:
                 return jetpack_schema()  # androidx.appfunctions has it among its assets
-            self._drop_missing(name, "asset", named[0].place, is_schema=True)
+            self._drop_missing(name, "asset", names[0].place, is_schema=True)
             return None
         try:
             return read_schema(file.text, self.limits)

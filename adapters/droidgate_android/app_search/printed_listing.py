@@ -81,13 +81,13 @@ def listed_function(listed_document: ListedDocument) -> ListedFunction:
     function = _first_text(document, "functionId")
     if function is None:
         raise ListingError("a function has no id", listed_document.package)
-    enabled = _first(runtime, "enabled")
+    enabled = _first_value(runtime, "enabled")
     if not isinstance(enabled, bool):
         enabled = {0: None, 1: True, 2: False}.get(enabled) if isinstance(enabled, int) else None
     # What an application registers while it runs is in force while it is registered, which no document says
     # (reference appfunctions 2.g).
     if enabled is None and not of_application:
-        by_default = _first(document, "enabledByDefault")
+        by_default = _first_value(document, "enabledByDefault")
         enabled = by_default if isinstance(by_default, bool) else None
     return ListedFunction(
         id=function,
@@ -137,11 +137,11 @@ def _array(value: Json) -> list[Json]:
     return value
 
 
-def _first(document: Mapping[str, Json], name: str) -> Json:
+def _first_value(document: Mapping[str, Json], name: str) -> Json:
     values = document.get(name)
     return values[0] if isinstance(values, list) and values else None
 
 
 def _first_text(document: Mapping[str, Json], name: str) -> str | None:
-    value = _first(document, name)
+    value = _first_value(document, name)
     return value if isinstance(value, str) else None

@@ -143,10 +143,10 @@ def _read_dependency(statement: Statement) -> list[ProjectDependency] | None:
     if _CONDITION.search(headers):
         return None
     rest = _CALL_WITHOUT_BRACKETS.sub(r"project(\1)", match["rest"])
-    named = [*_PROJECT_CALL.finditer(rest), *_ACCESSOR.finditer(rest)]
-    if len(named) < len(_MENTION.findall(rest)):
+    references = [*_PROJECT_CALL.finditer(rest), *_ACCESSOR.finditer(rest)]
+    if len(references) < len(_MENTION.findall(rest)):
         return None
-    return [_dependency(item, variant, statement.line) for item in named]
+    return [_dependency(item, variant, statement.line) for item in references]
 
 
 def _dependency(found: re.Match[str], variant: str, line: int) -> ProjectDependency:

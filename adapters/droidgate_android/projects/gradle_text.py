@@ -98,9 +98,9 @@ def read_statements(text: str) -> Iterator[Statement]:
 
 
 def _block_name(header: str) -> str:
-    named = _NAMED_BLOCK.search(header)
-    if named is not None:
-        return named[1]
+    match = _NAMED_BLOCK.search(header)
+    if match is not None:
+        return match[1]
     last = _LAST_WORD.search(header.strip())
     return last[1] if last is not None else ""
 
@@ -211,9 +211,9 @@ class GradleFile:
             groups.setdefault(self.dimension_of.get(flavour, next(iter(self.dimensions), "")), []).append(
                 flavour
             )
-        named, chosen = set(names), []
+        requested_names, chosen = set(names), []
         for group in (*filter(None, groups.values()), ["debug", *self.build_types]):
-            ranked = sorted(group, key=lambda name: (name not in named, name not in self.defaults))
+            ranked = sorted(group, key=lambda name: (name not in requested_names, name not in self.defaults))
             chosen.append(ranked[0])
         return tuple(chosen)
 
@@ -326,8 +326,8 @@ class _Reader:
         self._number_constants: dict[str, int] = {}
 
     def take(self, path: tuple[str, ...], statement: str) -> None:
-        named = _NAMED_BLOCK.search(statement)
-        self.note_names(path if named is None else (*path, named[1]))
+        block = _NAMED_BLOCK.search(statement)
+        self.note_names(path if block is None else (*path, block[1]))
         self._note_dimension(path, statement)
         if "manifestPlaceholders" in statement:
             self._take_placeholders(statement)
@@ -414,12 +414,12 @@ class _Reader:
         if expression.startswith("(") and expression.endswith(")"):
             expression = expression[1:-1]
         pieces: list[str] = []
-        for number, found in enumerate(_PIECE.finditer(expression)):
+        for number, match in enumerate(_PIECE.finditer(expression)):
             if number % 2:
-                if found["other"] != "+":
+                if match["other"] != "+":
                     return None
                 continue
-            piece = self._piece(found)
+            piece = self._piece(match)
             if piece is None:
                 return None
             pieces.append(piece)
@@ -433,9 +433,9 @@ class _Reader:
             return found["single"]
         if found["double"] is None:
             return None
-        known = [
+        interpolated_values = [
             self._constants.get(match[1] or match[2]) for match in _INTERPOLATED.finditer(found["double"])
         ]
-        if None in known:
+        if None in interpolated_values:
             return None
         return _INTERPOLATED.sub(lambda item: self._constants[item[1] or item[2]], found["double"])

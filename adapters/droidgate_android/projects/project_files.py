@@ -102,10 +102,10 @@ def check_inside(path: str | Path, root: str | Path, place: str) -> str:
 
 def _read(descriptor: int, most: int) -> bytes:
     pieces: list[bytes] = []
-    left = most
-    while left and (piece := os.read(descriptor, min(left, 1 << 20))):
+    remaining = most
+    while remaining and (piece := os.read(descriptor, min(remaining, 1 << 20))):
         pieces.append(piece)
-        left -= len(piece)
+        remaining -= len(piece)
     return b"".join(pieces)
 
 

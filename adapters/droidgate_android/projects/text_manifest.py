@@ -74,8 +74,8 @@ class ManifestFacts:
     def merged_over(self, main: ManifestFacts) -> ManifestFacts:
         """Return the facts of a source set's manifest merged with main's."""
         names = ("version_code", "version_name", "minimum_sdk", "target_sdk")
-        taken = {name: getattr(main, name) for name in names if getattr(self, name) is None}
-        return replace(self, **taken, queries=tuple(dict.fromkeys((*main.queries, *self.queries))))
+        main_values = {name: getattr(main, name) for name in names if getattr(self, name) is None}
+        return replace(self, **main_values, queries=tuple(dict.fromkeys((*main.queries, *self.queries))))
 
 
 def read_facts(root: Element, read_text: ReadText) -> ManifestFacts:
@@ -291,8 +291,8 @@ class ManifestReader:
         stated = dict(_DECLARED.findall(_COMMENT.sub("", text)))
         of_root = _COMMENT.sub("", text[start.end(1) :]).partition(">")[0]
         missing = [prefix for prefix in prefixes if prefix not in dict(_DECLARED.findall(of_root))]
-        known = {**stated, **_KNOWN_PREFIXES}
-        declared = "".join(f' xmlns:{item}="{known.get(item, "urn:undeclared:" + item)}"' for item in missing)
+        uris = {**stated, **_KNOWN_PREFIXES}
+        declared = "".join(f' xmlns:{item}="{uris.get(item, "urn:undeclared:" + item)}"' for item in missing)
         root = parse_xml(text[: start.end(1)] + declared + text[start.end(1) :], path=place.path)
         message = f"not every element declares its prefix {', '.join(missing)}; it is read as usual"
         self._context.allow("S80", message, source=place, hint=f"add{declared} to the root element")
@@ -304,8 +304,8 @@ class ManifestReader:
     def _read_component(self, element: Element, kind: ComponentKind, path: str) -> Component:
         texts = {name: self._text(element, name) for name in ("label", "description", "permission")}
         flags = {name: self._flag(element, name) for name in ("exported", "enabled")}
-        known = {**texts, **{name: values.get("") for name, values in flags.items()}}
-        unresolved = dict(self._unresolved(element, known))
+        plain_values = {**texts, **{name: values.get("") for name, values in flags.items()}}
+        unresolved = dict(self._unresolved(element, plain_values))
         # A component stays closed to callers if its permission is not known.
         if texts["permission"] is None:
             texts["permission"] = unresolved.get("permission")
@@ -421,16 +421,16 @@ def merge_manifests(
         base: That of main.
         has_overlay: Whether the source set has a file that a component of main points to.
     """
-    known = {(component.kind, component.name): component for component in base.components}
+    base_components = {(component.kind, component.name): component for component in base.components}
     stated = {(component.kind, component.name) for component in addition.components}
     added = (
         component
-        for key, component in known.items()
+        for key, component in base_components.items()
         if key not in stated and key not in addition.removed and has_overlay(component)
     )
     merged: list[Component] = []
     for component in (*addition.components, *added):
-        below = known.get((component.kind, component.name))
+        below = base_components.get((component.kind, component.name))
         if below is None or (component.kind, component.name) in addition.replacing:
             merged.append(component)
         elif component.kind == "application" and not has_overlay(below):
@@ -476,13 +476,13 @@ def _merge_stated(component: Component, below: Component) -> Component:
         if getattr(component, name) is None and name not in stated:
             changes[name] = getattr(below, name)
     merged = replace(component, **changes)
-    known = {
+    names = {
         name
         for name in ("exported", "permission", "label", "description")
         if getattr(merged, name) is not None
     }
-    kept = (text for text in below.unresolved if text.partition("=")[0] not in {*stated, *known})
-    return replace(merged, unresolved=(*component.unresolved, *kept))
+    texts = (text for text in below.unresolved if text.partition("=")[0] not in {*stated, *names})
+    return replace(merged, unresolved=(*component.unresolved, *texts))
 
 
 def _put_into_application(components: list[Element], root: Element) -> None:

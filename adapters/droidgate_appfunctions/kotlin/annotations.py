@@ -79,9 +79,9 @@ class Annotations:
     ) -> FoundAnnotation | None:
         """Return the annotation of one of the given classes, None without one."""
         for annotation in annotations:
-            found = self.resolve(annotation, file, owner)
-            if found is not None and found.name in names:
-                return found
+            resolved = self.resolve(annotation, file, owner)
+            if resolved is not None and resolved.name in names:
+                return resolved
         return None
 
     def resolve(
@@ -124,13 +124,13 @@ class Annotations:
             tuple((_OTHER_NAMES.get(key, key) if key else None, node) for key, node in annotation.arguments),
             names,
         )
-        found = FoundAnnotation(annotation, name, file, owner, bound)
+        resolved = FoundAnnotation(annotation, name, file, owner, bound)
         if name.startswith(f"{_PACKAGE}.") and (others or not bound.keys() <= set(names)):
             unknown = sorted(bound.keys() - set(names))
             words = ", ".join(unknown) or "too many"
             message = f"@{annotation.name[-1]} has an argument that is not known: {words}"
             self.reports.not_understood(message, file, annotation.line, "name the arguments")
-        return found
+        return resolved
 
     def value(self, found: FoundAnnotation, argument: str) -> Any:
         """Return the value of an argument, None without it.
@@ -196,10 +196,10 @@ class Annotations:
         self, annotations: Iterable[Annotation], file: SourceDeclarations, owner: ClassDeclaration | None
     ) -> str | None:
         """Return the text of @AppFunctionInstruction."""
-        found = self.find(annotations, INSTRUCTION, file, owner)
-        if found is None:
+        annotation = self.find(annotations, INSTRUCTION, file, owner)
+        if annotation is None:
             return None
-        text: str | None = self.optional(found, "instruction", str)
+        text: str | None = self.optional(annotation, "instruction", str)
         return text
 
     def is_described(self, found: FoundAnnotation | None) -> bool:

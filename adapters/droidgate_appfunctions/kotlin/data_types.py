@@ -53,16 +53,16 @@ def is_balanced_pattern(pattern: str) -> bool:
     """
     groups = sets = 0
     start_of_set = -1
-    for found in _TOKEN.finditer(pattern):
-        sign = found[0]
+    for match in _TOKEN.finditer(pattern):
+        sign = match[0]
         if sign == "\\":
             return False
         if sign == "[":
             sets += 1
-            start_of_set = found.end()
+            start_of_set = match.end()
         elif sign == "]" and sets:
             # The first one of a set is a member of it.
-            sets -= found.start() != start_of_set + pattern.startswith("^", start_of_set)
+            sets -= match.start() != start_of_set + pattern.startswith("^", start_of_set)
         elif sign == "(" and not sets:
             groups += 1
         elif sign == ")" and not sets:
@@ -166,10 +166,10 @@ class TypeBuilder:
         return name
 
     def _arguments(self, declaration: ClassDeclaration, kotlin_type: KotlinType) -> dict[str, KotlinType]:
-        given = [item for item, _ in kotlin_type.arguments]
+        type_arguments = [item for item, _ in kotlin_type.arguments]
         arguments: dict[str, KotlinType] = {}
         for position, parameter in enumerate(declaration.type_parameters):
-            argument = given[position] if position < len(given) else None
+            argument = type_arguments[position] if position < len(type_arguments) else None
             if argument is None:
                 message = f"missing type argument for {parameter.name} of {declaration.simple_jvm_name}"
                 raise refused(
@@ -199,8 +199,8 @@ class TypeBuilder:
 
     def _description(self, declaration: ClassDeclaration) -> str | None:
         text = self.classes.description(declaration)
-        found = self.classes.find(declaration, SERIALIZABLE) if declaration.file.is_library else None
-        if self.classes.annotations.is_described(found):
+        annotation = self.classes.find(declaration, SERIALIZABLE) if declaration.file.is_library else None
+        if self.classes.annotations.is_described(annotation):
             name = declaration.qualified_name
             message = f"the description of {name} is that of the library's version; it is left out"
             self.classes.reports.not_understood(message, declaration.file, declaration.line, "build the app")
@@ -246,7 +246,7 @@ class TypeBuilder:
         *,
         member: bool = False,
     ) -> ObjectType:
-        taken = [unvisited.pop(item) for item in own if item in unvisited]
+        own_properties = [unvisited.pop(item) for item in own if item in unvisited]
         properties = {
             item.name: Property(
                 type=self.build(
@@ -254,7 +254,7 @@ class TypeBuilder:
                 ),
                 required=item.required,
             )
-            for item in taken
+            for item in own_properties
         }
         return ObjectType(
             properties=properties,
@@ -266,14 +266,14 @@ class TypeBuilder:
     def _scalar(self, kind: str, site: Site, common: Mapping[str, Any]) -> ScalarType:
         shape: dict[str, Any] = {}
         if kind == "int32":
-            found = self._found(site, INT_VALUES)
-            shape = self._enum(found, int) if found is not None else {}
+            rule = self._annotation_of(site, INT_VALUES)
+            shape = self._enum(rule, int) if rule is not None else {}
         elif kind == "string":
-            found = self._found(site, STRING_VALUES)
-            shape = self._text_values(found) if found is not None else {}
+            rule = self._annotation_of(site, STRING_VALUES)
+            shape = self._text_values(rule) if rule is not None else {}
         return ScalarType(kind=kind, **common, **shape)  # type: ignore[arg-type]
 
-    def _found(self, site: Site, names: frozenset[str]) -> FoundAnnotation | None:
+    def _annotation_of(self, site: Site, names: frozenset[str]) -> FoundAnnotation | None:
         return self.classes.annotations.find(site.annotations, names, site.file, site.owner)
 
     def _enum(self, found: FoundAnnotation, kind: type) -> dict[str, Any]:
@@ -337,12 +337,12 @@ class TypeBuilder:
 
     def _uri(self, site: Site, common: Mapping[str, Any]) -> ObjectType:
         shape: dict[str, Any] = {"format": "uri"}
-        found = self._found(site, URI_VALUES)
+        rule = self._annotation_of(site, URI_VALUES)
         schemes = (
-            self.classes.annotations.optional(found, "allowedSchemes", list) if found is not None else None
+            self.classes.annotations.optional(rule, "allowedSchemes", list) if rule is not None else None
         )
         if schemes:
-            self._add_patterns([{"value": f"{scheme}:", "type": _PREFIX} for scheme in schemes], found, shape)
+            self._add_patterns([{"value": f"{scheme}:", "type": _PREFIX} for scheme in schemes], rule, shape)
         text = ScalarType(kind="string", **shape)
         return ObjectType(
             properties={"uri": Property(type=text, required=True)},
@@ -357,7 +357,7 @@ class TypeBuilder:
             STRING_VALUES: kotlin_type.name == "kotlin.String",
         }
         for names, fits in takes.items():
-            found = None if fits else self._found(site, names)
-            if found is not None:
-                message = f"@{found.annotation.name[-1]} has no effect on {kotlin_type}"
-                self.classes.reports.not_understood(message, found.file, found.line, "remove it")
+            rule = None if fits else self._annotation_of(site, names)
+            if rule is not None:
+                message = f"@{rule.annotation.name[-1]} has no effect on {kotlin_type}"
+                self.classes.reports.not_understood(message, rule.file, rule.line, "remove it")

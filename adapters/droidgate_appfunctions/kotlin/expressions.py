@@ -128,15 +128,15 @@ class Constants:
         text = text[quotes:-quotes]
         pieces: list[str] = []
         position = length = 0
-        for found in _template(dollars).finditer(text):
-            pieces.append(text[position : found.start()])
-            position = found.end()
-            if found[0].startswith("\\"):
-                pieces.append(found[0] if raw else _unescaped(found[0]))
-            elif found[3] is not None:
-                pieces.append(found[3])
-            elif found[1] or found[2]:
-                name = tuple((found[1] or found[2]).replace("`", "").split("."))
+        for match in _template(dollars).finditer(text):
+            pieces.append(text[position : match.start()])
+            position = match.end()
+            if match[0].startswith("\\"):
+                pieces.append(match[0] if raw else _unescaped(match[0]))
+            elif match[3] is not None:
+                pieces.append(match[3])
+            elif match[1] or match[2]:
+                name = tuple((match[1] or match[2]).replace("`", "").split("."))
                 pieces.append(_as_text(self._constant(name, expression, file, owner, depth), expression))
                 length += len(pieces[-1])
                 if length > MAX_TEXT:
@@ -182,13 +182,13 @@ class Constants:
         owner: ClassDeclaration | None,
         depth: int,
     ) -> Any:
-        found = self.index.find_constant(name, file, owner)
-        if found is None or "const" not in found[0].modifiers or found[0].value is None:
+        constant = self.index.find_constant(name, file, owner)
+        if constant is None or "const" not in constant[0].modifiers or constant[0].value is None:
             raise NotConstantError(expression)
-        declared, its_file, its_owner = found
+        declared, its_file, its_owner = constant
         if declared not in self.known:
             self.known[declared] = None  # a constant made of itself
-            self.known[declared] = self.value(found[0].value, its_file, its_owner, depth + 1)
+            self.known[declared] = self.value(constant[0].value, its_file, its_owner, depth + 1)
         value = self.known[declared]
         if value is None:
             raise NotConstantError(expression)
@@ -202,11 +202,11 @@ def bound_arguments(
     bound: dict[str, Expression] = {}
     others: list[Expression] = []
     for position, (name, value) in enumerate(arguments):
-        known = name if name is not None else names[position] if position < len(names) else None
-        if known is None or known in bound:
+        parameter_name = name if name is not None else names[position] if position < len(names) else None
+        if parameter_name is None or parameter_name in bound:
             others.append(value)
         else:
-            bound[known] = value
+            bound[parameter_name] = value
     return bound, tuple(others)
 
 
@@ -226,12 +226,12 @@ def _number(expression: Expression) -> int | float:
 
 
 def _unescaped(text: str) -> str:
-    found = _ESCAPE.fullmatch(text)
-    if found is None:
+    match = _ESCAPE.fullmatch(text)
+    if match is None:
         return text
-    if len(found[1]) > 1:
-        return chr(int(found[1][1:], 16))
-    return _ESCAPED.get(found[1], text)
+    if len(match[1]) > 1:
+        return chr(int(match[1][1:], 16))
+    return _ESCAPED.get(match[1], text)
 
 
 def _as_text(value: Any, expression: Expression) -> str:

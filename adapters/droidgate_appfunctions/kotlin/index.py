@@ -140,17 +140,17 @@ class Index:
         """Yield the files of a package that may declare a name, an app's own before those of libraries."""
         if package not in self.packages:
             return
-        known = self.names.get(package)
-        if known is None:
-            known = self.names[package] = {}
+        entries_by_word = self.names.get(package)
+        if entries_by_word is None:
+            entries_by_word = self.names[package] = {}
             for entry in self.packages[package]:
                 if len(entry.file.data) > MAX_FILE:
                     continue
                 for word in {
-                    found[1].decode(errors="replace") for found in _DECLARED.finditer(entry.file.data)
+                    match[1].decode(errors="replace") for match in _DECLARED.finditer(entry.file.data)
                 }:
-                    known.setdefault(word, []).append(entry)
-        for entry in known.get(name, ()):
+                    entries_by_word.setdefault(word, []).append(entry)
+        for entry in entries_by_word.get(name, ()):
             parsed = self._parsed(entry)
             if parsed is not None and parsed.package == package:
                 yield parsed
@@ -165,23 +165,23 @@ class Index:
     def top_level(self, package: Name, name: str) -> ClassDeclaration | TypeAlias | None:
         """Return the class or alias that a package declares."""
         for file in self.files_with(package, name):
-            found = file.classes.get(name) or file.aliases.get(name)
-            if found is not None:
-                return found
+            declaration = file.classes.get(name) or file.aliases.get(name)
+            if declaration is not None:
+                return declaration
         return None
 
     def subclasses(self, declaration: ClassDeclaration) -> Iterator[ClassDeclaration]:
         """Yield the direct subclasses in the package of a class; those of a sealed one have to be there."""
         package = declaration.file.package
-        known = self.below.get(package)
-        if known is None:
-            known = self.below[package] = {}
+        subclasses_by_name = self.below.get(package)
+        if subclasses_by_name is None:
+            subclasses_by_name = self.below[package] = {}
             for file in self.files_of(package):
                 for class_ in file.all_classes():
                     for supertype in class_.supertypes:
                         if supertype.name:
-                            known.setdefault(supertype.name[-1], []).append(class_)
-        for item in known.get(declaration.name, ()):
+                            subclasses_by_name.setdefault(supertype.name[-1], []).append(class_)
+        for item in subclasses_by_name.get(declaration.name, ()):
             if any(self.find(each.name, item.file, item.outer) is declaration for each in item.supertypes):
                 yield item
 
@@ -190,9 +190,9 @@ class Index:
         if len(name) > _MAX_SEGMENTS:
             return None
         for split in range(len(name) - 1, -1, -1):
-            found = self.top_level(name[:split], name[split])
-            if found is not None:
-                return self._inside(found, name[split + 1 :])
+            declaration = self.top_level(name[:split], name[split])
+            if declaration is not None:
+                return self._inside(declaration, name[split + 1 :])
         return None
 
     def _inside(
@@ -255,9 +255,9 @@ class Index:
                 return self.find_qualified((*imported.name, *rest)) or External(
                     ".".join((*imported.name, *rest))
                 )
-        found = self.top_level(file.package, first) or self._starred(file.imports, first)
-        if found is not None:
-            return self._inside(found, rest) or Unresolved(elsewhere=False)
+        declaration = self.top_level(file.package, first) or self._starred(file.imports, first)
+        if declaration is not None:
+            return self._inside(declaration, rest) or Unresolved(elsewhere=False)
         if first in BUILT_IN and not rest:
             return External(BUILT_IN[first])
         if rest and _LOWER.match(first):
@@ -273,12 +273,12 @@ class Index:
     def _starred(self, imports: Sequence[Import], name: str) -> ClassDeclaration | TypeAlias | None:
         for imported in imports:
             if imported.alias is None:
-                found = self.top_level(imported.name, name)
-                if found is None and _LOWER.match(imported.name[-1]) is None:
+                declaration = self.top_level(imported.name, name)
+                if declaration is None and _LOWER.match(imported.name[-1]) is None:
                     around = self.find_qualified(imported.name)
-                    found = around.classes.get(name) if isinstance(around, ClassDeclaration) else None
-                if found is not None:
-                    return found
+                    declaration = around.classes.get(name) if isinstance(around, ClassDeclaration) else None
+                if declaration is not None:
+                    return declaration
         return None
 
     def find_constant(
@@ -289,9 +289,9 @@ class Index:
         if len(name) == 1:
             around = owner
             while around is not None:
-                found = _constant_in(around, last)
-                if found is not None:
-                    return found
+                constant = _constant_in(around, last)
+                if constant is not None:
+                    return constant
                 around = around.outer
             for imported in file.imports:
                 if imported.alias == last and len(imported.name) > 1:
@@ -300,9 +300,9 @@ class Index:
                 file.package,
                 *(import_.name for import_ in file.imports if import_.alias is None),
             ):
-                found = self._top_level_constant(package, last)
-                if found is not None:
-                    return found
+                constant = self._top_level_constant(package, last)
+                if constant is not None:
+                    return constant
             return None
         around_name = self.find(name[:-1], file, owner)
         if isinstance(around_name, ClassDeclaration):
@@ -312,11 +312,11 @@ class Index:
     def _qualified_constant(
         self, name: Name
     ) -> tuple[PropertyDeclaration, SourceDeclarations, ClassDeclaration | None] | None:
-        found = self._top_level_constant(name[:-1], name[-1])
-        if found is None:
+        constant = self._top_level_constant(name[:-1], name[-1])
+        if constant is None:
             around = self.find_qualified(name[:-1])
-            found = _constant_in(around, name[-1]) if isinstance(around, ClassDeclaration) else None
-        return found
+            constant = _constant_in(around, name[-1]) if isinstance(around, ClassDeclaration) else None
+        return constant
 
     def _top_level_constant(
         self, package: Name, name: str

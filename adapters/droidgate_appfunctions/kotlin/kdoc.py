@@ -30,7 +30,7 @@ def content_of(comment: str | None) -> str:
 
 def description_of(content: str) -> str | None:
     """Return a text without the tags that Kotlin knows and what follows them; None where nothing is left."""
-    kept: list[str] = []
+    lines: list[str] = []
     skipping = False
     for line in _LINE.split(content):
         trimmed = line.strip()
@@ -39,8 +39,8 @@ def description_of(content: str) -> str | None:
         elif skipping and _TAG.match(trimmed):
             skipping = False
         if not skipping:
-            kept.append(line)
-    return "\n".join(kept).strip() or None
+            lines.append(line)
+    return "\n".join(lines).strip() or None
 
 
 def parameters_of(content: str) -> dict[str, str]:
@@ -58,11 +58,11 @@ def _tagged(content: str, tag: re.Pattern[str]) -> Iterator[tuple[str, str]]:
     pieces: list[str] = []
     for line in _LINE.split(content):
         trimmed = line.strip()
-        found = tag.match(trimmed)
-        if found is not None or _TAG.match(trimmed):
+        match = tag.match(trimmed)
+        if match is not None or _TAG.match(trimmed):
             if name is not None:
                 yield name, "".join(pieces).strip()
-            name, pieces = (found[1], [found[2]]) if found is not None else (None, [])
+            name, pieces = (match[1], [match[2]]) if match is not None else (None, [])
         elif name is not None and trimmed:
             pieces += [" ", trimmed] if any(pieces) else [trimmed]
     if name is not None:
@@ -74,9 +74,9 @@ def response_of(content: str) -> str | None:
     pieces: list[str] = []
     for line in _LINE.split(content):
         trimmed = line.strip()
-        found = _RETURN.match(trimmed)
-        if found is not None:
-            pieces.append(found[1])
+        match = _RETURN.match(trimmed)
+        if match is not None:
+            pieces.append(match[1])
         elif any(pieces):
             if _TAG.match(trimmed):
                 return "".join(pieces) or None

@@ -92,9 +92,9 @@ class Reports:
             if ids is None:
                 yield error
                 continue
-            named = ", ".join(id_.rpartition("#")[2] for id_ in ids[:_MOST_NAMED])
+            function_names = ", ".join(id_.rpartition("#")[2] for id_ in ids[:_MOST_NAMED])
             more = f" and {len(ids) - _MOST_NAMED} more" if len(ids) > _MOST_NAMED else ""
-            message = f"{error.message}; left out: {named}{more}"
+            message = f"{error.message}; left out: {function_names}{more}"
             reported = type(error)(message, place=error.place, hint=error.hint)
             reported.left_out = tuple(ids)
             yield reported

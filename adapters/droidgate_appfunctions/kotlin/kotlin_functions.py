@@ -145,10 +145,10 @@ class Functions:
 
     def _resolve(self, kotlin_type: TypeReference, function: FunctionDeclaration) -> KotlinType:
         owner = function.owner
-        known = parameters_by_name(
+        type_parameters = parameters_by_name(
             owner.type_parameters if owner is not None else (), function.type_parameters
         )
-        return self.classes.types.resolve(kotlin_type, function.file, owner, known)
+        return self.classes.types.resolve(kotlin_type, function.file, owner, type_parameters)
 
     def _parameter_type(self, parameter: ParameterDeclaration, function: FunctionDeclaration) -> KotlinType:
         kotlin_type = self._resolve(parameter.type, function)
@@ -221,10 +221,10 @@ class Functions:
         self, parameter: ParameterDeclaration, kotlin_type: KotlinType, function: FunctionDeclaration
     ) -> None:
         if parameter.is_vararg or not self.classes.is_supported(kotlin_type):
-            found = f"vararg {kotlin_type}" if parameter.is_vararg else str(kotlin_type)
+            stated_type = f"vararg {kotlin_type}" if parameter.is_vararg else str(kotlin_type)
             message = (
                 "app function parameters must be a supported type, or a type annotated as "
-                f"@AppFunctionSerializable; {parameter.name} is {found}"
+                f"@AppFunctionSerializable; {parameter.name} is {stated_type}"
             )
             raise refused(message, function.file, parameter.line, f"use {SUPPORTED}")
         if parameter.has_default:
@@ -274,35 +274,35 @@ class Functions:
     def _access(
         self, function: FunctionDeclaration, around: ClassDeclaration | None = None
     ) -> tuple[str | None, dict[str, Json]]:
-        found = self.annotations.find(function.annotations, ACCESS_LEVEL, function.file, function.owner)
-        if found is None and around is not None:
-            found = self.annotations.find(around.annotations, ACCESS_LEVEL, around.file, around.outer)
-        if found is None:
+        annotation = self.annotations.find(function.annotations, ACCESS_LEVEL, function.file, function.owner)
+        if annotation is None and around is not None:
+            annotation = self.annotations.find(around.annotations, ACCESS_LEVEL, around.file, around.outer)
+        if annotation is None:
             return None, {}
-        level = self.annotations.required(found, "level", (str, int))
+        level = self.annotations.required(annotation, "level", (str, int))
         if level not in _ACCESS_LEVELS:
             message = f"unsupported access level: {level}"
             hint = "write AppFunctionMetadata.ACCESS_LEVEL_SELF, _SYSTEM or _ANDROID_TRUSTED"
-            raise refused(message, found.file, found.line, hint)
-        enforced = self.annotations.required(found, "isCompatEnforcementEnabled", bool)
+            raise refused(message, annotation.file, annotation.line, hint)
+        enforced = self.annotations.required(annotation, "isCompatEnforcementEnabled", bool)
         return level, {"isCompatEnforcementEnabled": enforced}
 
     def _deprecation(self, function: FunctionDeclaration) -> dict[str, Json]:
-        found = self.annotations.find(function.annotations, DEPRECATED, function.file, function.owner)
-        if found is None:
+        annotation = self.annotations.find(function.annotations, DEPRECATED, function.file, function.owner)
+        if annotation is None:
             return {}
-        message = self.annotations.optional(found, "message", str)
+        message = self.annotations.optional(annotation, "message", str)
         return {} if message is None else {"deprecation": message}
 
     def _schema(self, function: FunctionDeclaration) -> dict[str, Json]:
         owners = [function.owner, *(item.owner for item in self._overridden(function))]
         for owner in owners:
-            found = self.classes.find(owner, SCHEMA) if owner is not None else None
-            if found is None:
+            annotation = self.classes.find(owner, SCHEMA) if owner is not None else None
+            if annotation is None:
                 continue
-            category = self.annotations.optional(found, "category", str)
-            name = self.annotations.optional(found, "name", str)
-            version = self.annotations.optional(found, "version", int)
+            category = self.annotations.optional(annotation, "category", str)
+            name = self.annotations.optional(annotation, "name", str)
+            version = self.annotations.optional(annotation, "version", int)
             if category is None or name is None or version is None:
                 return {}
             return {"schemaCategory": category, "schemaName": name, "schemaVersion": version}

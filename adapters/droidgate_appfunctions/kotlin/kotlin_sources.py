@@ -65,7 +65,7 @@ def read_sources(
         InputError: the context is strict, and there is a finding or a problem.
     """
     index = Index.of(files, libraries)
-    known = len(context.findings)
+    earlier_count = len(context.findings)
     reports = Reports(context)
     annotations = Annotations(index, reports, Constants(index))
     classes = Serializables(TypeResolver(index, reports), annotations, reports)
@@ -73,7 +73,7 @@ def read_sources(
     providers = tuple(reader.read([file for file in files if may_declare(file.data)]))
     for error in index.problems:
         reports.problem(error)
-    context.findings[known:] = sorted(context.findings[known:], key=_order_of)
+    context.findings[earlier_count:] = sorted(context.findings[earlier_count:], key=_order_of)
     return Reading(providers, tuple(context.findings), tuple(reports.all_problems()))
 
 
@@ -258,14 +258,14 @@ class _Reader:
         above = list(self.classes.types.above(declaration))
         if any(item.name in _SERVICES for item in above):
             return True
-        found = self.classes.find(declaration, ANDROID_ENTRY_POINT)
+        entry = self.classes.find(declaration, ANDROID_ENTRY_POINT)
         generated = any(
             supertype.name and supertype.name[-1].startswith("Hilt_") for supertype in declaration.supertypes
         )
-        if found is not None and generated and "value" in found.arguments:
-            value = self.annotations.required(found, "value", ClassValue)
+        if entry is not None and generated and "value" in entry.arguments:
+            value = self.annotations.required(entry, "value", ClassValue)
             kotlin_type = self.classes.types.resolve(
-                TypeReference(value.name, found.line, ".".join(value.name)), declaration.file, declaration, {}
+                TypeReference(value.name, entry.line, ".".join(value.name)), declaration.file, declaration, {}
             )
             over = [
                 kotlin_type,
@@ -310,11 +310,11 @@ class _Reader:
                 if not name.strip():
                     message = "appFunctionXmlFileName cannot be empty"
                     raise refused(message, declaration.file, mark.line, "name the functions file")
-                known = self.file_name(declaration, mark)
+                file_name = self.file_name(declaration, mark)
             except InputError as error:
                 self.reports.problem(error)
                 continue
             place = declaration.file.place(declaration.line)
-            documents.setdefault(name, _Document(place, name=known)).functions.append(function)
+            documents.setdefault(name, _Document(place, name=file_name)).functions.append(function)
         for document in documents.values():
             yield document.provider(APP_LEVEL)

@@ -74,7 +74,7 @@ class KotlinText:
 
     @cached_property
     def _lines(self) -> list[int]:
-        return [0, *(found.end() for found in re.finditer("\n", self.text))]
+        return [0, *(match.end() for match in re.finditer("\n", self.text))]
 
     def line_at(self, offset: int) -> int:
         """Return the 1-based line of an offset."""
@@ -169,12 +169,12 @@ def read_tokens(text: str) -> KotlinText:
     if text.startswith("#!"):
         position = (text + "\n").index("\n")
     while position < len(text):
-        found = _CODE.match(text, position)
-        if found is None:  # never: a sign is any character
+        match = _CODE.match(text, position)
+        if match is None:  # never: a sign is any character
             break
-        kind, start, position = found.lastgroup or "", position, found.end()
+        kind, start, position = match.lastgroup or "", position, match.end()
         if kind == "space":
-            is_first = is_first or "\n" in found[0]
+            is_first = is_first or "\n" in match[0]
             continue
         if kind == "line":
             continue
@@ -187,8 +187,8 @@ def read_tokens(text: str) -> KotlinText:
             position = _end_of_text(source, start, position)
         elif kind == "character":
             kind = "text"
-        elif kind == "sign" or found[0] in _KEYWORDS:
-            kind = found[0]
+        elif kind == "sign" or match[0] in _KEYWORDS:
+            kind = match[0]
             _match(source, open_brackets, kind)
         if kdoc:
             source.kdoc[len(source.kinds)] = kdoc
@@ -218,10 +218,10 @@ def _match(source: KotlinText, open_brackets: list[int], kind: str) -> None:
 
 def _end_of_comment(source: KotlinText, position: int) -> int:
     start, depth = position - 2, 1
-    for found in _COMMENT_SIGN.finditer(source.text, position):
-        depth += 1 if found[0] == "/*" else -1
+    for match in _COMMENT_SIGN.finditer(source.text, position):
+        depth += 1 if match[0] == "/*" else -1
         if depth == 0:
-            return found.end()
+            return match.end()
     source.unfinished.append(start)
     return len(source.text)
 
@@ -236,11 +236,11 @@ def _end_of_text(source: KotlinText, start: int, position: int) -> int:
     while around:
         quote, count = around[-1]
         pattern = {'"': _IN_TEXT, '"""': _IN_RAW_TEXT}.get(quote, _IN_TEMPLATE)
-        found = pattern.search(text, position)
-        if found is None:
+        match = pattern.search(text, position)
+        if match is None:
             source.unfinished.append(start)
             return len(text)
-        position, sign = found.end(), found[0]
+        position, sign = match.end(), match[0]
         if not quote:
             if sign == "{":
                 around[-1] = "", count + 1
@@ -248,9 +248,9 @@ def _end_of_text(source: KotlinText, start: int, position: int) -> int:
                 around.pop()
                 if count > 1:
                     around.append(("", count - 1))
-            elif found["comment"]:
+            elif match["comment"]:
                 position = _end_of_comment(source, position)
-            elif found["text"]:
+            elif match["text"]:
                 around.append(_quote(sign))
         elif sign[0] == "$":
             if len(sign) >= count and text.startswith("{", position):

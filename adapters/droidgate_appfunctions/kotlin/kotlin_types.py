@@ -178,10 +178,10 @@ class TypeResolver:
             f"the type alias '{alias.name}' is read as {alias.type.text}; Jetpack's compiler may refuse it"
         )
         self.reports.not_understood(message, file, reference.line, "write the type itself", lost=False)
-        found = self.aliased.get(alias)
-        if found is None:
-            found = self.aliased[alias] = self.resolve(alias.type, alias.file, None, {}, depth + 1)
-        return replace(found, reference=reference, file=file, nullable=found.nullable or reference.nullable)
+        target = self.aliased.get(alias)
+        if target is None:
+            target = self.aliased[alias] = self.resolve(alias.type, alias.file, None, {}, depth + 1)
+        return replace(target, reference=reference, file=file, nullable=target.nullable or reference.nullable)
 
     def supertypes(self, declaration: ClassDeclaration) -> Iterator[KotlinType]:
         """Yield the supertypes of a class that are written there; names that mean nothing are unknown."""

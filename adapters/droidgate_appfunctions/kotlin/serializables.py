@@ -199,10 +199,10 @@ class Serializables:
             InputError: the constraint is on another type.
         """
         item = self.item_of(kotlin_type)
-        found = self.annotations.find(annotations, URI_VALUES, file, owner)
-        if found is not None and URI not in {kotlin_type.name, item.name if item is not None else ""}:
+        annotation = self.annotations.find(annotations, URI_VALUES, file, owner)
+        if annotation is not None and URI not in {kotlin_type.name, item.name if item is not None else ""}:
             message = f"@AppFunctionUriValueConstraint can only be applied to {URI}; found {kotlin_type}"
-            raise refused(message, file, found.line, "remove it, or make the value a Uri")
+            raise refused(message, file, annotation.line, "remove it, or make the value a Uri")
 
     def generic_name(self, kotlin_type: KotlinType) -> str:
         """Return the name of the definition of a class with its type arguments."""
@@ -259,18 +259,18 @@ class Serializables:
                     self.reports.not_understood(
                         message, declaration.file, annotation.line, "write it without a target"
                     )
-            kept = tuple(
+            property_annotations = tuple(
                 annotation
                 for annotation in parameter.annotations
                 if annotation.target in {None, "property", "field"}
             )
-            return parameter.kdoc, parameter.type, kept
+            return parameter.kdoc, parameter.type, property_annotations
         declared = declaration.properties[parameter.name]
         return declared.kdoc, declared.type or parameter.type, declared.annotations
 
     def _is_library(self, annotation: Annotation, declaration: ClassDeclaration) -> bool:
-        found = self.annotations.resolve(annotation, declaration.file, declaration)
-        return found is not None and found.name.startswith("androidx.appfunctions.")
+        resolved = self.annotations.resolve(annotation, declaration.file, declaration)
+        return resolved is not None and resolved.name.startswith("androidx.appfunctions.")
 
     def description(self, declaration: ClassDeclaration) -> str | None:
         """Return the description of a class."""
@@ -283,7 +283,7 @@ class Serializables:
 
     def serializable_supertypes(self, declaration: ClassDeclaration) -> list[ClassDeclaration]:
         """Return the direct supertypes that travel as data themselves."""
-        found = [
+        supertypes = [
             supertype.declaration
             for supertype in self.types.supertypes(declaration)
             if supertype.declaration is not None
@@ -291,25 +291,25 @@ class Serializables:
         return list(
             dict.fromkeys(
                 item
-                for item in found
+                for item in supertypes
                 if self.find(item, SERIALIZABLE) is not None and not self.is_one_of(item)
             )
         )
 
     def capabilities(self, declaration: ClassDeclaration) -> list[ClassDeclaration]:
         """Return the capability interfaces above a class, without those above serializable supertypes."""
-        pending, found, seen = [declaration], dict[ClassDeclaration, None](), {declaration}
+        pending, capabilities, seen = [declaration], dict[ClassDeclaration, None](), {declaration}
         while pending:
             current = pending.pop()
             if current is not declaration and self.find(current, CAPABILITY) is not None:
-                found[current] = None
+                capabilities[current] = None
             if current is declaration or self.find(current, SERIALIZABLE) is None:
                 above = [supertype.declaration for supertype in self.types.supertypes(current)]
                 for item in above:
                     if item is not None and item not in seen:
                         seen.add(item)
                         pending.append(item)
-        return list(found)
+        return list(capabilities)
 
     def alternatives(self, declaration: ClassDeclaration) -> list[ClassDeclaration]:
         """Return the classes that a sealed or non-sealed one-of represents.
@@ -318,12 +318,12 @@ class Serializables:
             InputError: a class cannot be an alternative.
         """
         if "sealed" in declaration.modifiers:
-            found = list(self.types.index.subclasses(declaration))
-            for item in found:
+            subclasses = list(self.types.index.subclasses(declaration))
+            for item in subclasses:
                 if "sealed" in item.modifiers:
                     message = f"nested sealed classes are not allowed: {item.simple_jvm_name} is sealed"
                     raise refused(message, item.file, item.line, "make it a class with properties")
-            return found
+            return subclasses
         annotation = self.find(declaration, ONE_OF)
         listed = self.annotations.optional(annotation, "matchOneOf", list) if annotation is not None else None
         classes: list[ClassDeclaration] = []
@@ -368,9 +368,9 @@ class Serializables:
                 self._check(declaration, arguments, depth)
             except InputError as error:
                 self.checked[key] = error
-        known = self.checked[key]
-        if known is not None:
-            raise known
+        problem = self.checked[key]
+        if problem is not None:
+            raise problem
 
     def _check(self, declaration: ClassDeclaration, arguments: Mapping[str, KotlinType], depth: int) -> None:
         name, file = declaration.simple_jvm_name, declaration.file
@@ -472,7 +472,7 @@ class Serializables:
             self.proxies = {}
             for file in self.types.index.files_of(_PROXY_PACKAGE):
                 for declaration in file.all_classes():
-                    found = self.find(declaration, SERIALIZABLE_PROXY)
-                    if found is not None:
-                        self.proxies.setdefault(self._target_of(found), declaration)
+                    proxy_annotation = self.find(declaration, SERIALIZABLE_PROXY)
+                    if proxy_annotation is not None:
+                        self.proxies.setdefault(self._target_of(proxy_annotation), declaration)
         return self.proxies.get(name)

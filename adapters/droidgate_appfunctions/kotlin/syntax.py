@@ -263,8 +263,8 @@ class _Parser:
                 words.add(self.name())
                 self.jump("(")
             elif self.is_word(*_ACCESSORS, "import") or following not in {"name", "@", "package", *_KEYWORDS}:
-                kept = tuple(item for item in annotations if item.target != "file")
-                return frozenset(words), kept
+                own_annotations = tuple(item for item in annotations if item.target != "file")
+                return frozenset(words), own_annotations
             else:
                 words.add(self.name())
 
@@ -281,11 +281,11 @@ class _Parser:
             return [self.annotation(start, target, in_type=in_type)]
         end = self.closer(self.at)
         self.at += 1
-        found: list[Annotation] = []
+        annotations: list[Annotation] = []
         while self.at < end:
-            found.append(self.annotation(start, target, in_type=False))
+            annotations.append(self.annotation(start, target, in_type=False))
         self.at = end + 1
-        return found
+        return annotations
 
     def annotation(self, start: int, target: str | None, *, in_type: bool) -> Annotation:
         name = self.qualified_name()
@@ -504,12 +504,12 @@ class _Parser:
                 is_listed = self.kinds[self.at] == ","
 
     def type_parameters(self) -> tuple[TypeParameter, ...]:
-        found: list[TypeParameter] = []
+        parameters: list[TypeParameter] = []
         for _ in self.items(">") if self.take("<") else ():
             self.modifiers()
             self.take("in")
-            found.append(TypeParameter(self.name(), self.type() if self.take(":") else None))
-        return tuple(found)
+            parameters.append(TypeParameter(self.name(), self.type() if self.take(":") else None))
+        return tuple(parameters)
 
     def type(self, depth: int = 0, name: int = -1) -> TypeReference:
         """Read a type; one in front of a name ends at the dot before it."""
@@ -572,13 +572,13 @@ class _Parser:
 
     def type_arguments(self, depth: int) -> tuple[TypeArgument, ...]:
         self.require("<")
-        found: list[TypeArgument] = []
+        arguments: list[TypeArgument] = []
         for _ in self.items(">"):
             is_out = self.is_word("out") and self.kinds[self.at + 1] in {"name", "(", "@"}
             self.at += is_out
             variance: Literal["", "in", "out"] = "out" if is_out else "in" if self.take("in") else ""
-            found.append(TypeArgument(None if self.take("*") else self.type(depth + 1), variance))
-        return tuple(found)
+            arguments.append(TypeArgument(None if self.take("*") else self.type(depth + 1), variance))
+        return tuple(arguments)
 
     def expression(self, *, takes_lambdas: bool = True) -> None:
         """Pass over a value; an error in it costs nothing but the rest of its lines."""

@@ -255,10 +255,10 @@ def _request_id(request_json: str) -> str:
     """Return the id of a request of either form; empty where it has none."""
     try:
         request = json.loads(request_json)
-        found = request.get("mobile-mcp-request", {}).get("request", request).get("id", "")
+        request_id = request.get("mobile-mcp-request", {}).get("request", request).get("id", "")
     except (ValueError, AttributeError):
         return ""
-    return str(found)
+    return str(request_id)
 
 
 def _names(dialect: Dialect) -> tuple[str, str]:
@@ -273,8 +273,8 @@ class MainActivity(Activity):
 
     def view(self) -> View:
         """Return the list, a line for each."""
-        found = [cast("dict[str, str]", item) for item in list_tool_apps(self.context)]
-        lines = [f"{item['protocol']} {item['component']}" for item in found]
+        tool_apps = [cast("dict[str, str]", item) for item in list_tool_apps(self.context)]
+        lines = [f"{item['protocol']} {item['component']}" for item in tool_apps]
         return View("column", children=(View("text", text="\n".join(lines) or _NO_TOOLS),))
 
 

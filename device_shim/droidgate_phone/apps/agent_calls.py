@@ -47,31 +47,31 @@ class _MalformedError(Exception):
 
 def list_tool_apps(context: Context) -> list[Json]:
     """Return the components that offer tools and that the app may see, with their meta-data and its XML."""
-    found = [("mobile-mcp", item) for item in context.query_services(Intent("mobile.mcp.SERVICE"))]
+    components = [("mobile-mcp", item) for item in context.query_services(Intent("mobile.mcp.SERVICE"))]
     opened = Intent("com.example.mMCP.ACTION_TOOL_ADVERTISE")
-    found += [("mmcp", item) for item in context.query_activities(opened)]
-    asked = Intent("com.example.ACTION_MMCP_DISCOVERY")
-    found += [("mmcp-broadcast", item) for item in context.query_receivers(asked)]
-    return [_describe(context, protocol, component) for protocol, component in found]
+    components += [("mmcp", item) for item in context.query_activities(opened)]
+    discovery = Intent("com.example.ACTION_MMCP_DISCOVERY")
+    components += [("mmcp-broadcast", item) for item in context.query_receivers(discovery)]
+    return [_describe(context, protocol, component) for protocol, component in components]
 
 
 def _describe(context: Context, protocol: str, component: ComponentName) -> Json:
-    kept: dict[str, Json] = {}
+    values: dict[str, Json] = {}
     xml: dict[str, Json] = {}
     for name in _META_DATA:
-        found = context.platform.find_meta_data(component, name)
-        if found is not None and found.resource is not None:
+        entry = context.platform.find_meta_data(component, name)
+        if entry is not None and entry.resource is not None:
             # The number of the resource is the APK's own business.
-            kept[name] = {"kind": "int", "value": 0}
-            node = context.platform.read_xml(component.package, found.resource)
+            values[name] = {"kind": "int", "value": 0}
+            node = context.platform.read_xml(component.package, entry.resource)
             xml[name] = None if node is None else _raw_xml(node)
-        elif found is not None and isinstance(found.value, int) and not isinstance(found.value, bool):
-            kept[name] = {"kind": "int", "value": found.value}
+        elif entry is not None and isinstance(entry.value, int) and not isinstance(entry.value, bool):
+            values[name] = {"kind": "int", "value": entry.value}
             xml[name] = None
-        elif found is not None and found.value is not None:
-            kept[name] = _raw(Extra("string", str(found.value)))
+        elif entry is not None and entry.value is not None:
+            values[name] = _raw(Extra("string", str(entry.value)))
     flat = component.flatten()
-    return {"protocol": protocol, "component": flat, "meta_data": kept, "xml": xml}
+    return {"protocol": protocol, "component": flat, "meta_data": values, "xml": xml}
 
 
 def _raw_xml(node: XmlNode) -> Json:
@@ -91,8 +91,8 @@ def _raw(extra: Extra) -> Json:
     if isinstance(value, str) and extra.kind == "string":
         if java_length(value) <= _LONGEST_TEXT:
             return {"kind": "string", "value": value}
-        kept = value.encode("utf-16-le", "surrogatepass")[: 2 * _LONGEST_TEXT]
-        beginning = kept.decode("utf-16-le", "surrogatepass")
+        encoded = value.encode("utf-16-le", "surrogatepass")[: 2 * _LONGEST_TEXT]
+        beginning = encoded.decode("utf-16-le", "surrogatepass")
         return {"kind": "string", "value": beginning, "length": java_length(value)}
     if isinstance(value, Bundle):
         return {"kind": "bundle", "value": _raw_bundle(value)}
@@ -110,8 +110,8 @@ def _raw_intent(intent: Intent) -> Json:
 
 def calls_of(context: Context) -> AgentCalls:
     """Return the calls of the app's process."""
-    found = context.platform.statics.setdefault(_KEY, AgentCalls(context))
-    return cast("AgentCalls", found)
+    calls = context.platform.statics.setdefault(_KEY, AgentCalls(context))
+    return cast("AgentCalls", calls)
 
 
 class AgentCalls:
@@ -354,7 +354,7 @@ def _read(argument: str) -> Mapping[str, Json]:
 
 
 def _text(values: Mapping[str, Json], name: str) -> str:
-    found = values.get(name)
-    if not isinstance(found, str):
+    text = values.get(name)
+    if not isinstance(text, str):
         raise _MalformedError(f"No value for {name}")
-    return found
+    return text

@@ -91,9 +91,9 @@ class ClockInEngine:
             return self._make_up(_day_of(arguments, today), today)
         if capability_id == "query_clock_in":
             day = _day_of(arguments, today)
-            found = day in self.book.days()
-            message = f"There is {'a' if found else 'no'} clock-in for {day}."
-            return ToolAnswer(message, {"date": day, "has_clocked_in": found})
+            has_clocked_in = day in self.book.days()
+            message = f"There is {'a' if has_clocked_in else 'no'} clock-in for {day}."
+            return ToolAnswer(message, {"date": day, "has_clocked_in": has_clocked_in})
         raise RefusalError("backend_failure", f"declared but not written: {capability_id}")
 
     def _make_up(self, missed: str, today: str) -> ToolAnswer:

@@ -52,8 +52,8 @@ class Arguments:
 
     def schema_type(self) -> str:
         """Return the document's schema type; empty where the caller named none."""
-        found = _list_of(self._document.get("schemaType"), str)
-        return found[0] if found else ""
+        schema_types = _list_of(self._document.get("schemaType"), str)
+        return schema_types[0] if schema_types else ""
 
     def has(self, name: str) -> bool:
         """Return whether there is such a property."""
@@ -61,10 +61,10 @@ class Arguments:
 
     def text(self, name: str, least: int, most: int) -> str:
         """Return one text of so many characters."""
-        found = _list_of(self._document.get(name), str)
-        if found is None or len(found) != 1:
+        texts = _list_of(self._document.get(name), str)
+        if texts is None or len(texts) != 1:
             self.refuse(name, "must be one text")
-        return self._sized(name, found[0], least, most)
+        return self._sized(name, texts[0], least, most)
 
     def text_or(self, name: str, least: int, most: int, fallback: str | None) -> str | None:
         """Return one text, or the fallback where there is none."""
@@ -74,10 +74,10 @@ class Arguments:
         """Return a list of texts, empty where there is none."""
         if not self.has(name):
             return []
-        found = _list_of(self._document.get(name), str)
-        if found is None or len(found) > most:
+        texts = _list_of(self._document.get(name), str)
+        if texts is None or len(texts) > most:
             self.refuse(name, f"must be a list of at most {most} texts")
-        return [self._sized(name, item, 1, longest) for item in found]
+        return [self._sized(name, item, 1, longest) for item in texts]
 
     def constant(self, name: str, constants: Sequence[str]) -> str:
         """Return one of an enum's constants."""
@@ -92,10 +92,10 @@ class Arguments:
 
     def whole(self, name: str, least: int, most: int) -> int:
         """Return a whole number between two."""
-        found = _list_of(self._document.get(name), int)
-        if found is None or len(found) != 1 or not least <= found[0] <= most:
+        numbers = _list_of(self._document.get(name), int)
+        if numbers is None or len(numbers) != 1 or not least <= numbers[0] <= most:
             self.refuse(name, f"must be a whole number from {least} to {most}")
-        return int(found[0])
+        return int(numbers[0])
 
     def whole_or(self, name: str, least: int, most: int, fallback: int) -> int:
         """Return a whole number between two, or the fallback where there is none."""
@@ -104,44 +104,44 @@ class Arguments:
     def number(self, name: str, least: float, most: float) -> float:
         """Return a number between two; a whole one is accepted too, since the shell does not know types."""
         value = self._document.get(name)
-        found = _list_of(value, float)
-        if found is None:
-            found = _list_of(value, int)
-        if found is None or len(found) != 1 or not least <= found[0] <= most:
+        numbers = _list_of(value, float)
+        if numbers is None:
+            numbers = _list_of(value, int)
+        if numbers is None or len(numbers) != 1 or not least <= numbers[0] <= most:
             self.refuse(name, f"must be a number from {java_double(least)} to {java_double(most)}")
-        return float(found[0])
+        return float(numbers[0])
 
     def flag(self, name: str) -> bool:
         """Return a boolean."""
-        found = _list_of(self._document.get(name), bool)
-        if found is None or len(found) != 1:
+        flags = _list_of(self._document.get(name), bool)
+        if flags is None or len(flags) != 1:
             self.refuse(name, "must be true or false")
-        return bool(found[0])
+        return bool(flags[0])
 
     def date_time(self, name: str) -> DateTime:
         """Return a date with its time."""
         parts = self.object(name)
         numbers = [parts.whole(part, *bounds) for part, bounds in _DATE_TIME_PARTS.items()]
-        found = DateTime(*numbers)
-        if found.day > calendar.monthrange(found.year, found.month)[1]:
+        date_time = DateTime(*numbers)
+        if date_time.day > calendar.monthrange(date_time.year, date_time.month)[1]:
             self.refuse(name, "names a day that does not exist")
-        return found
+        return date_time
 
     def object(self, name: str) -> Arguments:
         """Return one nested document."""
-        found = self.objects(name, 1)
-        if len(found) != 1:
+        documents = self.objects(name, 1)
+        if len(documents) != 1:
             self.refuse(name, "must be one object")
-        return found[0]
+        return documents[0]
 
     def objects(self, name: str, most: int) -> list[Arguments]:
         """Return nested documents."""
-        found = _list_of(self._document.get(name), dict)
-        if found is None or len(found) > most:
+        documents = _list_of(self._document.get(name), dict)
+        if documents is None or len(documents) > most:
             self.refuse(
                 name, "must be an object" if most == 1 else f"must be a list of at most {most} objects"
             )
-        return [Arguments(item, f"{self._where}{name}.") for item in found]
+        return [Arguments(item, f"{self._where}{name}.") for item in documents]
 
     def refuse(self, name: str, reason: str) -> NoReturn:
         """Refuse a property.

@@ -93,12 +93,12 @@ class Reminder:
         """
         if not arguments.has(name):
             return None
-        given = arguments.object(name)
-        if given.schema_type() == _AT_TIME:
-            return cls(given.date_time("time"))
-        if given.schema_type() != _AT_PLACE:
+        reminder = arguments.object(name)
+        if reminder.schema_type() == _AT_TIME:
+            return cls(reminder.date_time("time"))
+        if reminder.schema_type() != _AT_PLACE:
             arguments.refuse(name, f"must have the schema type {_AT_PLACE} or {_AT_TIME}")
-        return cls(None, given.text("place", 1, _LONGEST_PLACE), given.number("radiusMeters", *_RADIUS))
+        return cls(None, reminder.text("place", 1, _LONGEST_PLACE), reminder.number("radiusMeters", *_RADIUS))
 
     def document(self) -> dict[str, Json]:
         """Return it as a document."""
@@ -318,8 +318,8 @@ class NoteFunctions:
     def _find_notes(self, arguments: Arguments) -> _Document:
         limit = arguments.whole_or("limit", 1, _MOST_FOUND, _USUALLY_FOUND)
         matches = _query_in(arguments)
-        found = [note.document() for note in reversed(self._store.notes) if matches(note)]
-        return _value(*found[:limit])
+        documents = [note.document() for note in reversed(self._store.notes) if matches(note)]
+        return _value(*documents[:limit])
 
     def _get_note(self, arguments: Arguments) -> _Document:
         note = self._store.find(arguments.text("noteId", 1, _LONGEST_ID))

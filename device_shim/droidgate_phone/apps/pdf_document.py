@@ -147,15 +147,15 @@ def _content_of(page: PdfPage) -> bytes:
         head = b"q %d 0 0 %d 0 0 cm BI /W %d /H %d /CS /RGB /BPC 8 /F /Fl ID "
         sizes = (page.width, page.height, page.picture.width, page.picture.height)
         return head % sizes + page.picture.packed + _PICTURE_END
-    shown = b" T* ".join(b"<%s> Tj" % line.encode("cp1252", "replace").hex().encode() for line in page.lines)
+    text = b" T* ".join(b"<%s> Tj" % line.encode("cp1252", "replace").hex().encode() for line in page.lines)
     head = b"BT /F %d Tf %d TL %d %d Td " % (_TEXT_SIZE, _LINE, _MARGIN, page.height - _MARGIN)
-    return head + shown + b" ET"
+    return head + text + b" ET"
 
 
 def _page_of(content: bytes, width: int, height: int) -> PdfPage:
-    if found := _PICTURE.search(content):
-        packed = content[found.end() :].removesuffix(_PICTURE_END)
-        return PdfPage(picture=PdfPicture(int(found[1]), int(found[2]), packed), width=width, height=height)
+    if match := _PICTURE.search(content):
+        packed = content[match.end() :].removesuffix(_PICTURE_END)
+        return PdfPage(picture=PdfPicture(int(match[1]), int(match[2]), packed), width=width, height=height)
     lines = (bytes.fromhex(hexadecimal.decode()) for hexadecimal in _SHOWN.findall(content))
     return PdfPage(tuple(line.decode("cp1252", "replace") for line in lines), width=width, height=height)
 

@@ -91,15 +91,15 @@ class PdfTools:
         most = int(arguments.get("max_results", 20))
         flags = re.NOFLAG if arguments.get("match_case", False) else re.IGNORECASE
         query = re.compile(re.escape(units_of(arguments["query"])), flags)
-        found: list[Json] = []
+        results: list[Json] = []
         for number, page in enumerate(pages, start=1):
             text = units_of(re.sub("[ \t\n\v\f\r]+", " ", _text_of(page)))
             for match in query.finditer(text):
-                if len(found) == most:
-                    return {"results": found}
+                if len(results) == most:
+                    return {"results": results}
                 snippet = text[max(0, match.start() - _SNIPPET) : match.end() + _SNIPPET]
-                found.append({"page": number, "snippet": text_of_units(snippet)})
-        return {"results": found}
+                results.append({"page": number, "snippet": text_of_units(snippet)})
+        return {"results": results}
 
     def _render_pages(self, arguments: Mapping[str, Json]) -> dict[str, Json]:
         path, is_png = arguments["path"], arguments["format"] == "png"
@@ -218,9 +218,9 @@ def problem_with(schema: Mapping[str, Json], value: Json, where: str = "") -> st
     """
     kind = str(schema.get("type", ""))
     if not _is_of_type(kind, value):
-        return f"{_named(where)} must be of type {kind}"
+        return f"{_quoted_place(where)} must be of type {kind}"
     if "enum" in schema and value not in schema["enum"]:
-        return f"{_named(where)} must be one of {write_json(schema['enum'])}"
+        return f"{_quoted_place(where)} must be one of {write_json(schema['enum'])}"
     if kind == "object":
         return _problem_with_object(schema, value, where)
     if kind == "array":
@@ -243,11 +243,11 @@ def _is_of_type(kind: str, value: Json) -> bool:
 def _problem_with_object(schema: Mapping[str, Json], value: Mapping[str, Json], where: str) -> str | None:
     for name in schema.get("required", []):
         if name not in value:
-            return f"{_named(_inside(where, name))} is missing"
+            return f"{_quoted_place(_inside(where, name))} is missing"
     properties = schema["properties"]
     for name, item in value.items():
         if name not in properties:
-            return f"{_named(_inside(where, name))} is not a parameter of this tool"
+            return f"{_quoted_place(_inside(where, name))} is not a parameter of this tool"
         problem = problem_with(properties[name], item, _inside(where, name))
         if problem is not None:
             return problem
@@ -256,9 +256,9 @@ def _problem_with_object(schema: Mapping[str, Json], value: Mapping[str, Json], 
 
 def _problem_with_array(schema: Mapping[str, Json], value: list[Json], where: str) -> str | None:
     if len(value) < schema.get("minItems", 0):
-        return f"{_named(where)} needs at least {schema['minItems']} entries"
+        return f"{_quoted_place(where)} needs at least {schema['minItems']} entries"
     if len(value) > schema.get("maxItems", _LARGEST_INT):
-        return f"{_named(where)} takes at most {schema['maxItems']} entries"
+        return f"{_quoted_place(where)} takes at most {schema['maxItems']} entries"
     problems = (
         problem_with(schema["items"], item, f"{where}[{position}]") for position, item in enumerate(value)
     )
@@ -267,26 +267,26 @@ def _problem_with_array(schema: Mapping[str, Json], value: list[Json], where: st
 
 def _problem_with_string(schema: Mapping[str, Json], value: str, where: str) -> str | None:
     if len(value) < schema.get("minLength", 0):
-        return f"{_named(where)} is too short"
+        return f"{_quoted_place(where)} is too short"
     if len(value) > schema.get("maxLength", _LARGEST_INT):
-        return f"{_named(where)} is longer than {schema['maxLength']} characters"
+        return f"{_quoted_place(where)} is longer than {schema['maxLength']} characters"
     if "pattern" in schema and not re.search(schema["pattern"], value):
-        return f"{_named(where)} must match {schema['pattern']}"
+        return f"{_quoted_place(where)} must match {schema['pattern']}"
     return None
 
 
 def _problem_with_integer(schema: Mapping[str, Json], value: float, where: str) -> str | None:
     least, most = schema.get("minimum", _SMALLEST_INT), schema.get("maximum", _LARGEST_INT)
     if value < least:
-        return f"{_named(where)} must be at least {least}"
-    return f"{_named(where)} must be at most {most}" if value > most else None
+        return f"{_quoted_place(where)} must be at least {least}"
+    return f"{_quoted_place(where)} must be at most {most}" if value > most else None
 
 
 def _inside(where: str, name: str) -> str:
     return f"{where}.{name}" if where else name
 
 
-def _named(where: str) -> str:
+def _quoted_place(where: str) -> str:
     return f'"{where}"' if where else "the parameters"
 
 
@@ -343,12 +343,12 @@ class ToolActivity(Activity):
         """Return a tool's parameters from the very text that assistants read."""
         try:
             tools = json.loads(self.context.read_meta_data(_CLASS, MANIFEST) or "")["tools"]
-            found = next((declared["parameters"] for declared in tools if declared["name"] == tool), None)
+            schema = next((declared["parameters"] for declared in tools if declared["name"] == tool), None)
         except (ValueError, LookupError, TypeError) as error:
             raise PdfToolError("the tool failed: JSONException") from error
-        if found is None:
+        if schema is None:
             raise PdfToolError(f'unknown tool "{tool}"')
-        return dict(found)
+        return dict(schema)
 
 
 def _arguments_from(parameters: str | None) -> dict[str, Json]:

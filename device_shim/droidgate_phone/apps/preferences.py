@@ -36,8 +36,8 @@ def _parsed(content: bytes | None) -> dict[str, Any]:
     if content is None:
         return {}
     try:
-        found = json.loads(content)
+        preferences = json.loads(content)
     except ValueError:
         # Android too begins anew when the file cannot be read.
         return {}
-    return found if isinstance(found, dict) else {}
+    return preferences if isinstance(preferences, dict) else {}

@@ -21,12 +21,12 @@ def check_shim_runtime(name: str, release: ReleaseProfile) -> ShimRuntime:
     Raises:
         UsageError: it cannot; the message says what is missing and how to get it. No other runtime is tried.
     """
-    for known in _NAMES:
-        if known == name:
+    for runtime in _NAMES:
+        if runtime == name:
             break
     else:
         raise UsageError(f'unknown shim runtime "{name}"', hint=f"use {' or '.join(_NAMES)}")
-    if known == "jvm":
+    if runtime == "jvm":
         from droidgate_phone.apps.jvm_shim.jvm_parts import find_parts
 
         if release.sdk != _SDK_OF_THE_JVM:
@@ -34,7 +34,7 @@ def check_shim_runtime(name: str, release: ReleaseProfile) -> ShimRuntime:
                 f"shims run on the JVM with Android {_SDK_OF_THE_JVM} only", hint="use --sdk 36 or 36.1"
             )
         find_parts()
-    return known
+    return runtime
 
 
 def start_shim_runtime(runtime: ShimRuntime, release: ReleaseProfile) -> None:

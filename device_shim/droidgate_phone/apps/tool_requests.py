@@ -88,11 +88,11 @@ class DeclaredCapability:
             if parameter.is_required and parameter.name not in arguments:
                 return f'"{parameter.name}" is missing'
         for name, value in arguments.items():
-            found = self.inputs.get(name)
-            if found is None:
+            declared = self.inputs.get(name)
+            if declared is None:
                 return f'"{name}" is not a parameter of this capability'
-            if type(value) is not _TYPES.get(found.type, str):
-                return f'"{name}" must be {"an" if found.type == "integer" else "a"} {found.type}'
+            if type(value) is not _TYPES.get(declared.type, str):
+                return f'"{name}" must be {"an" if declared.type == "integer" else "a"} {declared.type}'
         return None
 
 
@@ -186,8 +186,8 @@ def _serve(
     envelope = _envelope_of(request_text)
     request = _object_in(envelope, "request")
     naming.request_id = _text_in(request, "id")
-    named = request.get("capability")
-    named_id = named.get("id") if isinstance(named, Mapping) else None
+    requested = request.get("capability")
+    named_id = requested.get("id") if isinstance(requested, Mapping) else None
     naming.capability_id = named_id if isinstance(named_id, str) else ""
     if envelope.get("version") != _VERSION:
         raise RefusalError("unsupported_version", f"this tool speaks version {_VERSION}")
@@ -222,10 +222,10 @@ def _arguments_of(call: Mapping[str, Json]) -> Mapping[str, Json]:
 
 
 def _object_in(parent: Mapping[str, Json], name: str) -> Mapping[str, Json]:
-    found = parent.get(name)
-    if not isinstance(found, Mapping):
+    value = parent.get(name)
+    if not isinstance(value, Mapping):
         raise RefusalError("invalid_argument", f'"{name}" must be an object')
-    return found
+    return value
 
 
 def _text_in(parent: Mapping[str, Json], name: str) -> str:

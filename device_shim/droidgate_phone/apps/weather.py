@@ -145,14 +145,14 @@ def _place_from(text: str) -> str:
 
 
 def _arguments_for(name: str, tool: _Tool, params: str | None) -> dict[str, str]:
-    given = _object_from(params)
+    members = _object_from(params)
     arguments = {}
     for parameter in tool.parameters:
-        value = given.get(parameter)
+        value = members.get(parameter)
         if isinstance(value, bool) or not isinstance(value, str | int):
-            raise _RefusalError(parameter + (" must be a text" if parameter in given else " is missing"))
+            raise _RefusalError(parameter + (" must be a text" if parameter in members else " is missing"))
         arguments[parameter] = str(value)
-    unknown = next((item for item in given if item not in arguments), None)
+    unknown = next((item for item in members if item not in arguments), None)
     if unknown is not None:
         raise _RefusalError(f'"{unknown}" is not a parameter of {name}')
     return arguments
@@ -194,9 +194,9 @@ class MainActivity(Activity):
     def on_create(self, intent: Intent) -> None:
         """Look up the place of the link, or of the extra."""
         extra = intent.extras.get_string("place")
-        named = [extra] if intent.data is None else parse_qs(urlsplit(intent.data).query).get("name", [None])
-        if named[0] is not None:
-            self.place = named[0]
+        places = [extra] if intent.data is None else parse_qs(urlsplit(intent.data).query).get("name", [None])
+        if places[0] is not None:
+            self.place = places[0]
             self.on_click("show_weather")
 
     def on_text(self, view_id: str, text: str) -> None:

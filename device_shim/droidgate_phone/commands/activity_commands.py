@@ -56,8 +56,8 @@ def run_instrument(call: CommandCall, reader: ArgumentReader) -> int:
             # The raw form differs in results only, and these instrumentations report none.
             continue
         else:
-            known = "" if option in _INSTRUMENT_NOT_MODELLED else "the option "
-            return refuse(call, f"{known}am instrument {option}")
+            prefix = "" if option in _INSTRUMENT_NOT_MODELLED else "the option "
+            return refuse(call, f"{prefix}am instrument {option}")
     text = reader.require()
     name = ComponentName.parse(text)
     ended = None
@@ -161,14 +161,14 @@ def _run_start(call: CommandCall, reader: ArgumentReader) -> int:
 def _stop_target(call: CommandCall, intent: Intent) -> bool:
     name = intent.package if intent.component is None else intent.component.package
     if name is None:
-        found = call.system.resolver.query("activity", intent, caller_uid=call.uid)
-        if len(found) != 1:
+        matches = call.system.resolver.query("activity", intent, caller_uid=call.uid)
+        if len(matches) != 1:
             problem = (
-                "does not match any activities" if not found else "matches multiple activities; can't stop"
+                "does not match any activities" if not matches else "matches multiple activities; can't stop"
             )
             call.write_error(f"Error: Intent {problem}: {show_intent(intent)}\n")
             return False
-        name = found[0].package.name
+        name = matches[0].package.name
     call.write(f"Stopping: {name}\n")
     call.system.force_stop(name)
     return True
@@ -187,8 +187,8 @@ def _print_not_found(call: CommandCall, error: ActivityNotFoundError, intent: In
     if error.component is None:
         write(f"Error: Activity not started, unable to resolve {show_intent(intent)}\n")
     else:
-        shown = _full_short(error.component)
-        write(f"Error type 3\nError: Activity class {shown} does not exist.\n")
+        component_name = _full_short(error.component)
+        write(f"Error type 3\nError: Activity class {component_name} does not exist.\n")
     return 1 if call.system.release.at_least(_FIRST_WITH_STATUS) else 0
 
 

@@ -298,8 +298,8 @@ def _read_seconds(call: CommandCall, reader: ArgumentReader) -> float | None:
     if seconds is None:
         # Android shows the argument behind the bad one, which it takes by that.
         after = reader.next()
-        shown = "null" if after is None else after
-        call.write(f"Invalid timeout duration: {shown}. Using default of {_DEFAULT_SECONDS}s.\n")
+        argument_text = "null" if after is None else after
+        call.write(f"Invalid timeout duration: {argument_text}. Using default of {_DEFAULT_SECONDS}s.\n")
         return None
     return float(seconds)
 
@@ -320,20 +320,20 @@ def _list(call: CommandCall, reader: ArgumentReader, generation: int) -> int:
     options = {"--user"} | ({"--package"} if generation >= _NEWEST else set())
     read = _read(call, reader, frozenset(options))
     listing = call.system.app_functions.listing(read.package)
-    shown = {
+    results = {
         package: [_search_result(call, package, document) for document in documents]
         for package, documents in listing.items()
     }
-    call.write(write_json(shown, 2) + "\n")
+    call.write(write_json(results, 2) + "\n")
     return 0
 
 
 def _search_result(call: CommandCall, package: str, document: SearchResult) -> dict[str, object]:
-    shown: dict[str, object] = {document.type: document.properties}
+    result: dict[str, object] = {document.type: document.properties}
     if document.runtime is not None:
         name = call.system.app_functions.runtime_type(package)
-        shown[name] = {name: document.runtime}
-    return shown
+        result[name] = {name: document.runtime}
+    return result
 
 
 def _execute(call: CommandCall, reader: ArgumentReader, generation: int) -> int:
@@ -374,11 +374,11 @@ def _caller(call: CommandCall) -> CallerIdentity | None:
 
 def _print_error(call: CommandCall, error: AppFunctionError, generation: int) -> int:
     code = f" (code {error.code})" if generation >= _NEWEST else ""
-    shown = f"{_EXCEPTION}: {error.message}{code}"
+    error_text = f"{_EXCEPTION}: {error.message}{code}"
     if generation >= _OBJECT_GENERATION:
-        call.write(f"Error executing app function: {shown}. See logcat for more details. \n")
+        call.write(f"Error executing app function: {error_text}. See logcat for more details. \n")
         return FAILED
-    call.write(f"Error executing app function: {error.code} - {shown}\n")
+    call.write(f"Error executing app function: {error.code} - {error_text}\n")
     return 0 if generation == _TEXT_GENERATION else FAILED
 
 
@@ -431,8 +431,8 @@ def _set_enabled(call: CommandCall, reader: ArgumentReader, generation: int) -> 
 
 
 def _print_unknown(call: CommandCall, doing: str, error: AppFunctionError) -> int:
-    shown = f"android.os.ParcelableException: java.lang.IllegalArgumentException: {error.message}"
-    call.write(f"Error {doing} app function state: {shown}\n")
+    exception_text = f"android.os.ParcelableException: java.lang.IllegalArgumentException: {error.message}"
+    call.write(f"Error {doing} app function state: {exception_text}\n")
     return 0
 
 
@@ -503,8 +503,8 @@ def _describe(call: CommandCall, reader: ArgumentReader, generation: int) -> int
         whole = next(package.application.of_kind("application"))
     property_ = whole.find_property("android.app.appfunctions.app_metadata") if whole is not None else None
     if package is None or property_ is None:
-        shown = "null" if name is None else name
-        raise ArgumentError(shown, "android.content.pm.PackageManager$NameNotFoundException")
+        package_name = "null" if name is None else name
+        raise ArgumentError(package_name, "android.content.pm.PackageManager$NameNotFoundException")
     file = package.application.resources.read_file(property_.resource) if property_.resource else None
     if file is None:
         call.write_error(f"No app metadata found for package: {name}\n")
@@ -519,9 +519,9 @@ def _description_of(text: str) -> str | None:
     except InputError:
         return None
     for namespace in _DESCRIPTION_NAMESPACES:
-        found = root.get(f"{{{namespace}}}description")
-        if found is not None:
-            return str(found)
+        description = root.get(f"{{{namespace}}}description")
+        if description is not None:
+            return str(description)
     return None
 
 

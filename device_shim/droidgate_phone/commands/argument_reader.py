@@ -39,22 +39,22 @@ class ArgumentReader:
             raise ArgumentError(f'No argument expected after "{self._arguments[self._position - 1]}"')
         if self._position >= len(self._arguments):
             return None
-        found = self._arguments[self._position]
-        if not found.startswith("-"):
+        option = self._arguments[self._position]
+        if not option.startswith("-"):
             return None
         self._position += 1
-        if found == "--":
+        if option == "--":
             return None
-        if len(found) > len("-x") and found[1] != "-":
-            self._rest_of_option = found[2:]
-            found = found[:2]
-        return found
+        if len(option) > len("-x") and option[1] != "-":
+            self._rest_of_option = option[2:]
+            option = option[:2]
+        return option
 
     def next(self) -> str | None:
         """Return the next argument: what is joined to a one-letter option, else the next word."""
         if self._rest_of_option is not None:
-            found, self._rest_of_option = self._rest_of_option, None
-            return found
+            argument, self._rest_of_option = self._rest_of_option, None
+            return argument
         if self._position >= len(self._arguments):
             return None
         self._position += 1
@@ -66,10 +66,10 @@ class ArgumentReader:
         Raises:
             ArgumentError: no argument is left.
         """
-        found = self.next()
-        if found is None:
+        argument = self.next()
+        if argument is None:
             raise ArgumentError(f'Argument expected after "{self._arguments[-1]}"')
-        return found
+        return argument
 
     def require_number(self) -> int:
         """Return the next argument as `Integer.decode` reads it.
@@ -81,12 +81,12 @@ class ArgumentReader:
 
     def rest(self) -> list[str]:
         """Take all that is left."""
-        found = self._arguments[self._position :]
+        arguments = self._arguments[self._position :]
         self._position = len(self._arguments)
         if self._rest_of_option is not None:
-            found.insert(0, self._rest_of_option)
+            arguments.insert(0, self._rest_of_option)
             self._rest_of_option = None
-        return found
+        return arguments
 
 
 class NumberError(ArgumentError):

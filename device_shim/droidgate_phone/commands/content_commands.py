@@ -133,8 +133,8 @@ def _query(call: CommandCall, read: _Arguments) -> None:
         return
     for number, row in enumerate(rows):
         names = read.projection if read.projection is not None else list(row)
-        shown = ", ".join(f"{name}={_cell(row.get(name))}" for name in names)
-        call.write(f"Row: {number} {shown}\n")
+        cells = ", ".join(f"{name}={_cell(row.get(name))}" for name in names)
+        call.write(f"Row: {number} {cells}\n")
 
 
 def _cell(value: Cell) -> str:
@@ -188,8 +188,8 @@ def _execute(call: CommandCall, read: _Arguments, run: Callable[[CommandCall, _A
     except AndroidNotModelledError as error:
         return refuse(call, error.message)
     except AndroidError as error:
-        shown = f"{error.exception}: {error.message}" if error.message else error.exception
-        call.write_error(f"Error while accessing provider:{authority}\n{shown}\n")
+        error_text = f"{error.exception}: {error.message}" if error.message else error.exception
+        call.write_error(f"Error while accessing provider:{authority}\n{error_text}\n")
     return 0
 
 

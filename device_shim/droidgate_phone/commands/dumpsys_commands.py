@@ -63,9 +63,9 @@ def _dump_app_function(call: CommandCall, arguments: tuple[str, ...]) -> int:
         return refuse(call, " ".join(("dumpsys app_function", *arguments)))
     lines = ["AppFunction state for user 0:"]
     for package, documents in call.system.app_functions.listing().items():
-        shown = [item for item in documents if item.runtime is not None or arguments]
+        listed_documents = [item for item in documents if item.runtime is not None or arguments]
         lines += ["", f"  AppFunctionDocument(s) for package: {package}"]
-        for document in shown:
+        for document in listed_documents:
             lines.append("")
             if document.runtime is None:
                 lines += [f"    {document.type}: ", *_dump_document(document.properties, "      ")]
@@ -111,9 +111,9 @@ def _dump_idle(call: CommandCall, arguments: tuple[str, ...]) -> int:
     system = call.system
     if len(arguments) == 1:
         for name in sorted(system.uid_states.idle_whitelist):
-            found = system.packages.find(name)
-            if found is not None:
-                call.write(f"user,{name},{found.uid}\n")
+            package = system.packages.find(name)
+            if package is not None:
+                call.write(f"user,{name},{package.uid}\n")
         return 0
     for change in arguments[1:]:
         sign, name = change[:1], change[1:]
@@ -153,13 +153,13 @@ _BATTERY: Final = {
 def _dump_battery(call: CommandCall, arguments: tuple[str, ...]) -> int:
     if arguments:
         return refuse(call, " ".join(("dumpsys battery", *arguments)))
-    known = [name for name in _BATTERY if name != "Dock powered" or call.system.release.at_least(33)]
-    lines = [f"  {name}: {_BATTERY[name]}\n" for name in known]
+    names = [name for name in _BATTERY if name != "Dock powered" or call.system.release.at_least(33)]
+    lines = [f"  {name}: {_BATTERY[name]}\n" for name in names]
     call.write("Current Battery Service state:\n" + "".join(lines))
     return 0
 
 
-def _shown(record: ActivityRecord, task: int) -> str:
+def _format_record(record: ActivityRecord, task: int) -> str:
     return f"ActivityRecord{{0 u0 {record.match.name.flatten_short()} t{task}}}"
 
 
@@ -171,12 +171,12 @@ def _dump_activity(call: CommandCall, arguments: tuple[str, ...]) -> int:
     for task in reversed(stack.tasks()):
         call.write(f"  * Task{{0 #{task.id} type=standard A={task.affinity}}}\n")
         for number, record in reversed(list(enumerate(task.activities))):
-            call.write(f"    * Hist  #{number}: {_shown(record, task.id)}\n")
+            call.write(f"    * Hist  #{number}: {_format_record(record, task.id)}\n")
     top = stack.top_record()
     if top is not None:
         number = next((task.id for task in stack.tasks() if top in task.activities), 0)
         name = "topResumedActivity" if call.system.release.at_least(30) else "mResumedActivity"
-        call.write(f"  {name}={_shown(top, number)}\n")
+        call.write(f"  {name}={_format_record(top, number)}\n")
     return 0
 
 

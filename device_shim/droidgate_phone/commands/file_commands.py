@@ -52,9 +52,9 @@ class _Listing:
     def run(self) -> None:
         """List the operands: files first, then the content of directories."""
         operands = self._options.operands or (".",)
-        found = [entry for name in sorted(operands) if (entry := self._entry(name, name)) is not None]
-        directories = [entry for entry in found if entry.status.is_directory and "d" not in self._options]
-        files = [entry for entry in found if entry not in directories]
+        entries = [entry for name in sorted(operands) if (entry := self._entry(name, name)) is not None]
+        directories = [entry for entry in entries if entry.status.is_directory and "d" not in self._options]
+        files = [entry for entry in entries if entry not in directories]
         self._write(files)
         self._titled = bool(files)
         for entry in directories:
@@ -203,10 +203,10 @@ def _head(call: CommandCall, options: ToyboxOptions) -> int:
                 if index + 1 == count:
                     break
             return
-        left = size
-        while left and (piece := stream.read(min(left, 1 << 16))):
+        remaining = size
+        while remaining and (piece := stream.read(min(remaining, 1 << 16))):
             call.streams.output.write(piece)
-            left -= len(piece)
+            remaining -= len(piece)
 
     return each_input(call, options.operands, copy)
 
@@ -221,8 +221,8 @@ def _wc(call: CommandCall, options: ToyboxOptions) -> int:
             counts["c"] += len(piece)
             counts["w"] += len(piece.split()) - (in_word and piece[:1] not in _SPACE)
             in_word = piece[-1:] not in _SPACE
-        shown = [str(counts[letter]) for letter in "lwc" if letter in options or not options.values]
-        call.write(" ".join([*shown, *([path] if options.operands else [])]) + "\n")
+        numbers = [str(counts[letter]) for letter in "lwc" if letter in options or not options.values]
+        call.write(" ".join([*numbers, *([path] if options.operands else [])]) + "\n")
 
     return each_input(call, options.operands, count)
 
@@ -243,23 +243,23 @@ def _grep(call: CommandCall, options: ToyboxOptions) -> int:
     text, *paths = options.operands
     if "F" not in options and any(letter in r"\.[]*^$" for letter in text):
         raise NotModelledError("grep with a pattern (without -F)")
-    found = False
+    has_match = False
 
     def search(_path: str, stream: InputStream) -> None:
-        nonlocal found
+        nonlocal has_match
         needle = text.lower() if "i" in options else text
         for line in lines(stream):
-            shown = line.removesuffix(b"\n").decode("utf-8", "surrogateescape")
-            compared = shown.lower() if "i" in options else shown
+            line_text = line.removesuffix(b"\n").decode("utf-8", "surrogateescape")
+            compared = line_text.lower() if "i" in options else line_text
             matches = compared == needle if "x" in options else needle in compared
             if matches != ("v" in options):
-                found = True
+                has_match = True
                 if "q" in options:
                     return
-                call.write(shown + "\n")
+                call.write(line_text + "\n")
 
     failed = each_input(call, tuple(paths), search)
-    return 2 if failed else int(not found)
+    return 2 if failed else int(not has_match)
 
 
 @toybox_command(OptionTable(stops=True))
@@ -270,14 +270,14 @@ def _dd(call: CommandCall, options: ToyboxOptions) -> int:
         if name not in values or (name == "status" and value != "none"):
             raise NotModelledError(f"dd {argument}")
         values[name] = value
-    size, left = number(values["bs"]), number(values["count"]) if values["count"] else -1
+    size, count = number(values["bs"]), number(values["count"]) if values["count"] else -1
     if not 0 < size <= _LARGEST_BLOCK:
         raise NotModelledError(f"dd with blocks of {size} bytes")
     source: InputStream = call.streams.input
     try:
         if values["if"]:
             source = call.system.files.open_reader(absolute(call, values["if"]), uid=call.uid)
-        return _copy_blocks(call, source, size, number(values["skip"]), left, quiet=bool(values["status"]))
+        return _copy_blocks(call, source, size, number(values["skip"]), count, quiet=bool(values["status"]))
     except VirtualFileError as error:
         return report_path(call, values["if"], error)
 

@@ -19,8 +19,8 @@ def run_input_method(call: CommandCall) -> int:
     """`ime ARGUMENTS` and `cmd input_method ARGUMENTS`."""
     arguments = call.arguments
     if arguments[:1] == ("list",) and "-s" in arguments and set(arguments[1:]) <= {"-a", "-s"}:
-        known = _methods(call) if "-a" in arguments else _enabled(call)
-        call.write("".join(f"{name}\n" for name in known))
+        methods = _methods(call) if "-a" in arguments else _enabled(call)
+        call.write("".join(f"{name}\n" for name in methods))
         return 0
     verb, *rest = arguments or ("",)
     if verb not in {"enable", "disable", "set"} or len(rest) != 1 or rest[0].startswith("-"):

@@ -87,24 +87,24 @@ def _boolean(text: str) -> bool:
 
 
 def _component(text: str) -> ComponentName:
-    found = ComponentName.parse(text)
-    if found is None:
+    component = ComponentName.parse(text)
+    if component is None:
         raise ArgumentError(f"Bad component name: {text}")
-    return found
+    return component
 
 
-def _of(kind: ExtraKind, read: Callable[[str], str | int | float | bool]) -> ExtraReader:
+def _extra_reader(kind: ExtraKind, read: Callable[[str], str | int | float | bool]) -> ExtraReader:
     return lambda text: Extra(kind, read(text))
 
 
 _EXTRA_OPTIONS: Final[Mapping[str, ExtraReader]] = {
-    "-e": _of("string", str),
-    "--es": _of("string", str),
-    "--ei": _of("int", parse_number),
-    "--el": _of("long", _long),
-    "--ef": _of("float", lambda text: nearest_float(_fraction(text))),
-    "--ed": _of("double", _fraction),
-    "--ez": _of("boolean", _boolean),
+    "-e": _extra_reader("string", str),
+    "--es": _extra_reader("string", str),
+    "--ei": _extra_reader("int", parse_number),
+    "--el": _extra_reader("long", _long),
+    "--ef": _extra_reader("float", lambda text: nearest_float(_fraction(text))),
+    "--ed": _extra_reader("double", _fraction),
+    "--ez": _extra_reader("boolean", _boolean),
     # Android undoes no backslash here, though its help says so.
     "--esa": lambda text: Extra("string[]", tuple(_split(text, r"(?<!\\),"))),
     "--eia": lambda text: Extra("int[]", tuple(map(parse_number, _split(text)))),
@@ -161,10 +161,10 @@ def _take(draft: _Draft, option: str, reader: ArgumentReader) -> bool:
         draft.intent = replace(intent, extras=intent.extras.with_extra(key, extra))
         draft.has_content = draft.has_content or option not in _WITHOUT_CONTENT
         return True
-    taken = _take_part(intent, option, reader)
-    if taken is None:
+    extended_intent = _take_part(intent, option, reader)
+    if extended_intent is None:
         return False
-    draft.intent = taken
+    draft.intent = extended_intent
     draft.has_content = draft.has_content or option != "-f"
     return True
 

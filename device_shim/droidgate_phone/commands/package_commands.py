@@ -370,22 +370,22 @@ _QUERIES: Final[Mapping[str, tuple[PartKind, str, str]]] = {
 def _run_query(verb: str, call: CommandCall, reader: ArgumentReader) -> int:
     kind, title, plural = _QUERIES[verb]
     query = _read_query(reader)
-    found = _found(call, kind, query)
-    if not found:
+    matches = _find_matches(call, kind, query)
+    if not matches:
         call.write(f"No {plural} found\n")
         return 0
     if query.components:
-        call.write("".join(f"{item.name.flatten_short()}\n" for item in found))
+        call.write("".join(f"{item.name.flatten_short()}\n" for item in matches))
         return 0
     if not query.brief:
         return refuse(call, f"{verb} without --components or --brief")
-    call.write(f"{len(found)} {plural} found:\n")
-    for number, item in enumerate(found):
+    call.write(f"{len(matches)} {plural} found:\n")
+    for number, item in enumerate(matches):
         call.write(f"  {title} #{number}:\n" + _brief_lines(item, "    "))
     return 0
 
 
-def _found(call: CommandCall, kind: PartKind, query: _Query) -> list[Match]:
+def _find_matches(call: CommandCall, kind: PartKind, query: _Query) -> list[Match]:
     if not is_known_user(query.user):
         return []
     return call.system.resolver.query(kind, query.intent, caller_uid=call.uid, flags=query.flags)
@@ -401,16 +401,16 @@ def _brief_lines(match: Match, indent: str) -> str:
 def _run_resolve(call: CommandCall, reader: ArgumentReader) -> int:
     query = _read_query(reader)
     query.flags |= MATCH_DEFAULT_ONLY if query.intent.component is None else 0
-    found = _found(call, "activity", query)
-    if not found:
+    matches = _find_matches(call, "activity", query)
+    if not matches:
         call.write("No activity found\n")
         return 0
-    if len(found) > 1 and found[0].priority == found[1].priority:
+    if len(matches) > 1 and matches[0].priority == matches[1].priority:
         return refuse(call, "resolve-activity where several activities match equally (the chooser)")
     if query.components:
-        call.write(f"{found[0].name.flatten_short()}\n")
+        call.write(f"{matches[0].name.flatten_short()}\n")
     elif query.brief:
-        call.write(_brief_lines(found[0], ""))
+        call.write(_brief_lines(matches[0], ""))
     else:
         return refuse(call, "resolve-activity without --components or --brief")
     return 0

@@ -54,10 +54,10 @@ def _ps(call: CommandCall, options: ToyboxOptions) -> int:
 
 @toybox_command(OptionTable(least=1))
 def _pidof(call: CommandCall, options: ToyboxOptions) -> int:
-    found = [str(row.pid) for row in _processes(call) if row.name in options.operands]
-    if found:
-        call.write(" ".join(found) + "\n")
-    return int(not found)
+    pids = [str(row.pid) for row in _processes(call) if row.name in options.operands]
+    if pids:
+        call.write(" ".join(pids) + "\n")
+    return int(not pids)
 
 
 def _kill(call: CommandCall) -> int:
@@ -90,9 +90,9 @@ def _id(call: CommandCall, options: ToyboxOptions) -> int:
         return 0
     owner = f"{call.uid}({name_of(call.uid)})"
     groups = [call.uid, *sorted(groups_of(call.uid) - {call.uid})]
-    named = ",".join(f"{group}({name_of(group)})" for group in groups)
+    group_names = ",".join(f"{group}({name_of(group)})" for group in groups)
     context = _CONTEXTS.get(call.uid, "u:r:untrusted_app:s0")
-    call.write(f"uid={owner} gid={owner} groups={named} context={context}\n")
+    call.write(f"uid={owner} gid={owner} groups={group_names} context={context}\n")
     return 0
 
 

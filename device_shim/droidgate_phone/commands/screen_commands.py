@@ -78,8 +78,8 @@ def uiautomator(call: CommandCall) -> int:
     options = call.arguments[1:]
     if "--windows" in options:
         return refuse(call, "uiautomator dump --windows")
-    named = [option for option in options if not option.startswith("-")]
-    file = posixpath.join(call.directory, named[-1]) if named else _USUAL_DUMP
+    operands = [option for option in options if not option.startswith("-")]
+    file = posixpath.join(call.directory, operands[-1]) if operands else _USUAL_DUMP
     if call.system.instrumentations.uses_accessibility:
         # UiAutomation.connect throws, and the runtime kills the program; the text is the shell's.
         call.system.log.record("uiautomator", problem=ALREADY_REGISTERED)
@@ -117,15 +117,15 @@ def monkey(call: CommandCall) -> int:
         return refuse(call, "monkey with other than one event for one package")
     _print_arguments(call, [*packages, *categories])
     entries = call.system.window.launcher_entries()
-    found = [
+    matching_entries = [
         entry
         for entry in entries
         if entry.package == packages[0] and _LAUNCHER in (categories or [_LAUNCHER])
     ]
-    if not found:
+    if not matching_entries:
         call.write("** No activities found to run, monkey aborted.\n")
         return _NOTHING_TO_RUN
-    found[0].launch()
+    matching_entries[0].launch()
     call.write("Events injected: 1\n")
     call.write("## Network stats: elapsed time=10ms (0ms mobile, 0ms wifi, 10ms not connected)\n")
     return 0

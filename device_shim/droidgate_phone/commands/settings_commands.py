@@ -106,12 +106,12 @@ def _app_ops(call: CommandCall, words: list[str]) -> int:
             return FAILED
         system.app_ops.set_mode(package, rest[1], rest[2])
         return 0
-    found = {
+    modes = {
         name: mode for name, mode in system.app_ops.of_package(package).items() if rest[1:] in ([], [name])
     }
-    if not found:
+    if not modes:
         call.write("No operations.\nDefault mode: default\n" if rest[1:] else "No operations.\n")
-    call.write("".join(f"{name}: {mode}\n" for name, mode in found.items()))
+    call.write("".join(f"{name}: {mode}\n" for name, mode in modes.items()))
     return 0
 
 

@@ -75,8 +75,8 @@ def parse_faults(texts: Iterable[str]) -> Faults:
         elif name in _PACKAGES and value:
             chosen[_PACKAGES[name]] = chosen.get(_PACKAGES[name], frozenset()) | {value}
         else:
-            known = ", ".join(text.partition(":")[0] for text in DOCUMENTATION.values())
+            fault_names = ", ".join(text.partition(":")[0] for text in DOCUMENTATION.values())
             raise UsageError(
-                f"unknown fault {item!r}", hint=f"use one of {known}; `--fault list` explains them"
+                f"unknown fault {item!r}", hint=f"use one of {fault_names}; `--fault list` explains them"
             )
     return Faults(**chosen)

@@ -158,10 +158,10 @@ class FileNode(_Typed):
 
     def ancestors(self) -> list[FileNode]:
         """Return it and the directories above it."""
-        found = [self]
-        while found[-1].parent is not None:
-            found.append(found[-1].parent)
-        return found
+        nodes = [self]
+        while nodes[-1].parent is not None:
+            nodes.append(nodes[-1].parent)
+        return nodes
 
 
 class _OpenFile:
@@ -360,7 +360,7 @@ class VirtualFiles:
             VirtualFileError: it is not there, or may not be seen.
         """
         with self.lock:
-            return self._existing(path, uid).status()
+            return self._require_node(path, uid).status()
 
     def lstat(self, path: str, *, uid: int = ROOT_UID) -> FileStatus:
         """Return what the path names: of a symbolic link, the link itself.
@@ -369,7 +369,7 @@ class VirtualFiles:
             VirtualFileError: it is not there, or may not be seen.
         """
         with self.lock:
-            return self._existing(path, uid, follow=False).status()
+            return self._require_node(path, uid, follow=False).status()
 
     def list(self, path: str, *, uid: int = ROOT_UID) -> list[str]:
         """Return the names in a directory, sorted by code point.
@@ -378,7 +378,7 @@ class VirtualFiles:
             VirtualFileError: it is not a directory, does not exist, or may not be read.
         """
         with self.lock:
-            node = self._existing(path, uid)
+            node = self._require_node(path, uid)
             if not node.is_directory:
                 raise VirtualFileError(errno.ENOTDIR, path)
             self._require_access(node, READ, uid, path)
@@ -388,7 +388,7 @@ class VirtualFiles:
         """Return whether a user may READ, WRITE or SEARCH (execute) what the path leads to."""
         with self.lock:
             try:
-                return self._existing(path, uid).permits(access, uid)
+                return self._require_node(path, uid).permits(access, uid)
             except VirtualFileError:
                 return False
 
@@ -399,7 +399,7 @@ class VirtualFiles:
             VirtualFileError: EINVAL where it is something else, or it is not there.
         """
         with self.lock:
-            node = self._existing(path, uid, follow=False)
+            node = self._require_node(path, uid, follow=False)
             if not node.is_link:
                 raise VirtualFileError(errno.EINVAL, path)
             return node.target
@@ -411,7 +411,7 @@ class VirtualFiles:
             VirtualFileError: the path does not exist.
         """
         with self.lock:
-            return self._existing(path, ROOT_UID).path()
+            return self._require_node(path, ROOT_UID).path()
 
     def read(self, path: str, offset: int = 0, length: int = -1, *, uid: int = ROOT_UID) -> bytes:
         """Return `length` bytes from `offset`, fewer at the end; -1 for all the rest.
@@ -430,7 +430,7 @@ class VirtualFiles:
             VirtualFileError: it is not there, is a directory or may not be read.
         """
         with self.lock:
-            node = self._existing(path, uid)
+            node = self._require_node(path, uid)
             self._require_access(node, READ, uid, path)
             return PhoneFileReader(self, node, path)
 
@@ -545,22 +545,22 @@ class VirtualFiles:
                 upper = path.rstrip("/").rpartition("/")[0]
                 if upper and not self.exists(upper, uid=uid):
                     self.make_directory(upper, parents=True, mode=mode, uid=uid, owner=owner)
-            found = self._find(path, uid)
-            if found.node is not None:
-                if parents and found.node.is_directory:
+            location = self._find(path, uid)
+            if location.node is not None:
+                if parents and location.node.is_directory:
                     return
                 raise VirtualFileError(errno.EEXIST, path)
-            self._create(found, stat.S_IFDIR | mode, uid, owner, path)
+            self._create(location, stat.S_IFDIR | mode, uid, owner, path)
 
     def share_directory(self, path: str) -> None:
         """Make a directory's tree behave as Android's shared storage: modes there are 0660 and 02770."""
         with self.lock:
-            self._shared.append(self._existing(path, ROOT_UID))
+            self._shared.append(self._require_node(path, ROOT_UID))
 
     def mount(self, path: str, *, read_only: bool) -> None:
         """Make a directory the root of a file system; only root writes to one that is read-only."""
         with self.lock:
-            self._existing(path, ROOT_UID).read_only = read_only
+            self._require_node(path, ROOT_UID).read_only = read_only
 
     def symlink(self, target: str, path: str, *, uid: int = ROOT_UID) -> None:
         """Make a symbolic link at `path`.
@@ -570,12 +570,12 @@ class VirtualFiles:
                 storage, which has no links.
         """
         with self.lock:
-            found = self._find(path, uid, follow=False)
-            if found.node is not None:
+            location = self._find(path, uid, follow=False)
+            if location.node is not None:
                 raise VirtualFileError(errno.EEXIST, path)
-            if self._is_shared(found.parent):
+            if self._is_shared(location.parent):
                 raise VirtualFileError(errno.EPERM, path)
-            self._create(found, stat.S_IFLNK | 0o777, uid, None, path).target = target
+            self._create(location, stat.S_IFLNK | 0o777, uid, None, path).target = target
 
     def remove(self, path: str, *, recursive: bool = False, uid: int = ROOT_UID) -> None:
         """Remove a file or link, with `recursive` also a directory with what is in it.
@@ -584,12 +584,12 @@ class VirtualFiles:
             VirtualFileError: it is not there, is a directory, or its directory may not be written.
         """
         with self.lock:
-            found = self._find(path, uid, follow=False)
-            if found.node is None:
+            location = self._find(path, uid, follow=False)
+            if location.node is None:
                 raise VirtualFileError(errno.ENOENT, path)
-            if found.node.is_directory and not recursive:
+            if location.node.is_directory and not recursive:
                 raise VirtualFileError(errno.EISDIR, path)
-            self._remove_tree(found.node, uid, path)
+            self._remove_tree(location.node, uid, path)
 
     def chmod(self, path: str, mode: int, *, uid: int = ROOT_UID) -> None:
         """Set the permission bits.
@@ -609,7 +609,7 @@ class VirtualFiles:
             VirtualFileError: it is not there, or `uid` is not root (EPERM).
         """
         with self.lock:
-            node = self._existing(path, uid)
+            node = self._require_node(path, uid)
             if uid != ROOT_UID:
                 raise VirtualFileError(errno.EPERM, path)
             node.uid = owner
@@ -662,14 +662,14 @@ class VirtualFiles:
             raise VirtualFileError(errno.ENOTDIR, path)
         return _Found(current.parent or current, current.name, current)
 
-    def _existing(self, path: str, uid: int, *, follow: bool = True) -> FileNode:
+    def _require_node(self, path: str, uid: int, *, follow: bool = True) -> FileNode:
         node = self._find(path, uid, follow=follow).node
         if node is None:
             raise VirtualFileError(errno.ENOENT, path)
         return node
 
     def _owned(self, path: str, uid: int) -> FileNode:
-        node = self._existing(path, uid)
+        node = self._require_node(path, uid)
         if uid not in {ROOT_UID, node.uid} and not (self._is_shared(node) and node.permits(WRITE, uid)):
             raise VirtualFileError(errno.EPERM, path)
         return node
@@ -698,18 +698,18 @@ class VirtualFiles:
     def _open_for_writing(
         self, path: str, mode: int, uid: int, owner: int | None, *, truncate: bool
     ) -> FileNode:
-        found = self._find(path, uid)
-        if found.node is None:
+        location = self._find(path, uid)
+        if location.node is None:
             if path.endswith("/"):
                 raise VirtualFileError(errno.EISDIR, path)
-            return self._create(found, stat.S_IFREG | mode, uid, owner, path)
-        if found.node.is_directory:
+            return self._create(location, stat.S_IFREG | mode, uid, owner, path)
+        if location.node.is_directory:
             raise VirtualFileError(errno.EISDIR, path)
-        self._require_access(found.node, WRITE, uid, path)
-        if truncate and found.node.device is None:
-            self._release(found.node)
-            found.node.modified = self._clock()
-        return found.node
+        self._require_access(location.node, WRITE, uid, path)
+        if truncate and location.node.device is None:
+            self._release(location.node)
+            location.node.modified = self._clock()
+        return location.node
 
     def _require_access(self, node: FileNode, access: int, uid: int, path: str) -> None:
         if access & WRITE and uid != ROOT_UID and node.device is None:

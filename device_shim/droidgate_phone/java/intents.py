@@ -40,10 +40,10 @@ class Bundle:
 
     def get_string(self, key: str) -> str | None:
         """Return a string, None where the key is absent or holds something else, as `Bundle.getString`."""
-        found = self.values.get(key)
+        extra = self.values.get(key)
         return (
-            found.value
-            if found is not None and isinstance(found.value, str) and found.kind == "string"
+            extra.value
+            if extra is not None and isinstance(extra.value, str) and extra.kind == "string"
             else None
         )
 

@@ -74,8 +74,8 @@ class Uri:
 
     @property
     def _encoded_authority(self) -> str | None:
-        found = _AUTHORITY.match(self._rest)
-        return None if found is None else found[1]
+        match = _AUTHORITY.match(self._rest)
+        return None if match is None else match[1]
 
     @property
     def authority(self) -> str | None:
@@ -101,11 +101,11 @@ class Uri:
     @property
     def _place(self) -> tuple[str | None, int]:
         encoded = self._encoded_authority
-        found = None if encoded is None else _HOST.fullmatch(encoded)
-        if found is None:
+        match = None if encoded is None else _HOST.fullmatch(encoded)
+        if match is None:
             return None, -1
-        port = java_int(found[2] or "")
-        return decode_uri(found[1]), -1 if port is None else port
+        port = java_int(match[2] or "")
+        return decode_uri(match[1]), -1 if port is None else port
 
     @property
     def path(self) -> str | None:

@@ -30,11 +30,11 @@ _LONGEST_WORD: Final = 400
 @lru_cache(maxsize=1)
 def font() -> FreeTypeFont:
     """Return the one font of the phone; it knows Latin letters, others are drawn as boxes."""
-    found = ImageFont.load_default(TEXT_SIZE)
-    if not isinstance(found, FreeTypeFont):
+    default_font = ImageFont.load_default(TEXT_SIZE)
+    if not isinstance(default_font, FreeTypeFont):
         message = "Pillow was built without FreeType"
         raise TypeError(message)
-    return found
+    return default_font
 
 
 @lru_cache(maxsize=8192)
@@ -183,8 +183,8 @@ class Placed:
         """Return the innermost view at a pixel."""
         if not self.box.holds(x, y):
             return None
-        found = (child.at(x, y) for child in self.children)
-        return next((item for item in found if item is not None), self)
+        views = (child.at(x, y) for child in self.children)
+        return next((item for item in views if item is not None), self)
 
 
 def lay_out(root: View, display: Display, scrolled: Mapping[Path, int] | None = None) -> Placed:

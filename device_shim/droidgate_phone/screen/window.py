@@ -442,15 +442,15 @@ class Window:
     def tap(self, x: int, y: int) -> None:
         """Touch a pixel and release it."""
         with self._lock:
-            shown, screen = self._look()
+            foreground, screen = self._look()
             placed = screen.root.at(x, y) if screen.root is not None else None
             if placed is None or not placed.view.enabled:
                 return
             if placed.view.kind == "input":
                 self._focused = placed.path
             if placed.view.kind in {"button", "switch", "icon"}:
-                shown.set_touch_flags(self._touch_flags(shown, screen.display, y))
-                shown.activity.on_click(placed.view.id)
+                foreground.set_touch_flags(self._touch_flags(foreground, screen.display, y))
+                foreground.activity.on_click(placed.view.id)
 
     def press_long(self, x: int, y: int) -> None:
         """Touch a pixel for long: an input takes the keyboard, another view what its app makes of it."""
@@ -459,26 +459,26 @@ class Window:
     def drag(self, start: tuple[int, int], end: tuple[int, int]) -> None:
         """Touch a pixel for long, draw the finger to another one, and release it there."""
         with self._lock:
-            shown, dragged = self._press_long(*start)
+            foreground, dragged = self._press_long(*start)
             # The long press may have changed what is shown.
             root = self._look()[1].root
             target = root.at(*end) if root is not None else None
             if dragged is not None and target is not None:
-                shown.activity.on_drop(dragged.view.id, target.view.id)
+                foreground.activity.on_drop(dragged.view.id, target.view.id)
 
     def _press_long(self, x: int, y: int) -> tuple[Shown, Placed | None]:
         """Touch a pixel for long; return the view there if it takes long presses."""
         with self._lock:
-            shown, screen = self._look()
+            foreground, screen = self._look()
             placed = screen.root.at(x, y) if screen.root is not None else None
             if placed is None or not placed.view.enabled:
-                return shown, None
+                return foreground, None
             if placed.view.kind == "input":
                 self._focused = placed.path
             if not placed.view.long_clickable:
-                return shown, None
-            shown.activity.on_long_click(placed.view.id)
-            return shown, placed
+                return foreground, None
+            foreground.activity.on_long_click(placed.view.id)
+            return foreground, placed
 
     def swipe(self, start: tuple[int, int], end: tuple[int, int], milliseconds: int = 300) -> None:
         """Draw a finger over the display: lists follow it; one that stays where it is taps."""
@@ -522,15 +522,15 @@ class Window:
 
     def _look(self) -> tuple[Shown, Screen]:
         home = Shown(None, LAUNCHER_PACKAGE, _HomeScreen(self._stage))
-        shown = self._stage.top() or home
-        if shown.token is not self._token:
-            self._token, self._focused, self._scrolled = shown.token, None, {}
+        foreground = self._stage.top() or home
+        if foreground.token is not self._token:
+            self._token, self._focused, self._scrolled = foreground.token, None, {}
         display = self.display.turned(self._rotation())
-        view = shown.activity.view()
+        view = foreground.activity.view()
         root = None if view is None else lay_out(view, display, self._scrolled)
         if self._focused_input(root) is None:
             self._focused = None
-        return shown, Screen(shown.package, root, display, self._focused)
+        return foreground, Screen(foreground.package, root, display, self._focused)
 
     def _scrolled_at(self, x: int, y: int) -> Placed | None:
         """Return the innermost list at a pixel that can be scrolled."""
@@ -546,10 +546,10 @@ class Window:
 
     def _change_text(self, change: Callable[[str], str]) -> None:
         with self._lock:
-            shown, screen = self._look()
+            foreground, screen = self._look()
             focused = self._focused_input(screen.root)
             if focused is not None:
-                shown.activity.on_text(focused.view.id, change(focused.view.text))
+                foreground.activity.on_text(focused.view.id, change(focused.view.text))
 
     def _focus_next(self, *, wraps: bool) -> None:
         with self._lock:

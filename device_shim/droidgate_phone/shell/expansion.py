@@ -88,8 +88,8 @@ def _home(text: str, state: ShellState, *, whole: bool) -> list[_Piece]:
     if name in {"+", "-"}:
         raise NotModelledError(f"the shell's `~{name}`")
     if slash or whole:
-        known = number_of(name) is not None and not name.isdecimal()
-        folder = state.variables.get("HOME") if not name else "/" if known else None
+        is_user = number_of(name) is not None and not name.isdecimal()
+        folder = state.variables.get("HOME") if not name else "/" if is_user else None
     if folder is None:
         return [(text, True, False)]
     return [(folder, False, False), (slash + rest, True, False)]
@@ -141,16 +141,16 @@ def _matching_paths(field: list[_Letter], state: ShellState) -> list[str]:
             components.append([])
         else:
             components[-1].append(letter)
-    found = [""]
+    paths = [""]
     for index, component in enumerate(components):
         last = index == len(components) - 1
-        found = [path for base in found for path in _step(base, component, state)]
+        paths = [path for base in paths for path in _step(base, component, state)]
         if not last:
-            found = [path + "/" for path in found if index == 0 or _exists(path + "/", state)]
+            paths = [path + "/" for path in paths if index == 0 or _exists(path + "/", state)]
         elif component:
-            found = [path for path in found if _exists(path, state)]
-        state.run.require("fields", len(found))
-    return sorted(found)
+            paths = [path for path in paths if _exists(path, state)]
+        state.run.require("fields", len(paths))
+    return sorted(paths)
 
 
 def _step(base: str, component: list[_Letter], state: ShellState) -> list[str]:

@@ -55,25 +55,25 @@ def echo_bytes(arguments: Sequence[str]) -> bytes:
 
 def _unescape(text: str) -> tuple[bytes, bool]:
     r"""Return the bytes of a text with backslash escapes, and whether `\c` is in it."""
-    made = bytearray()
+    content = bytearray()
     ended = False
     position = 0
     for match in _ESCAPE.finditer(text):
-        made += _encoded(text[position : match.start()])
+        content += _encoded(text[position : match.start()])
         position = match.end()
-        found = match.group(1)
-        letter, digits = found[0], found[1:]
+        escape = match.group(1)
+        letter, digits = escape[0], escape[1:]
         if letter == "c":
             ended = True
         elif letter == "0":
-            made.append(int(found, 8) & 0xFF)
+            content.append(int(escape, 8) & 0xFF)
         elif letter == "x" and digits:
-            made.append(int(digits, 16))
+            content.append(int(digits, 16))
         elif letter in "uU" and digits:
-            made += chr(min(int(digits, 16), 0xFFFD)).encode("utf-8", "surrogatepass")
+            content += chr(min(int(digits, 16), 0xFFFD)).encode("utf-8", "surrogatepass")
         else:
-            made += _SIMPLE.get(letter) or _encoded(match.group())
-    return bytes(made + _encoded(text[position:])), ended
+            content += _SIMPLE.get(letter) or _encoded(match.group())
+    return bytes(content + _encoded(text[position:])), ended
 
 
 def _encoded(text: str) -> bytes:

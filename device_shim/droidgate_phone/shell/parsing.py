@@ -169,10 +169,10 @@ class Parser:
         start = self._position
         if not operator:
             self._word()
-        found = operator or self._source[start : self._position]
+        token = operator or self._source[start : self._position]
         return ShellSyntaxError(
-            f"syntax error: unexpected '{_SHOWN.get(found, found)}'"
-            if found
+            f"syntax error: unexpected '{_SHOWN.get(token, token)}'"
+            if token
             else "syntax error: unexpected EOF"
         )
 
@@ -300,11 +300,11 @@ class Parser:
 
     def _match(self, pattern: re.Pattern[str]) -> str:
         """Read the text that matches, "" for none."""
-        found = pattern.match(self._source, self._position)
-        if found is None:
+        match = pattern.match(self._source, self._position)
+        if match is None:
             return ""
-        self._position = found.end()
-        return found.group()
+        self._position = match.end()
+        return match.group()
 
     def _dollar(self, *, quoted: bool) -> Text | ParameterExpansion:
         if self._peek() == "`":

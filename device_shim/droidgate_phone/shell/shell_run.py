@@ -134,9 +134,9 @@ class ShellRun:
     def sleep(self, seconds: float) -> None:
         """Wait, but not beyond the end of the run."""
         end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0:
+        while (remaining := end - time.monotonic()) > 0:
             self.check()
-            self.over.wait(min(left, max(self._end - time.monotonic(), 0.0) + 0.001))
+            self.over.wait(min(remaining, max(self._end - time.monotonic(), 0.0) + 0.001))
 
 
 class CountedOutput:

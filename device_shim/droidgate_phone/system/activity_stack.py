@@ -110,13 +110,13 @@ class ActivityStack:
     def last_of(self, package: str) -> ActivityRecord | None:
         """Return the topmost activity of a package, seen or not."""
         with self._lock:
-            found = [
+            records = [
                 record
                 for task in self._tasks
                 for record in task.activities
                 if record.match.package.name == package
             ]
-            return found[-1] if found else None
+            return records[-1] if records else None
 
     def start(
         self,
@@ -164,7 +164,7 @@ class ActivityStack:
         if new_task and crossed.flags & FLAG_CLEAR_TASK:
             self._clear(match.package.name)
         with self._lock:
-            existing = self._existing(match, crossed, new_task=new_task)
+            existing = self._reuse_activity(match, crossed, new_task=new_task)
             if existing is not None:
                 return existing
             process = self._core.start_process(match.package, match.component.process)
@@ -217,19 +217,19 @@ class ActivityStack:
     def go_home(self) -> None:
         """Show the home screen; the activities are stopped, and go on behind it."""
         with self._lock:
-            left = self.visible()
-            for record in left:
+            visible_records = self.visible()
+            for record in visible_records:
                 self._note_use(record.match.package.uid)
             self._at_home = True
             self._home_pressed = self._core.clock.now()
-        for record in left:
+        for record in visible_records:
             instance = record.instance
             if instance is not None and type(instance).on_stop is not Activity.on_stop:
                 self.run(record, lambda activity: activity.on_stop())
 
     def launcher_entries(self) -> Sequence[LauncherEntry]:
         """Return the apps of the home screen, by label and package."""
-        found = self._core.resolver.query(
+        matches = self._core.resolver.query(
             "activity", Intent(action=_MAIN, categories=(_LAUNCHER,)), caller_uid=SHELL.uid
         )
         entries = [
@@ -238,7 +238,7 @@ class ActivityStack:
                 match.component.label or match.package.application.label or match.package.name,
                 lambda name=match.name: self._launch(name),  # type: ignore[misc]
             )
-            for match in found
+            for match in matches
         ]
         return sorted(entries, key=lambda entry: (entry.label.casefold(), entry.package))
 
@@ -291,12 +291,12 @@ class ActivityStack:
 
     def _resolve(self, caller: CallerIdentity, intent: Intent) -> Match:
         flags = 0 if intent.component is not None else MATCH_DEFAULT_ONLY
-        found = self._core.resolver.query("activity", intent, caller_uid=caller.uid, flags=flags, unseen=True)
-        if not found:
+        hits = self._core.resolver.query("activity", intent, caller_uid=caller.uid, flags=flags, unseen=True)
+        if not hits:
             raise ActivityNotFoundError(intent.component)
-        if len(found) > 1 and found[0].priority == found[1].priority:
+        if len(hits) > 1 and hits[0].priority == hits[1].priority:
             raise AndroidNotModelledError("the chooser between several activities for one intent")
-        return found[0]
+        return hits[0]
 
     def _check_access(self, caller: CallerIdentity, match: Match, intent: Intent) -> None:
         if caller.uid in (0, 1000, match.package.uid):
@@ -356,7 +356,7 @@ class ActivityStack:
             raise AndroidNotModelledError(f"the code of activity {match.name.flatten_short()}")
         return activity
 
-    def _existing(
+    def _reuse_activity(
         self, match: Match, intent: Intent, *, new_task: bool
     ) -> tuple[StartOutcome, ActivityRecord] | None:
         """Return an activity that is brought to the front or asked again in place of a new one."""
@@ -396,13 +396,13 @@ class ActivityStack:
                 if caller.activity in task.activities:
                     self._bring_to_front(task)
                     return task
-        found = self._task_of(match.package.name)
-        if found is None:
-            found = Task(next(self._ids), match.package.name)
-            self._tasks.append(found)
+        package_task = self._task_of(match.package.name)
+        if package_task is None:
+            package_task = Task(next(self._ids), match.package.name)
+            self._tasks.append(package_task)
         else:
-            self._bring_to_front(found)
-        return found
+            self._bring_to_front(package_task)
+        return package_task
 
     def _create(self, record: ActivityRecord, activity: type[Activity]) -> None:
         if record.ended:
@@ -466,9 +466,9 @@ class _OnMainThread(Touched):
         self._touch_flags = flags
 
     def view(self) -> View | None:
-        shown: list[View | None] = []
-        self._stack.run(self._record, lambda activity: shown.append(activity.view()))
-        return shown[0] if shown else None
+        views: list[View | None] = []
+        self._stack.run(self._record, lambda activity: views.append(activity.view()))
+        return views[0] if views else None
 
     def on_click(self, view_id: str) -> None:
         def click(activity: Activity) -> None:

@@ -139,13 +139,13 @@ class AndroidSystem:
 
     def force_stop(self, package: str) -> None:
         """End an app's processes; it is stopped until it is started again."""
-        found = self.packages.find(package)
-        if found is not None:
+        installed = self.packages.find(package)
+        if installed is not None:
             self.end_processes(package, "force stop")
             self.messengers.cancel_pending_intents(package)
             self.notifications.cancel_all(package)
             self.window.hide_overlays(package)
-            found.stopped = True
+            installed.stopped = True
 
     def end_processes(self, package: str, reason: str) -> None:
         """End an app's processes."""
@@ -160,13 +160,13 @@ class AndroidSystem:
         Raises:
             UsageError: the package is not installed.
         """
-        found = self.packages.find(package)
-        if found is None:
+        installed = self.packages.find(package)
+        if installed is None:
             raise UsageError(f"the phone has no package {package}")
         record = self.stack.last_of(package)
         if record is not None:
-            return self.core.context_for(found, record.process, activity=record)
-        return self.core.context_for(found, self.core.start_process(found, package))
+            return self.core.context_for(installed, record.process, activity=record)
+        return self.core.context_for(installed, self.core.start_process(installed, package))
 
     def _rotation(self) -> int:
         """Return by how many quarters the phone is turned: `user_rotation` while it is not automatic."""
@@ -176,8 +176,8 @@ class AndroidSystem:
 
     def _may_overlay(self, package: str) -> bool:
         """Return whether the user allows a package to show overlays."""
-        found = self.packages.find(package)
-        return found is not None and self.stack.may_overlay(found.uid)
+        installed = self.packages.find(package)
+        return installed is not None and self.stack.may_overlay(installed.uid)
 
     def _package_changed(self, name: str, package: InstalledPackage | None) -> None:
         if package is None:

@@ -85,16 +85,16 @@ class AppPlatform:
         return [package.name for package in self._system.packages.of_uid(uid) if self._sees(package)]
 
     def find_package(self, name: str) -> PackageFacts | None:
-        found = self._find(name)
-        if found is None:
+        installed = self._find(name)
+        if installed is None:
             return None
         return PackageFacts(
-            found.name,
-            found.uid,
-            found.application.label or found.name,
-            found.version_code,
-            found.signers,
-            found.code_folder,
+            installed.name,
+            installed.uid,
+            installed.application.label or installed.name,
+            installed.version_code,
+            installed.signers,
+            installed.code_folder,
         )
 
     def find_meta_data(self, component: ComponentName, name: str) -> MetaData | None:
@@ -115,8 +115,8 @@ class AppPlatform:
         return None if apk is None or file is None else _read_entry(apk, file)
 
     def read_asset(self, package: str, name: str) -> bytes | None:
-        found = self._find(package)
-        return None if found is None else _read_entry(found.apk, f"assets/{name}")
+        installed = self._find(package)
+        return None if installed is None else _read_entry(installed.apk, f"assets/{name}")
 
     def bind(self, intent: Intent, connection: ServiceConnection) -> Binding | None:
         _require_explicit(intent)
@@ -142,10 +142,10 @@ class AppPlatform:
 
     def foreground_service_types(self, component: ComponentName) -> tuple[str, ...]:
         package = self._find(component.package)
-        found = None if package is None else package.find_component("service", component.class_name)
-        if found is None or not self._system.release.at_least(_FIRST_SERVICE_TYPES):
+        service = None if package is None else package.find_component("service", component.class_name)
+        if service is None or not self._system.release.at_least(_FIRST_SERVICE_TYPES):
             return ()
-        return tuple(word for word in SERVICE_TYPES.values() if word in found.service_types)
+        return tuple(word for word in SERVICE_TYPES.values() if word in service.service_types)
 
     def start_foreground(self, class_name: str, types: Sequence[str] | None = None) -> None:
         name = ComponentName(self._package.name, class_name)
@@ -155,10 +155,12 @@ class AppPlatform:
         self._system.services.stop_foreground(self._caller, ComponentName(self._package.name, class_name))
 
     def look_at_pending_intent(self, token: str) -> PendingIntentFacts | None:
-        found = self._system.messengers.find_pending_intent(token)
-        if found is None:
+        intent = self._system.messengers.find_pending_intent(token)
+        if intent is None:
             return None
-        return PendingIntentFacts(found.package, found.uid, found.is_activity, is_immutable=not found.mutable)
+        return PendingIntentFacts(
+            intent.package, intent.uid, intent.is_activity, is_immutable=not intent.mutable
+        )
 
     def create_activity_intent(self, intent: Intent) -> str:
         self._caller.refuse_isolated("getIntentSender")
@@ -196,7 +198,7 @@ class AppPlatform:
         *,
         seconds: float,
     ) -> None:
-        given = in_map_order(
+        inputs = in_map_order(
             {name: values for name, values in parameters.items() if isinstance(values, list)}
         )
         functions = self._system.app_functions
@@ -204,7 +206,7 @@ class AppPlatform:
         def run() -> None:
             outcome: FunctionOutcome
             try:
-                outcome = functions.execute(self._caller, package, function_id, given, seconds=seconds)
+                outcome = functions.execute(self._caller, package, function_id, inputs, seconds=seconds)
             except AppFunctionError as error:
                 outcome = error
             except AndroidNotModelledError as error:
@@ -302,18 +304,18 @@ class AppPlatform:
         return self._system.resolver.can_see(self._caller.uid, package)
 
     def _find(self, name: str) -> InstalledPackage | None:
-        found = self._system.packages.find(name)
-        return found if found is not None and self._sees(found) else None
+        installed = self._system.packages.find(name)
+        return installed if installed is not None and self._sees(installed) else None
 
     def _file_of(self, package: str, reference: str) -> tuple[Apk | None, str | None]:
-        found = self._find(package)
-        if found is None or found.apk is None or found.apk.resources is None:
+        installed = self._find(package)
+        if installed is None or installed.apk is None or installed.apk.resources is None:
             return None, None
-        identifier = found.apk.resources.find(reference)
+        identifier = installed.apk.resources.find(reference)
         if identifier is None:
-            return found.apk, None
-        value = found.apk.resolve(TypedValue(ValueType.REFERENCE, identifier))
-        return found.apk, None if value is None else value.text
+            return installed.apk, None
+        value = installed.apk.resolve(TypedValue(ValueType.REFERENCE, identifier))
+        return installed.apk, None if value is None else value.text
 
 
 def _require_explicit(intent: Intent) -> None:
@@ -431,15 +433,15 @@ class AppContext:
         return self._platform
 
     def read_xml_resource(self, reference: str) -> str | None:
-        found = self._package.application.resources.read_file(reference)
-        return None if found is None else found.text
+        file = self._package.application.resources.read_file(reference)
+        return None if file is None else file.text
 
     def read_string_resource(self, reference: str) -> str | None:
         return self._package.application.resources.read_text(reference)
 
     def read_meta_data(self, class_name: str, name: str) -> str | None:
-        found = _find_meta_data(self._package, class_name, name)
-        return found.value if found is not None and isinstance(found.value, str) else None
+        meta_data = _find_meta_data(self._package, class_name, name)
+        return meta_data.value if meta_data is not None and isinstance(meta_data.value, str) else None
 
     def read_raw(self, path: str) -> bytes | None:
         return _read_entry(self._package.apk, path)
@@ -463,8 +465,8 @@ class AppContext:
     def _is_hidden(self, path: str) -> bool:
         """Return whether scoped storage hides a file of others (reference android-runtime 1.9)."""
         sdk, target = self._system.release.sdk, self._package.target_sdk
-        asked = self._package.manifest.legacy_storage
-        sees_all = target < _SCOPED_STORAGE if asked is None else asked
+        legacy_storage = self._package.manifest.legacy_storage
+        sees_all = target < _SCOPED_STORAGE if legacy_storage is None else legacy_storage
         if sdk < _SCOPED_STORAGE or (sees_all and target <= _SCOPED_STORAGE):
             return sdk > _SCOPED_STORAGE and path.startswith(_OF_APPS)
         return True
@@ -556,8 +558,8 @@ class AppContext:
         return self._query("receiver", intent)
 
     def _query(self, kind: PartKind, intent: Intent) -> list[ComponentName]:
-        found = self._system.resolver.query(kind, intent, caller_uid=self._caller.uid)
-        return [match.name for match in found]
+        matches = self._system.resolver.query(kind, intent, caller_uid=self._caller.uid)
+        return [match.name for match in matches]
 
     def _not_found(self, intent: Intent) -> str:
         if intent.component is None:

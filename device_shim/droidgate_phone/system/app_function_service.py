@@ -261,8 +261,8 @@ class AppFunctionManager:
         return self._run(process, run, seconds)
 
     def _calling_package(self, caller: CallerIdentity) -> CallingPackage:
-        found = self._core.packages.find(caller.package or "")
-        return CallingPackage(caller.package or "", () if found is None else found.signers)
+        installed = self._core.packages.find(caller.package or "")
+        return CallingPackage(caller.package or "", () if installed is None else installed.signers)
 
     def _may_execute(self, caller: CallerIdentity, package: str) -> bool:
         """Return what CallerValidatorImpl of the release decides; Android 16 has no case for root."""
@@ -283,14 +283,14 @@ class AppFunctionManager:
 
     def _service_of(self, package: str, function_id: str) -> tuple[InstalledPackage, InstalledComponent]:
         """Return the service that runs a function: the one that the index names, else the package's."""
-        found = self._core.packages.find(package)
+        installed = self._core.packages.find(package)
         document = self.functions(package)[function_id]
-        named = document.properties.get("serviceName")
-        if found is not None and not _is_of_application(document):
-            for component in found.components("service"):
-                is_named = named is None or named == [component.name]
-                if is_named and self._is_function_service(found, component):
-                    return found, component
+        service_names = document.properties.get("serviceName")
+        if installed is not None and not _is_of_application(document):
+            for component in installed.components("service"):
+                is_named = service_names is None or service_names == [component.name]
+                if is_named and self._is_function_service(installed, component):
+                    return installed, component
         raise error("ERROR_SYSTEM_ERROR", "Cannot find the target service.")
 
     def _is_function_service(self, package: InstalledPackage, component: InstalledComponent) -> bool:
@@ -308,11 +308,11 @@ class AppFunctionManager:
         if service is None:
             raise AndroidNotModelledError(f"the code of AppFunctions service {package.name}/{component.name}")
         process = self._core.start_process(package, component.process)
-        made = service(self._core.context_for(package, process))
+        instance = service(self._core.context_for(package, process))
 
         def run(take: _Take) -> None:
-            given = in_map_order(execution.parameters)
-            made.on_execute_later(execution.function_id, given, execution.caller, take)
+            parameters = in_map_order(execution.parameters)
+            instance.on_execute_later(execution.function_id, parameters, execution.caller, take)
 
         return process, run
 

@@ -105,8 +105,8 @@ class BroadcastManager:
         return cross_intent(replace(intent, flags=intent.flags | FLAG_EXCLUDE_STOPPED_PACKAGES))
 
     def _receivers(self, caller: CallerIdentity, intent: Intent) -> list[tuple[Match, type[Receiver]]]:
-        found = self._core.resolver.query("receiver", intent, caller_uid=caller.uid)
-        reached = [match for match in found if self._reaches(caller, match, intent)]
+        matches = self._core.resolver.query("receiver", intent, caller_uid=caller.uid)
+        reached = [match for match in matches if self._reaches(caller, match, intent)]
         return [(match, self._modelled(match)) for match in reached]
 
     def _reaches(self, caller: CallerIdentity, match: Match, intent: Intent) -> bool:
@@ -175,11 +175,11 @@ class BroadcastManager:
             return current
         try:
             begun = core.clock.now()
-            found = core.processes.call_code(process, receive, seconds)
-            if isinstance(found, PendingBroadcast):
-                found = self._wait(process, found, seconds - (core.clock.now() - begun))
-            if found is not None:
-                return replace(found, extras=cross_bundle(found.extras, ONEWAY_LIMIT))
+            result = core.processes.call_code(process, receive, seconds)
+            if isinstance(result, PendingBroadcast):
+                result = self._wait(process, result, seconds - (core.clock.now() - begun))
+            if result is not None:
+                return replace(result, extras=cross_bundle(result.extras, ONEWAY_LIMIT))
         except AppNotRespondingError:
             core.log.record("app-not-responding", package=match.package.name, what="broadcast")
         except DeadProcessError:

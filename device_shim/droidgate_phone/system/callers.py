@@ -46,8 +46,8 @@ class CallerIdentity:
             if is_isolated(process.uid)
             else f"u0a{process.uid - 10000}"
         )
-        shown = f"{process.pid}:{process.name}/{name}"
-        return f"ProcessRecord{{0 {shown}}} (pid={process.pid}, uid={self.uid})"
+        process_text = f"{process.pid}:{process.name}/{name}"
+        return f"ProcessRecord{{0 {process_text}}} (pid={process.pid}, uid={self.uid})"
 
 
 SHELL: CallerIdentity = CallerIdentity(SHELL_UID, SHELL_PACKAGE)

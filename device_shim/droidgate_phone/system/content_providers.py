@@ -58,10 +58,10 @@ class ContentManager:
             AndroidError: as `call`, and java.io.FileNotFoundException.
         """
         self._check_data(caller, uri, writing=False)
-        found = self._run(caller, uri, lambda provider: provider.open_for_reading(uri, caller.uid))
-        if found is None:
+        content = self._run(caller, uri, lambda provider: provider.open_for_reading(uri, caller.uid))
+        if content is None:
             raise AndroidError("java.io.FileNotFoundException", f"No files supported by provider at {uri}")
-        return bytes(found)
+        return bytes(content)
 
     def write(self, caller: CallerIdentity, uri: str, content: bytes) -> None:
         """Write through `openFile(uri, "w")`.
@@ -70,10 +70,10 @@ class ContentManager:
             AndroidError: as `read`.
         """
         self._check_data(caller, uri, writing=True)
-        taken = self._run(
+        is_written = self._run(
             caller, uri, lambda provider: provider.open_for_writing(uri, bytes(content), caller.uid)
         )
-        if not taken:
+        if not is_written:
             raise AndroidError("java.io.FileNotFoundException", f"No files supported by provider at {uri}")
 
     def query(self, caller: CallerIdentity, uri: str) -> list[Mapping[str, Cell]] | None:
@@ -83,8 +83,8 @@ class ContentManager:
             AndroidError: as `call`.
         """
         self._check_data(caller, uri, writing=False)
-        found = self._run(caller, uri, lambda provider: provider.query(uri, caller.uid))
-        return None if found is None else [dict(row) for row in found]
+        rows = self._run(caller, uri, lambda provider: provider.query(uri, caller.uid))
+        return None if rows is None else [dict(row) for row in rows]
 
     def _find(self, caller: CallerIdentity, uri: str) -> tuple[InstalledPackage, InstalledComponent]:
         authority = Uri(uri).provider
@@ -144,10 +144,10 @@ class ContentManager:
 
         processes = self._core.processes
         try:
-            made = processes.call_code(
+            instance = processes.call_code(
                 process, lambda: self._instance(package, component, process, provider), ANSWER_SECONDS
             )
-            return processes.call_binder(process, lambda: code(made), ANSWER_SECONDS)
+            return processes.call_binder(process, lambda: code(instance), ANSWER_SECONDS)
         except DeadProcessError:
             raise AndroidError(DEAD_OBJECT, "") from None
         except AppNotRespondingError:

@@ -213,8 +213,8 @@ def _read_path(
     if values is None or not rest:
         return values
     inner = [_read_path(value, rest) for value in values if isinstance(value, Mapping)]
-    read = [found for found in inner if found is not None]
-    return [value for found in read for value in found] if read else None
+    read = [inner_values for inner_values in inner if inner_values is not None]
+    return [value for inner_values in read for value in inner_values] if read else None
 
 
 def write_yaml(properties: Mapping[str, list[Json] | None]) -> str:
@@ -227,16 +227,16 @@ def write_yaml(properties: Mapping[str, list[Json] | None]) -> str:
 
 
 def _brief(properties: Mapping[str, list[Json] | None]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    brief: dict[str, Any] = {}
     for name, values in properties.items():
-        kept = [
+        members = [
             _brief(value) if isinstance(value, Mapping) else value
             for value in values or ()
             if value not in ("", b"")
         ]
-        if kept:
-            found[name] = kept[0] if len(kept) == 1 else kept
-    return found
+        if members:
+            brief[name] = members[0] if len(members) == 1 else members
+    return brief
 
 
 def _yaml_map(values: Mapping[str, Any], level: int) -> list[str]:

@@ -129,14 +129,14 @@ def parse_package(
     Raises:
         InstallError: Android refuses them.
     """
-    named = _name_apks(apks, inherited, stage, release)
-    base, *splits = named.values()
+    apks_by_name = _name_apks(apks, inherited, stage, release)
+    base, *splits = apks_by_name.values()
     try:
         apk = open_apk(base, splits=splits)
     except InputError as error:
         raise InstallError("INSTALL_PARSE_FAILED_NOT_APK", f"Failed to parse {stage}/{BASE_APK}") from error
     try:
-        return _check(apk, named, stage, release)
+        return _check(apk, apks_by_name, stage, release)
     except BaseException:
         apk.close()
         raise
@@ -169,8 +169,8 @@ def _name_apks(
 
 def _check_name(kind: str, name: str, *, needs_separator: bool) -> None:
     """Raise what is wrong with the name of a package or split (`validateName` of the package parser)."""
-    found = _NAME.match(name)
-    rest = name[found.end() :] if found is not None else name
+    match = _NAME.match(name)
+    rest = name[match.end() :] if match is not None else name
     if rest:
         problem = f"bad character '{rest[0]}'"
     elif len(name) > _LONGEST_NAME:
@@ -216,17 +216,17 @@ def _older_sdk(root: XmlElement, base: str, minimum: int, release: ReleaseProfil
 
 
 def _signers(apk: Apk, base: str, target: int, release: ReleaseProfile) -> tuple[str, ...]:
-    found = apk.verify_signature(release.sdk)
+    signature = apk.verify_signature(release.sdk)
     start = f"Failed to collect certificates from {base}"
     if release.has("signature-scheme-2", target) and not _has_signing_block(apk):
         message = f"{start}: No signature found in package of version 2 or newer for package {base}"
-    elif found.verified is False and found.scheme is not None and found.scheme != "v1":
-        scheme = found.scheme.partition(".")[0]
-        message = f"{start} using APK Signature Scheme {scheme}: {found.problem}"
-    elif not found.verified:
+    elif signature.verified is False and signature.scheme is not None and signature.scheme != "v1":
+        scheme = signature.scheme.partition(".")[0]
+        message = f"{start} using APK Signature Scheme {scheme}: {signature.problem}"
+    elif not signature.verified:
         message = f"{start}: Package {base} has no certificates at entry AndroidManifest.xml"
     else:
-        return found.digests
+        return signature.digests
     raise InstallError("INSTALL_PARSE_FAILED_NO_CERTIFICATES", message)
 
 

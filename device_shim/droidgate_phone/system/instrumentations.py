@@ -84,9 +84,9 @@ class InstrumentationManager:
             if connected:
                 self._connected.add(process.pid)
         process.on_death(lambda: self._forget(process))
-        made = code(core.context_for(package, process))
+        instrumentation = code(core.context_for(package, process))
         core.log.record("instrumentation", component=name.flatten_short())
-        core.processes.run_code(process, lambda: made.on_start(arguments))
+        core.processes.run_code(process, lambda: instrumentation.on_start(arguments))
         return ended
 
     def connect(self, process: AppProcess, flags: int) -> None:

@@ -261,10 +261,10 @@ class _ManifestReader:
         )
 
     def _process_of(self, element: XmlElement) -> str:
-        named = self._read.text(element, "process")
-        if not named:
+        process_name = self._read.text(element, "process")
+        if not process_name:
             return self._package
-        return self._package + named if named.startswith(":") else named
+        return self._package + process_name if process_name.startswith(":") else process_name
 
     def _service_types(self, element: XmlElement) -> frozenset[str]:
         number = self._read.number(element, "foregroundServiceType") or 0

@@ -104,14 +104,14 @@ class MessengerRegistry:
             AndroidError: its process is gone, or the message is too large.
         """
         with self._lock:
-            found = self._messengers.get(token)
-        if found is None:
+            entry = self._messengers.get(token)
+        if entry is None:
             raise AndroidError(DEAD_OBJECT, "")
         crossed = cross_message(message, sender_uid)
-        self._core.log.record("message", what=message.what, sender_uid=sender_uid, to=_name(found.process))
-        if found.process is None:
-            found.handle(crossed)
-        elif not self._core.processes.run_code(found.process, lambda: found.handle(crossed)):
+        self._core.log.record("message", what=message.what, sender_uid=sender_uid, to=_name(entry.process))
+        if entry.process is None:
+            entry.handle(crossed)
+        elif not self._core.processes.run_code(entry.process, lambda: entry.handle(crossed)):
             raise AndroidError(DEAD_OBJECT, "")
 
     def link_to_death(
@@ -131,8 +131,8 @@ class MessengerRegistry:
             AndroidError: android.os.DeadObjectException, if the process has died or the Messenger is closed.
         """
         with self._lock:
-            found = self._messengers.get(token)
-        if found is None or not (found.process is None or found.process.alive):
+            entry = self._messengers.get(token)
+        if entry is None or not (entry.process is None or entry.process.alive):
             raise AndroidError(DEAD_OBJECT, "")
         linked = [on_death]
 
@@ -144,14 +144,14 @@ class MessengerRegistry:
             linked.clear()
             forget()
 
-        if found.process is None:
+        if entry.process is None:
             # The shell's side of a Messenger lives as long as the phone.
             return linked.clear
 
         def hand_over() -> None:
             self._core.processes.run_code(watcher, report)
 
-        forget = found.process.on_death(hand_over)
+        forget = entry.process.on_death(hand_over)
         return unlink
 
     def add_pending_intent(self, record: PendingIntentRecord) -> str:

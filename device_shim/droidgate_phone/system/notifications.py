@@ -54,8 +54,8 @@ class NotificationShade(Touched):
         """Show a notification in place of the app's one of that number; false where it may not."""
         key = (package.name, number)
         with self._lock:
-            shown = sum(posted.package == package.name for posted in self._posted.values())
-            posted = self.may_post(package) and (key in self._posted or shown < MOST_PER_PACKAGE)
+            count = sum(posted.package == package.name for posted in self._posted.values())
+            posted = self.may_post(package) and (key in self._posted or count < MOST_PER_PACKAGE)
             if posted:
                 self._posted[key] = PostedNotification(package.name, number, notification)
         self._core.log.record(

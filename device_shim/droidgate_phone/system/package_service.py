@@ -109,8 +109,8 @@ class PackageManager:
             AndroidError: too little storage is left.
         """
         with self.lock:
-            taken = self._files.used + sum(session.reserved for session in self.sessions.values())
-            if taken + size > self._files.capacity:
+            used_bytes = self._files.used + sum(session.reserved for session in self.sessions.values())
+            if used_bytes + size > self._files.capacity:
                 message = "java.io.IOException: Requested internal only, but not enough space"
                 raise AndroidError("android.os.ParcelableException", message)
             session.reserved += size
@@ -257,7 +257,7 @@ class PackageManager:
             raise InstallError("INSTALL_FAILED_VERSION_DOWNGRADE", text)
 
     def _check_authorities(self, parsed: ParsedPackage) -> None:
-        taken = {
+        authority_owners = {
             authority: package.name
             for package in self._packages.values()
             if package.name != parsed.manifest.package
@@ -266,10 +266,10 @@ class PackageManager:
         }
         for component in parsed.manifest.components:
             for authority in component.authorities:
-                if authority in taken:
+                if authority in authority_owners:
                     text = (
                         f"Scanning Failed.: Can't install because provider name {authority} (in package "
-                        f"{parsed.manifest.package}) is already used by {taken[authority]}"
+                        f"{parsed.manifest.package}) is already used by {authority_owners[authority]}"
                     )
                     raise InstallError("INSTALL_FAILED_CONFLICTING_PROVIDER", text)
 

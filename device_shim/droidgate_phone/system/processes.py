@@ -171,9 +171,9 @@ class ProcessManager:
         """
         with self._lock:
             uid = next(self._isolated_uids) if isolated else package.uid
-            found = self._processes.get((name, uid))
-            if found is not None and found.alive:
-                return found
+            running_process = self._processes.get((name, uid))
+            if running_process is not None and running_process.alive:
+                return running_process
             clock = self._clock
             process = AppProcess(package.name, name, uid, next(self._pids), clock)
             self._processes[name, uid] = process

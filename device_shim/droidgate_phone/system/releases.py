@@ -117,12 +117,12 @@ def load_release(release: str, *, function_shell: int | None = None) -> ReleaseP
     Raises:
         UsageError: the release is unknown, or it has no app functions.
     """
-    found = _load().get(release)
-    if found is None:
-        known = ", ".join(known_releases())
-        raise UsageError(f"unknown Android release {release!r}", hint=f"use one of {known}")
+    profile = _load().get(release)
+    if profile is None:
+        release_names = ", ".join(known_releases())
+        raise UsageError(f"unknown Android release {release!r}", hint=f"use one of {release_names}")
     if function_shell is None:
-        return found
-    if found.function_shell is None or function_shell not in SHELL_GENERATIONS:
+        return profile
+    if profile.function_shell is None or function_shell not in SHELL_GENERATIONS:
         raise UsageError(f"release {release} has no shell for app functions of generation {function_shell}")
-    return replace(found, function_shell=function_shell)
+    return replace(profile, function_shell=function_shell)

@@ -49,8 +49,8 @@ def match_filter(intent: Intent, installed_filter: InstalledFilter, *, wildcards
         return None
     if any(category not in installed_filter.categories for category in intent.categories):
         return None
-    found = _match_data(intent, installed_filter.data, wildcards=wildcards)
-    return None if found is None else found | MATCH_ADJUSTMENT_NORMAL
+    data_match = _match_data(intent, installed_filter.data, wildcards=wildcards)
+    return None if data_match is None else data_match | MATCH_ADJUSTMENT_NORMAL
 
 
 def _match_data(intent: Intent, rule: DataRule, *, wildcards: bool) -> int | None:
@@ -80,9 +80,9 @@ def _match_place(uri: Uri | None, rule: DataRule, *, wildcards: bool) -> int | N
             return None
     if not rule.hosts:
         return _MATCH_CATEGORY_SCHEME
-    found = None if uri is None else _match_authority(uri, rule, wildcards=wildcards)
-    if found is None or uri is None or not rule.paths:
-        return found
+    authority_match = None if uri is None else _match_authority(uri, rule, wildcards=wildcards)
+    if authority_match is None or uri is None or not rule.paths:
+        return authority_match
     is_taken = (wildcards and uri.path == _ANY_PATH) or _matches_any(uri.path, rule.paths)
     return _MATCH_CATEGORY_PATH if is_taken else None
 
@@ -123,13 +123,13 @@ def _type_matches(asked: str | None, declared: Sequence[str]) -> bool:
     if asked is None:
         return False
     # A filter keeps `text/*` as `text`.
-    kept = {type_.removesuffix("/*") for type_ in declared}
-    if asked in kept or asked == "*/*" or _WILDCARD in kept:
+    types = {type_.removesuffix("/*") for type_ in declared}
+    if asked in types or asked == "*/*" or _WILDCARD in types:
         return True
     kind, slash, detail = asked.partition("/")
     if not kind or not slash:
         return False
-    return kind in kept or (detail == _WILDCARD and any(type_.startswith(kind + "/") for type_ in kept))
+    return kind in types or (detail == _WILDCARD and any(type_.startswith(kind + "/") for type_ in types))
 
 
 MATCH_DISABLED_COMPONENTS: Final = 0x200
@@ -201,8 +201,8 @@ class Resolver:
             if component.kind == "provider" and queries.authorities & set(component.authorities):
                 return True
             if component.exported and any(
-                match_filter(asked, filter_, wildcards=True) is not None
-                for asked in map(_intent_of, queries.intents)
+                match_filter(query, filter_, wildcards=True) is not None
+                for query in map(_intent_of, queries.intents)
                 for filter_ in component.filters
             ):
                 return True
@@ -224,13 +224,13 @@ class Resolver:
             seen = [item for item in self._packages.all() if unseen or self.can_see(caller_uid, item)]
             if intent.component is not None:
                 return self._explicit(kind, intent, intent.component, caller_uid, flags, seen)
-            found = [
+            matches = [
                 match
                 for package in seen
                 if intent.package in (None, package.name)
                 for match in self._matches(package, kind, intent, caller_uid, flags)
             ]
-        return in_android_order(found)
+        return in_android_order(matches)
 
     def _explicit(
         self,
@@ -276,7 +276,7 @@ class Resolver:
             and not (intent.flags & FLAG_INCLUDE_STOPPED_PACKAGES)
         ):
             return []
-        found = []
+        matches = []
         for component in package.components(kind):
             if not self._is_usable(package, component, flags):
                 continue
@@ -284,8 +284,8 @@ class Resolver:
                 continue
             match = find_match(package, component, intent, flags)
             if match is not None:
-                found.append(match)
-        return found
+                matches.append(match)
+        return matches
 
     def _needs_export(self, caller_uid: int) -> bool:
         """Return whether an implicit intent of an app that targets Android 14 needs an exported component."""

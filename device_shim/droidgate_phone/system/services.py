@@ -503,8 +503,8 @@ class ServiceManager:
                 self.stop(caller, Intent(component=name))
 
     def _find(self, caller: CallerIdentity, intent: Intent) -> Match | None:
-        found = self._core.resolver.query("service", intent, caller_uid=caller.uid)
-        return found[0] if found else None
+        matches = self._core.resolver.query("service", intent, caller_uid=caller.uid)
+        return matches[0] if matches else None
 
     def _check_access(self, caller: CallerIdentity, match: Match) -> None:
         component = match.component
@@ -541,8 +541,8 @@ class ServiceManager:
         uid = match.package.uid
         if not self._uid_states.is_background_limited(uid, match.package.name):
             return
-        shown = f"UidRecord{{0 u0a{uid - FIRST_APP_UID} SVC  idle procs:1}}"
-        text = f"app is in background uid {shown if self._core.processes.of_uid(uid) else 'null'}"
+        uid_record = f"UidRecord{{0 u0a{uid - FIRST_APP_UID} SVC  idle procs:1}}"
+        text = f"app is in background uid {uid_record if self._core.processes.of_uid(uid) else 'null'}"
         exception = (
             "android.app.BackgroundServiceStartNotAllowedException"
             if release.at_least(31)
@@ -594,8 +594,8 @@ class _NoCode(Service):
 
 
 def _not_in_foreground(record: ServiceRecord) -> str:
-    shown = f"ServiceRecord{{0 u0 {record.name.flatten_short()}}}"
-    return f"Context.startForegroundService() did not then call Service.startForeground(): {shown}"
+    service_record = f"ServiceRecord{{0 u0 {record.name.flatten_short()}}}"
+    return f"Context.startForegroundService() did not then call Service.startForeground(): {service_record}"
 
 
 def _mask(types: frozenset[str]) -> int:

@@ -53,7 +53,7 @@ class SystemProperties:
 
 
 def _initial(release: ReleaseProfile, serial: str) -> dict[str, str]:
-    found = {
+    properties = {
         "dev.bootcomplete": "1",
         "persist.sys.locale": "en-US",
         "persist.sys.timezone": "UTC",
@@ -86,10 +86,10 @@ def _initial(release: ReleaseProfile, serial: str) -> dict[str, str]:
         "sys.boot_completed": "1",
     }
     if release.sdk_full is not None:
-        found["ro.build.version.sdk_full"] = release.sdk_full
+        properties["ro.build.version.sdk_full"] = release.sdk_full
     if release.at_least(30):
-        found["ro.build.version.release_or_codename"] = release.version
-    return found
+        properties["ro.build.version.release_or_codename"] = release.version
+    return properties
 
 
 class SettingsProvider:

@@ -88,7 +88,7 @@ class AuthorizedKeys:
 
     def keys(self) -> list[PublicKey]:
         """Return the keys; lines that are not keys are skipped."""
-        found = []
+        keys = []
         for file in self.files:
             try:
                 with file.open("rb") as opened:
@@ -97,10 +97,10 @@ class AuthorizedKeys:
                 continue
             for line in lines:
                 try:
-                    found.append(read_public_key(line))
+                    keys.append(read_public_key(line))
                 except ValueError:
                     continue
-        return found
+        return keys
 
     def have_signed(self, token: bytes, signature: bytes) -> bool:
         """Return whether one of the keys signed a token."""

@@ -282,16 +282,16 @@ class _Client:
         self.output.send(b"OKAY" + number)
 
     def _find_phone(self, target: _Target, *, in_any_state: bool = False) -> AttachedPhone:
-        found = [phone for phone in self._server.phones() if target.fits(phone)]
-        if not found:
+        phones = [phone for phone in self._server.phones() if target.fits(phone)]
+        if not phones:
             raise _RefusedError(target.missing_text())
-        if len(found) > 1:
+        if len(phones) > 1:
             raise _RefusedError(
                 f"more than one {'emulator' if target.kind == 'local' else 'device/emulator'}"
             )
-        if not in_any_state and found[0].state != "device":
-            raise _RefusedError(_UNAUTHORIZED if found[0].state == "unauthorized" else "device offline")
-        return found[0]
+        if not in_any_state and phones[0].state != "device":
+            raise _RefusedError(_UNAUTHORIZED if phones[0].state == "unauthorized" else "device offline")
+        return phones[0]
 
     def _answer_request(self, request: str, target: _Target) -> None:
         word, _, argument = request.partition(":")
@@ -346,13 +346,13 @@ class _Client:
 
     def _track(self, *, is_long: bool) -> None:
         self._send("OKAY")
-        shown: str | None = None
+        sent_listing: str | None = None
         with self._changes() as waited:
             while True:
                 listed = self._list(is_long=is_long)
-                if listed != shown:
+                if listed != sent_listing:
                     self._send("", listed)
-                    shown = listed
+                    sent_listing = listed
                 if not waited():
                     return
 

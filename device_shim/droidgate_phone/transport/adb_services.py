@@ -110,8 +110,8 @@ class TerminalInput:
             if self._prompt:
                 self._echo.write(self._prompt)
             self._ready = self._read_line()
-        taken, self._ready = self._ready[:limit], self._ready[limit:]
-        return taken
+        content, self._ready = self._ready[:limit], self._ready[limit:]
+        return content
 
     def _read_line(self) -> bytes:
         """Return the next line with its line feed, b"" at the end of input."""
@@ -142,8 +142,8 @@ class TerminalInput:
         elif key == _ERASE_LINE:
             self._erase(line, 0)
         elif key == _ERASE_WORD:
-            kept = line.rstrip(b" ").rpartition(b" ")
-            self._erase(line, len(kept[0]) + len(kept[1]))
+            parts = line.rstrip(b" ").rpartition(b" ")
+            self._erase(line, len(parts[0]) + len(parts[1]))
         elif key >= _FIRST_PRINTED or key == ord("\t"):
             line.append(key)
             self._echo.write(bytes([key]))
@@ -344,12 +344,12 @@ class Services:
 
     def find(self, name: bytes) -> AdbService | None:
         """Return the service of a name, or None where this phone does not have it."""
-        shown = service_text(name)
+        text = service_text(name)
         service = self._find(name.decode("utf-8", "surrogateescape"))
         if service is None:
-            self._log.record("refused-service", service=shown, reason="the virtual phone does not model it")
+            self._log.record("refused-service", service=text, reason="the virtual phone does not model it")
             return None
-        self._log.record("service", service=shown)
+        self._log.record("service", service=text)
         return service
 
     def _find(self, name: str) -> AdbService | None:
@@ -379,8 +379,8 @@ class Services:
                 return functools.partial(_answer, text)
         if name == "track-jdwp":
             return _track_nothing
-        if found := _TEST_SERVICE.fullmatch(name):
-            return functools.partial(_sink if found[1] == "sink" else _source, int(found[2]))
+        if match := _TEST_SERVICE.fullmatch(name):
+            return functools.partial(_sink if match[1] == "sink" else _source, int(match[2]))
         if name.startswith(_NOT_MODELLED):
             return functools.partial(_answer, f"the virtual phone does not model {name.partition(':')[0]}\n")
         if name == f"{_REVERSE}list-forward":
@@ -399,11 +399,11 @@ class Services:
         else:
             streams = RawStreams(endpoint, has_terminal=has_terminal)
         try:
-            shown: CommandStreams = streams
+            command_streams: CommandStreams = streams
             if has_terminal:
                 prompt = b"" if request.command else f"{self.banner().device}:/ $ ".encode()
-                shown = Terminal(streams, prompt)
-            status = self._userland.run(request.command, shown, environment)
+                command_streams = Terminal(streams, prompt)
+            status = self._userland.run(request.command, command_streams, environment)
             streams.exit(status)
         except BrokenPipeError:
             self._log.record("abandoned", command=service_text(request.command.encode("utf-8", "replace")))

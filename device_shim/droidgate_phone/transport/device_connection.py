@@ -113,7 +113,7 @@ class DeviceStream:
         return content
 
     def _take(self, limit: int) -> bytes:
-        taken = []
+        pieces = []
         while self._unread and limit > 0:
             piece = self._unread[0]
             if len(piece) <= limit:
@@ -121,9 +121,9 @@ class DeviceStream:
             else:
                 self._unread[0] = piece[limit:]
                 piece = piece[:limit]
-            taken.append(piece)
+            pieces.append(piece)
             limit -= len(piece)
-        content = b"".join(taken)
+        content = b"".join(pieces)
         self._unread_bytes -= len(content)
         return content
 

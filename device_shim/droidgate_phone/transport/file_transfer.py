@@ -102,24 +102,24 @@ class _Session:
 
     def list_entries(self, path: str) -> None:
         """Answer LIST."""
-        for name, found in self._entries(path):
-            self._endpoint.write(ENTRY.pack(b"DENT", *_status_fields(found), len(name)), name)
+        for name, status in self._entries(path):
+            self._endpoint.write(ENTRY.pack(b"DENT", *_status_fields(status), len(name)), name)
         self._endpoint.write(b"DONE".ljust(ENTRY.size, b"\0"))
 
     def list_entries_2(self, path: str) -> None:
         """Answer LIS2."""
-        for name, found in self._entries(path):
-            self._endpoint.write(ENTRY_2.pack(b"DNT2", 0, *_status_2_fields(found), len(name)), name)
+        for name, status in self._entries(path):
+            self._endpoint.write(ENTRY_2.pack(b"DNT2", 0, *_status_2_fields(status), len(name)), name)
         self._endpoint.write(b"DONE".ljust(ENTRY_2.size, b"\0"))
 
     def _entries(self, path: str) -> list[tuple[bytes, FileStatus]]:
         """Return names and status of a folder's entries; none for one that cannot be read, as adbd does."""
         try:
             names = [".", "..", *self._files.list(path, uid=SHELL_UID)]
-            found = [self._files.lstat(f"{path}/{name}", uid=SHELL_UID) for name in names]
+            statuses = [self._files.lstat(f"{path}/{name}", uid=SHELL_UID) for name in names]
         except OSError:
             return []
-        return list(zip((name.encode("utf-8", "surrogateescape") for name in names), found, strict=True))
+        return list(zip((name.encode("utf-8", "surrogateescape") for name in names), statuses, strict=True))
 
     def give_file(self, path: str) -> None:
         """Answer RECV."""

@@ -95,9 +95,9 @@ class PhoneWire:
     def close(self) -> None:
         """End every connection and wait for the commands that still run."""
         self.end_connections()
-        left = self._workers.join(_SECONDS_TO_END)
-        if left:
-            self._log.record("left-running", threads=left)
+        running_threads = self._workers.join(_SECONDS_TO_END)
+        if running_threads:
+            self._log.record("left-running", threads=running_threads)
 
     def __enter__(self) -> Self:
         return self

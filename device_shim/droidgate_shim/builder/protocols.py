@@ -50,14 +50,14 @@ def chosen_protocols(options: ShimOptions) -> frozenset[str]:
         UsageError: a name is not that of a format that a shim can call.
     """
     called = frozenset(backends())
-    named = options.protocols
-    for name in named:
+    protocols = options.protocols
+    for name in protocols:
         if name != EVERY_PROTOCOL and name not in called:
             hint = suggest_name(name, (*sorted(called), EVERY_PROTOCOL))
             raise UsageError(f"a shim cannot call {name!r}", hint=hint)
-    if EVERY_PROTOCOL in named or (not named and (options.only or options.advertise)):
+    if EVERY_PROTOCOL in protocols or (not protocols and (options.only or options.advertise)):
         return called
-    return frozenset(named) or called - native_protocols()
+    return frozenset(protocols) or called - native_protocols()
 
 
 def _native_titles(protocols: Sequence[str]) -> str:
@@ -75,15 +75,15 @@ def choose_protocols(
     An app of which everything is left out is not returned; one that has nothing that could be called stays,
     since its findings say why.
     """
-    kept, packages, left_out = [], [], set()
+    chosen_apps, packages, left_out = [], [], set()
     for app in apps:
         providers = tuple(provider for provider in app.providers if provider.protocol in protocols)
         if len(providers) < len(app.providers):
             packages.append(app.package)
             left_out.update({provider.protocol for provider in app.providers} - set(protocols))
         if providers or not app.providers:
-            kept.append(replace(app, providers=providers))
-    return tuple(kept), LeftOut(tuple(packages), tuple(sorted(left_out)))
+            chosen_apps.append(replace(app, providers=providers))
+    return tuple(chosen_apps), LeftOut(tuple(packages), tuple(sorted(left_out)))
 
 
 def check_something_is_left(apps: Sequence[SourceApp], left_out: LeftOut) -> None:

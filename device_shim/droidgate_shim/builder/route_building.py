@@ -121,8 +121,8 @@ def check_selection(apps: Sequence[SourceApp], only: Collection[str]) -> None:
     Raises:
         UsageError: a name is not one of a capability.
     """
-    known = {name for app in apps for candidate in _candidates([app]) for name in candidate.names()}
-    for name in sorted(set(only) - known):
+    names = {name for app in apps for candidate in _candidates([app]) for name in candidate.names()}
+    for name in sorted(set(only) - names):
         ids = sorted({candidate.capability.id for candidate in _candidates(apps)})
         message = f"no capability is called {name!r}"
         raise UsageError(message, hint=suggest_name(name, ids, most=_MOST_NAMED))
@@ -206,8 +206,8 @@ class _Scope:
 
     def own(self, type_: Type) -> Type:
         """Return a type of the provider whose references are the table's; those to nothing are any value."""
-        kept = without_hidden_texts(without_dangling(type_, self._declared))
-        return renamed_references(kept, self._names)
+        closed_type = without_hidden_texts(without_dangling(type_, self._declared))
+        return renamed_references(closed_type, self._names)
 
     def refusal(self, capability: Capability) -> str | None:
         """Return why the engine would refuse a definition that a capability reaches, or None."""
@@ -243,19 +243,19 @@ class _Planner:
             first = members[0][0]
             own = first.provider.definitions
             scope = _Scope({name: names[first.provider_key, name] for name in own}, own)
-            made = self.routes_of(members, scope)
-            routes.extend(made)
+            new_routes = self.routes_of(members, scope)
+            routes.extend(new_routes)
             reached = {
-                name for item in made for name in reachable_definitions(item.offered, scope.definitions)
+                name for item in new_routes for name in reachable_definitions(item.offered, scope.definitions)
             }
             definitions.update(
                 {name: definition for name, definition in scope.definitions.items() if name in reached}
             )
         by_id = {route.id: route for route in routes}
-        for known, other in look_alikes(by_id):
+        for earlier_id, other in look_alikes(by_id):
             place = by_id[other].source.source
             pointer = f"/capabilities/{routes.index(by_id[other])}/id"
-            self.reports.append((None, pointer, look_alike_finding(known, other, pointer, place)))
+            self.reports.append((None, pointer, look_alike_finding(earlier_id, other, pointer, place)))
         return ShimRoutes(tuple(routes), definitions, tuple(dict.fromkeys(self.findings())))
 
     def findings(self) -> Iterator[Finding]:
@@ -340,9 +340,9 @@ class _Planner:
         def own(part: Type) -> Type:
             return resolved(_without_own_facts(scope.own(part)), definitions)
 
-        taken = own(capability.input)
-        if isinstance(taken, ObjectType):
-            taken = with_resolved_properties(taken, definitions).changed({"nullable": False})
+        input_type = own(capability.input)
+        if isinstance(input_type, ObjectType):
+            input_type = with_resolved_properties(input_type, definitions).changed({"nullable": False})
         outputs, output = self.outputs_of(
             candidate, None if capability.output is None else own(capability.output)
         )
@@ -355,7 +355,7 @@ class _Planner:
                 "id": shim_id,
                 "title": _visible(capability.title),
                 "description": _visible(capability.description),
-                "input": taken,
+                "input": input_type,
                 "output": _offered_output(outputs, output),
                 "extensions": _without_mobile_mcp(capability.extensions),
                 # Android checks the app's own rules at each call that the shim makes.

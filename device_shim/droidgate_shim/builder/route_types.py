@@ -78,9 +78,9 @@ def without_dangling(type_: Type, definitions: Definitions) -> Type:
 
 def without_hidden_texts(type_: Type) -> Type:
     """Return a type whose descriptions, inside too, hold no characters that people cannot see."""
-    kept = _with_parts(type_, without_hidden_texts)
+    bare = _with_parts(type_, without_hidden_texts)
     return (
-        kept if kept.description is None else kept.changed({"description": without_hidden(kept.description)})
+        bare if bare.description is None else bare.changed({"description": without_hidden(bare.description)})
     )
 
 

@@ -84,14 +84,14 @@ def advertise(
         tuple(route.offered for route in plan.routes),
         tuple(route.declared for route in plan.routes),
     )
-    made = Advertisement(manifest)
+    advertisement = Advertisement(manifest)
     formats = load_formats()
     for protocol in sorted(native_protocols()):
         for frontend in formats[protocol].shim_frontends.values():
-            made.add(frontend(offer))
+            advertisement.add(frontend(offer))
     for kind in sorted(set(kinds)):
-        made.add(frontends_on_request()[kind](offer))
-    return made
+        advertisement.add(frontends_on_request()[kind](offer))
+    return advertisement
 
 
 MINIMUM_SDK: Final = 24

@@ -274,10 +274,10 @@ def _build(content: _Content, key: SigningKey) -> BuiltShim:
     manifest, files, functions = manifest_text(facts), resource_files(facts), dict[str, str]()
     findings = [*content.findings, *plan.findings]
     if facts.has_tools:
-        made = advertise(plan, facts, manifest, content.advertise)
-        manifest, functions = made.manifest, made.functions
-        files |= made.files
-        findings += made.findings
+        advertisement = advertise(plan, facts, manifest, content.advertise)
+        manifest, functions = advertisement.manifest, advertisement.functions
+        files |= advertisement.files
+        findings += advertisement.findings
     routes = plan.table()
     files[ROUTES_PATH] = one_line_json(routes)
     files[_MANIFEST] = manifest

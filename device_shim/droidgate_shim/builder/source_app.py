@@ -78,25 +78,25 @@ def complete_broadcast(app: SourceApp, component: str, tools: Sequence[Discovere
     Raises:
         InputError: the app has no such receiver, or its answer cannot be read.
     """
-    found = [
+    listings = [
         (position, listing)
         for position, provider in enumerate(app.providers)
         if provider.component == component and (listing := listing_of(provider)) is not None
     ]
-    if not found:
+    if not listings:
         message = f"{app.package} has no receiver {component} that lists tools"
         raise InputError(message, hint=f"its receivers: {', '.join(app.unasked_components) or 'none'}")
-    position, listing = found[0]
+    position, listing = listings[0]
     context = ReadingContext()
-    asked = app.providers[position]
-    answered = listing.read(asked, tools, context)
+    listing_provider = app.providers[position]
+    answered = listing.read(listing_provider, tools, context)
     providers = (*app.providers[:position], answered, *app.providers[position + 1 :])
-    left = (finding for finding in app.findings if not _is_unasked(finding, component))
+    other_findings = (finding for finding in app.findings if not _is_unasked(finding, component))
     return replace(
         app,
         providers=providers,
-        digests={**app.digests, (asked.protocol, component): listing.digest(tools)},
-        findings=(*left, *context.findings),
+        digests={**app.digests, (listing_provider.protocol, component): listing.digest(tools)},
+        findings=(*other_findings, *context.findings),
     )
 
 

@@ -145,11 +145,11 @@ def question_texts(title: str | None, description: str | None) -> dict[str, str]
         `title` and `description`, each in one line, without hidden characters and not longer than there is
         room for; only what still shows something.
     """
-    shown = {
+    texts = {
         "title": _beginning(" ".join(without_hidden(title or "").split()), MAX_NAME),
         "description": _beginning(" ".join(without_hidden(description or "").split()), MAX_QUESTION_TEXT),
     }
-    return {name: text for name, text in shown.items() if text}
+    return {name: text for name, text in texts.items() if text}
 
 
 def _beginning(text: str, most: int) -> str:

@@ -139,9 +139,9 @@ def write_call(
             call = MmcpToolCall(tool, _renamed(arguments, names))
             extras = write_activity_call(call) if kind == "mmcp-activity" else write_broadcast_call(call)
         case CapabilityBackend(capability=capability, dialect=dialect):
-            given = _renamed(arguments, names)
+            renamed_arguments = _renamed(arguments, names)
             request_id = new_id()
-            extras = write_request(WIRE_DIALECTS[dialect], request_id, capability, given)
+            extras = write_request(WIRE_DIALECTS[dialect], request_id, capability, renamed_arguments)
         case AppActionBackend() as backend:
             extras = {"intent": write_start(backend, _renamed(arguments, names))}
     _check_size(carried_units(extras))

@@ -104,8 +104,8 @@ class _Reader:
             self.stop("text follows the document")
 
     def skip_blanks(self) -> None:
-        found = _BLANKS.match(self.text, self.at)
-        self.at = self.at if found is None else found.end()
+        match = _BLANKS.match(self.text, self.at)
+        self.at = self.at if match is None else match.end()
 
     def peek(self) -> str:
         return self.text[self.at : self.at + 1]
@@ -201,28 +201,28 @@ class _Reader:
         return self.read_number()
 
     def read_number(self) -> Json:
-        found = _NUMBER.match(self.text, self.at)
-        whole = "" if found is None else found["whole"]
-        if found is None or not whole or (whole.startswith("0") and whole != "0"):
+        match = _NUMBER.match(self.text, self.at)
+        whole = "" if match is None else match["whole"]
+        if match is None or not whole or (whole.startswith("0") and whole != "0"):
             self.stop("a value is missing")
-        fraction, exponent = found["fraction"], found["exponent"]
+        fraction, exponent = match["fraction"], match["exponent"]
         if fraction == "." or exponent == "":
             self.stop("a number has no digits")
         if exponent is not None and len(exponent) > MAX_EXPONENT_DIGITS:
             self.stop(f"a number has more than {MAX_EXPONENT_DIGITS} digits of exponent")
-        written = found[0]
-        if found.end() == len(self.text) and self.open:
+        written = match[0]
+        if match.end() == len(self.text) and self.open:
             self.stop("a number is cut off")
         if len(written) > MAX_NUMBER_CHARACTERS:
             self.note(f"a number has more than {MAX_NUMBER_CHARACTERS} characters")
         elif fraction is None and exponent is None and int(written) in LONG:
-            self.at = found.end()
+            self.at = match.end()
             return int(written)
         elif fraction is None and exponent is None:
             self.note("an integer does not fit 64 bits")
         elif Decimal(written).is_finite() and abs(float(Decimal(written))) == float("inf"):
             self.note("a number does not fit a double")
-        self.at = found.end()
+        self.at = match.end()
         return _BEYOND
 
 

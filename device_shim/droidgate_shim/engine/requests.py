@@ -116,9 +116,9 @@ def _refuse_old(
     if isinstance(text, str) and _is_object(text):
         message = f"requests of the form {seen.dialect.id} are not supported; use Mobile-MCP 1.0"
         return Incoming(answerable, Failure("unsupported_version", message))
-    named = _readable_members(text).get("capability")
-    if isinstance(named, str) and is_id(named):
-        answerable = replace(answerable, capability_id=named)
+    capability_id = _readable_members(text).get("capability")
+    if isinstance(capability_id, str) and is_id(capability_id):
+        answerable = replace(answerable, capability_id=capability_id)
     return Incoming(answerable, failure or Failure("invalid_argument", "the command is not a JSON object"))
 
 

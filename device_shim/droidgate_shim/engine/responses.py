@@ -42,8 +42,8 @@ def convert_outputs(
         return {outputs.name: fitted}
     if not isinstance(fitted, dict):
         raise CallError(Failure("malformed_response", "the result is not an object"))
-    kept = prepared.fields
-    return fitted if kept is None else {name: value for name, value in fitted.items() if name in kept}
+    fields = prepared.fields
+    return fitted if fields is None else {name: value for name, value in fitted.items() if name in fields}
 
 
 def _fit_result(capability: Capability, result: Result, definitions: Mapping[str, Type]) -> Json:

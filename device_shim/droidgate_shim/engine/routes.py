@@ -248,12 +248,12 @@ def _check_references(types: list[Type], table: _Table, place: str) -> None:
 
 def _check_names(route: Route, definitions: Mapping[str, Type], place: str) -> None:
     declared = type_behind(route.input, definitions)
-    known = declared.properties if isinstance(declared, ObjectType) else {}
-    unknown = next((name for name in route.names if name not in known), None)
+    properties = declared.properties if isinstance(declared, ObjectType) else {}
+    unknown = next((name for name in route.names if name not in properties), None)
     if unknown is not None:
         raise InputError(f"the parameter {unknown!r} is not declared", place=f"{place}.names")
     seen: set[str] = set()
-    for name in known:
+    for name in properties:
         backend_name = route.names.get(name, name)
         if backend_name in seen:
             raise InputError(f"two parameters are {backend_name!r} at the backend", place=f"{place}.names")

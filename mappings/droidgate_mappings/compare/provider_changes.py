@@ -103,8 +103,8 @@ def _join_unplaced(side: Sequence[Provider], other: Sequence[Provider]) -> list[
 
 
 def _with_capabilities_of(home: Provider, provider: Provider) -> Provider:
-    known = {each.id for each in home.capabilities}
-    further = tuple(each for each in provider.capabilities if each.id not in known)
+    home_ids = {each.id for each in home.capabilities}
+    further = tuple(each for each in provider.capabilities if each.id not in home_ids)
     return home.model_copy(
         update={
             "capabilities": (*home.capabilities, *further),
@@ -170,15 +170,15 @@ def leave_out_unread(
     """
     if not unread:
         return side, ()
-    shown = {(item.protocol, each.id) for item in other.providers for each in item.capabilities}
+    other_ids = {(item.protocol, each.id) for item in other.providers for each in item.capabilities}
     left_out: list[NotCompared] = []
     providers: list[Provider] = []
     for provider in side.providers:
-        kept: list[Capability] = []
+        capabilities: list[Capability] = []
         for capability in provider.capabilities:
             unread_part = next((item for item in unread if item.may_hold(capability, provider)), None)
-            if unread_part is None or (provider.protocol, capability.id) in shown:
-                kept.append(capability)
+            if unread_part is None or (provider.protocol, capability.id) in other_ids:
+                capabilities.append(capability)
             else:
                 left_out.append(
                     NotCompared(
@@ -191,8 +191,8 @@ def leave_out_unread(
                         reason=unread_part.reason,
                     )
                 )
-        if kept or not provider.capabilities:
-            providers.append(_with_capabilities(provider, kept))
+        if capabilities or not provider.capabilities:
+            providers.append(_with_capabilities(provider, capabilities))
     return side.model_copy(update={"providers": tuple(providers)}), tuple(left_out)
 
 
@@ -371,12 +371,12 @@ _TITLES: Final = {
 Weighing = Callable[[Effect], Weight]
 
 
-def _given(effect: Effect) -> Weight:
+def _weigh_input(effect: Effect) -> Weight:
     """Return the weight where callers give the value: inputs."""
     return _weight_of(effect, effect.kept)
 
 
-def _taken(effect: Effect) -> Weight:
+def _weigh_output(effect: Effect) -> Weight:
     """Return the weight where callers take the value: outputs."""
     return _weight_of(effect, effect.known)
 
@@ -492,7 +492,7 @@ def _compare_providers(old: Provider, new: Provider) -> tuple[ProviderComparison
         *_compare_dialects(old, new),
         *compare_access(old, "", new, ""),
     ]
-    changes += _weighed(compare_extensions(old.extensions, "", new.extensions, ""), _given)
+    changes += _weighed(compare_extensions(old.extensions, "", new.extensions, ""), _weigh_input)
     changes += _compare_unreached(old, new)
     pairing = _Capabilities(old, new)
     capabilities = pairing.compare()
@@ -623,17 +623,17 @@ class _Capabilities:
     ) -> list[Change]:
         """Return the changes of one capability."""
         changes = _compare_texts(old, old_pointer, new, new_pointer, ("title", "description", "version"))
-        given = self.comparison().compare_arguments(
+        input_differences = self.comparison().compare_arguments(
             At(old.input, f"{old_pointer}/input"), At(new.input, f"{new_pointer}/input")
         )
-        changes += _weighed(given, _given)
+        changes += _weighed(input_differences, _weigh_input)
         changes += self.compare_outputs(
             old.output, f"{old_pointer}/output", new.output, f"{new_pointer}/output"
         )
         changes += _compare_effects(old, old_pointer, new, new_pointer)
         changes += compare_access(old, old_pointer, new, new_pointer)
         changes += _weighed(
-            compare_extensions(old.extensions, old_pointer, new.extensions, new_pointer), _given
+            compare_extensions(old.extensions, old_pointer, new.extensions, new_pointer), _weigh_input
         )
         return changes
 
@@ -650,7 +650,8 @@ class _Capabilities:
         was_empty, is_empty = before is None or before.kind == "null", after is None or after.kind == "null"
         if before is not None and after is not None and was_empty == is_empty:
             return _weighed(
-                self.comparison().compare_roots(At(before, old_pointer), At(after, new_pointer)), _taken
+                self.comparison().compare_roots(At(before, old_pointer), At(after, new_pointer)),
+                _weigh_output,
             )
         removed = is_empty and not was_empty
         message = "no result is declared any more" if removed else "a result is declared now"
@@ -709,11 +710,11 @@ def _weighed(differences: Iterable[Difference], weigh: Weighing) -> list[Change]
 
 
 def _weighed_change(difference: Difference, weigh: Weighing) -> Change:
-    weight = weigh(difference.effect)
-    message = difference.message
+    effect, message = difference.effect, difference.message
+    weight = weigh(effect)
     if weight is Weight.NOT_DECIDED:
-        message += f"; not decided: {difference.effect.reason}"
-    shown = difference.effect.gone if weigh is _given else difference.effect.come if weigh is _taken else ()
+        message += f"; not decided: {effect.reason}"
+    values = effect.gone if weigh is _weigh_input else effect.come if weigh is _weigh_output else ()
     return Change(
         code=difference.code,
         weight=weight,
@@ -722,5 +723,5 @@ def _weighed_change(difference: Difference, weigh: Weighing) -> Change:
         new_pointer=difference.new_pointer,
         old=difference.old,
         new=difference.new,
-        examples=shown if weight is Weight.BREAKING else (),
+        examples=values if weight is Weight.BREAKING else (),
     )

@@ -244,8 +244,8 @@ def _words_for_lists(before: list[Json] | None, after: list[Json] | None) -> tup
 
 
 def _listed(values: list[Json], most: int = 5) -> str:
-    shown = ", ".join(canonical_json(value) for value in values[:most])
-    return f"{shown} and {len(values) - most} more" if len(values) > most else shown
+    listed = ", ".join(canonical_json(value) for value in values[:most])
+    return f"{listed} and {len(values) - most} more" if len(values) > most else listed
 
 
 def _allows_null(type_: Type) -> bool:
@@ -375,10 +375,10 @@ class TypeComparison:
                 return reference
             added = {**stated, **added}
             place = At(target, _definition(place.type.name))
-        kept = {name: value for name, value in added.items() if value or name == "enum"}
-        if "keywords" in kept:
-            kept["keywords"] = {**place.type.keywords, **kept["keywords"]}
-        return At(place.type.model_copy(update=kept), place.pointer) if kept else place
+        added_fields = {name: value for name, value in added.items() if value or name == "enum"}
+        if "keywords" in added_fields:
+            added_fields["keywords"] = {**place.type.keywords, **added_fields["keywords"]}
+        return At(place.type.model_copy(update=added_fields), place.pointer) if added_fields else place
 
     def are_same(self, old: At, new: At) -> bool:
         """Return whether two types allow the same values."""
@@ -602,8 +602,8 @@ class _Pair:
         relations = self.comparison.relations
         for name, property_ in before.properties.items():
             place = self.old.inner(property_.type, "properties", name)
-            kept = after.properties.get(name)
-            if kept is None:
+            other = after.properties.get(name)
+            if other is None:
                 effect, words = LOST, f"{name!r} is gone"
                 beyond = relations.beyond_properties(after, NEW, name)
                 if beyond is not None and beyond is not False:
@@ -615,18 +615,18 @@ class _Pair:
                 gone = (words, place.pointer, None, declaration_of(property_))
                 differences.append(Difference(PROPERTY_REMOVED, effect, *gone))
                 continue
-            here = self.new.inner(kept.type, "properties", name)
-            if property_.required != kept.required:
-                message = f"{name!r} is now required" if kept.required else f"{name!r} may now be left out"
-                effect = NARROWER if kept.required else WIDER
-                stated = (property_.required, kept.required)
+            here = self.new.inner(other.type, "properties", name)
+            if property_.required != other.required:
+                message = f"{name!r} is now required" if other.required else f"{name!r} may now be left out"
+                effect = NARROWER if other.required else WIDER
+                stated = (property_.required, other.required)
                 differences.append(
                     _leaf(REQUIRED_CHANGED, effect, message, (place, here), "required", *stated)
                 )
             differences += compare_extensions(
-                property_.extensions, place.pointer, kept.extensions, here.pointer
+                property_.extensions, place.pointer, other.extensions, here.pointer
             )
-            inner = (place.inner(property_.type, "type"), here.inner(kept.type, "type"))
+            inner = (place.inner(property_.type, "type"), here.inner(other.type, "type"))
             differences += self.comparison.compare(*inner)
         for name, property_ in after.properties.items():
             if name in before.properties:
@@ -654,8 +654,8 @@ class _Pair:
         part = "choice" if is_choice else "part"
         for item in gone:
             code = ALTERNATIVE_REMOVED if is_choice else MEMBER_REMOVED
-            left = tuple(type_ for type_ in befores if type_ is not item.type)
-            effect = self.with_changes(**{word: left}) if left else self.whole
+            others = tuple(type_ for type_ in befores if type_ is not item.type)
+            effect = self.with_changes(**{word: others}) if others else self.whole
             differences.append(_removed(code, effect, f"{_word(item.type)} is no longer a {part}", item))
         for item in come:
             code = ALTERNATIVE_ADDED if is_choice else MEMBER_ADDED

@@ -76,8 +76,8 @@ class _Side:
     def definition(self, name: str) -> Json:
         """Return the schema of a definition; one that is missing stays a reference."""
         if name not in self.schemas:
-            known = name in self.definitions
-            self.schemas[name] = self.schema_of(self.definitions[name]) if known else {"$ref": name}
+            is_declared = name in self.definitions
+            self.schemas[name] = self.schema_of(self.definitions[name]) if is_declared else {"$ref": name}
         return self.schemas[name]
 
 

@@ -118,13 +118,13 @@ class _Item:
 
     def known_ways(self, *, is_true: bool, kind: str) -> tuple[_Ways | None, frozenset[_Item]]:
         """Return the ways, which are made once, and what is in them."""
-        known = self.__dict__.setdefault("made_ways", {})
-        asked = (is_true, kind)
-        if asked not in known:
+        ways_by_key = self.__dict__.setdefault("made_ways", {})
+        key = (is_true, kind)
+        if key not in ways_by_key:
             ways = self.ways(is_true=is_true, kind=kind)
-            known[asked] = ways, frozenset(item for way in ways or () for item, _ in way)
-        found: tuple[_Ways | None, frozenset[_Item]] = known[asked]
-        return found
+            ways_by_key[key] = ways, frozenset(item for way in ways or () for item, _ in way)
+        entry: tuple[_Ways | None, frozenset[_Item]] = ways_by_key[key]
+        return entry
 
     def holds(self, value: Json) -> bool | None:
         """Return whether it holds for a value; None where that is not known."""
@@ -244,16 +244,16 @@ class _Exactly(_Item):
 
 def _pairs_of_one_value(items: Sequence[Part], kind: str) -> list[tuple[Part, Part]]:
     """Return the pairs of parts of which one value may be both, at a first look."""
-    known = [item.tags if kind == OBJECT else item.listed for item in items]
-    names = Counter(name for values in known for name in values)
+    values_by_item = [item.tags if kind == OBJECT else item.listed for item in items]
+    names = Counter(name for values in values_by_item for name in values)
     if not names:
         _check_pairs(math.comb(len(items), 2))
         return list(combinations(items, 2))
     # Most have the values of this member, and only those with a value in common are compared.
     [(common, _)] = names.most_common(1)
     by_value: dict[Json, list[int]] = {}
-    others = [place for place, values in enumerate(known) if common not in values]
-    for place, values in enumerate(known):
+    others = [place for place, values in enumerate(values_by_item) if common not in values]
+    for place, values in enumerate(values_by_item):
         for value in values.get(common, ()):
             by_value.setdefault(value, []).append(place)
     _check_pairs(len(others) * len(items) + sum(math.comb(len(places), 2) for places in by_value.values()))
@@ -263,8 +263,8 @@ def _pairs_of_one_value(items: Sequence[Part], kind: str) -> list[tuple[Part, Pa
         (items[left], items[right])
         for left, right in sorted(near)
         if not any(
-            name in known[left] and known[left][name].isdisjoint(values)
-            for name, values in known[right].items()
+            name in values_by_item[left] and values_by_item[left][name].isdisjoint(values)
+            for name, values in values_by_item[right].items()
         )
     ]
 
@@ -518,13 +518,13 @@ class Part(_Item):
     @cached_property
     def kinds(self) -> frozenset[str]:
         """The kinds that are left at a first look, before it is taken apart."""
-        left = frozenset(KINDS)
+        kinds = frozenset(KINDS)
         for atom in self.own:
             if isinstance(atom, _Kinds):
-                left &= atom.kinds
+                kinds &= atom.kinds
             elif isinstance(atom, _Values):
-                left &= frozenset(map(kind_of_value, atom.values))
-        return left
+                kinds &= frozenset(map(kind_of_value, atom.values))
+        return kinds
 
     @cached_property
     def listed(self) -> Mapping[str, frozenset[Json]]:
@@ -870,10 +870,10 @@ class _Branch:
         """Take apart what can hold in one way only; return whether the rest may hold."""
         while self.pending:
             item, is_true = self.pending.pop()
-            known = self.seen.get(item)
-            if known is is_true or (known is None and not is_true and self.is_excluded(item)):
+            seen = self.seen.get(item)
+            if seen is is_true or (seen is None and not is_true and self.is_excluded(item)):
                 continue
-            if known is not None:
+            if seen is not None:
                 return False
             self.seen[item] = is_true
             self.fresh.add(item)
@@ -910,20 +910,20 @@ class _Branch:
                 continue
             if not self.seen[item] and self.is_excluded(item):
                 continue
-            left = []
+            open_ways = []
             for way in ways:
                 answer = self._holds(way)
                 if answer:
                     break
                 if answer is None:
-                    left.append(way)
+                    open_ways.append(way)
             else:
-                if not left:
+                if not open_ways:
                     return False
-                if len(left) == 1:
-                    self.pending += left[0]
+                if len(open_ways) == 1:
+                    self.pending += open_ways[0]
                 else:
-                    self.choices.append((item, left, items))
+                    self.choices.append((item, open_ways, items))
         self.narrowed = len(self.choices)
         return True
 
@@ -938,12 +938,12 @@ class _Branch:
         """Return whether a way holds by what is seen; None where that is open."""
         answer: bool | None = True
         for item, is_true in way:
-            known = self.seen.get(item)
-            if known is None:
-                known = False if self.is_excluded(item) else None
-            if known is None:
+            seen = self.seen.get(item)
+            if seen is None:
+                seen = False if self.is_excluded(item) else None
+            if seen is None:
                 answer = None
-            elif known is not is_true:
+            elif seen is not is_true:
                 return False
         return answer
 
@@ -995,9 +995,9 @@ class ValueSearch:
     def part(self, schema: Json, side: int) -> Part:
         """Return the part that a schema is; schemas that mean the same by their text are one."""
         # By identity too: a text takes long to write, and most schemas come back with what is around them.
-        known = self._known.get((id(schema), side))
-        if known is not None:
-            return known[1]
+        entry = self._known.get((id(schema), side))
+        if entry is not None:
+            return entry[1]
         text = canonical_json(schema)
         is_shared = '"$ref":[' not in text or references_in(schema) <= self._shared
         key = (text, 0 if is_shared else side)
@@ -1178,7 +1178,7 @@ class ValueSearch:
                 high = min([(atom.limit, not is_open), *([high] if high else [])])
         steps = [atom.step for atom in branch.required(_Multiple)]
         missed = [atom.step for atom in branch.required(_Multiple, is_true=False)]
-        taken = {_fraction(value) for value in refused}
+        refused_numbers = {_fraction(value) for value in refused}
         step = _common_multiple(steps) if steps else None
         if step is not None and any((step / divisor).denominator == 1 for divisor in missed):
             return None
@@ -1188,7 +1188,7 @@ class ValueSearch:
         for count, value in enumerate(candidates):
             if (
                 _is_within(value, low, high)
-                and value not in taken
+                and value not in refused_numbers
                 and not any((value / divisor).denominator == 1 for divisor in missed)
             ):
                 number = _number(value)
@@ -1279,26 +1279,26 @@ class ValueSearch:
         if are_distinct and equal_to:
             return None
         values: list[Json] = []
-        shown = True
+        are_shown = True
         for position, state in enumerate(states):
             if position in equal_to and equal_to[position] < position:
                 values.append(values[equal_to[position]])
                 continue
-            taken = (
+            distinct = (
                 frozenset([(self.part({"enum": values}, 0), False)])
                 if are_distinct and values
                 else frozenset()
             )
-            answer = self.find_in(state | taken)
+            answer = self.find_in(state | distinct)
             if not isinstance(answer, Found):
-                if taken and answer is None and len(set(states)) > 1 and self.find_in(state) is not None:
+                if distinct and answer is None and len(set(states)) > 1 and self.find_in(state) is not None:
                     return Unclear("the items of an array have to differ")
                 return answer
             values.append(answer.value)
-            shown &= answer.is_shown
+            are_shown &= answer.is_shown
             if are_distinct and not answer.is_shown:
                 return Unclear("the items of an array have to differ")
-        return Found(values, shown)
+        return Found(values, are_shown)
 
     def _solve_object(self, branch: _Branch, refused: list[Json]) -> Answer:
         """Return an object; names that no keyword distinguishes are tried once for each value they need."""
@@ -1328,15 +1328,15 @@ class ValueSearch:
         if names.most is not None and len(states) > names.most:
             return None
         values: dict[str, Json] = {}
-        shown = True
+        are_shown = True
         for name, state in states.items():
             answer = self.find_in(state)
             if not isinstance(answer, Found):
                 return answer
             values[name] = answer.value
-            shown &= answer.is_shown
+            are_shown &= answer.is_shown
         least = names.least
-        while len(values) < least or (shown and exact(values) in map(exact, refused)):
+        while len(values) < least or (are_shown and exact(values) in map(exact, refused)):
             if names.most is not None and len(values) >= names.most:
                 return None if len(values) < least else Unclear("a refused object is the only one tried")
             if len(values) >= _LONGEST:
@@ -1345,8 +1345,8 @@ class ValueSearch:
             if another is None or not isinstance(added, Found):
                 return added
             values[another] = added.value
-            shown &= added.is_shown
-        return Found(values, shown)
+            are_shown &= added.is_shown
+        return Found(values, are_shown)
 
 
 @dataclass(slots=True)
@@ -1404,8 +1404,8 @@ class _ObjectNames:
         """Return what the value of a member has to be."""
         if name not in self._states:
             describing = self._describing.get(name, [])
-            named = Counter(atom.others for atom in describing) if describing else {}
-            parts = [part for part, number in self._beyond.items() if number > named.get(part, 0)]
+            named_counts = Counter(atom.others for atom in describing) if describing else {}
+            parts = [part for part, number in self._beyond.items() if number > named_counts.get(part, 0)]
             parts += [atom.properties[name] for atom in describing]
             parts += [part for atom in self._patterned for part in atom.parts_for(name)]
             self._states[name] = frozenset((part, True) for part in parts)
@@ -1462,10 +1462,10 @@ class _ObjectNames:
             raise UnclearError(message)
         needed = [(atom.part, True) for atom in self.branch.required(_Names)]
         for signs in product((False, True), repeat=len(splits)):
-            taken = [*self.mentioned, *self._others]
+            used_names = [*self.mentioned, *self._others]
             for _ in range(count):
                 state = frozenset(
-                    [*zip(splits, signs, strict=True), *needed, (search.part({"enum": taken}, 0), False)]
+                    [*zip(splits, signs, strict=True), *needed, (search.part({"enum": used_names}, 0), False)]
                 )
                 answer = search.find_in(state, (STRING,))
                 if isinstance(answer, Unclear) or (isinstance(answer, Found) and not answer.is_shown):
@@ -1474,7 +1474,7 @@ class _ObjectNames:
                 if answer is None:
                     break
                 self._others[answer.value] = None
-                taken.append(answer.value)
+                used_names.append(answer.value)
         return list(self._others)
 
     def further(self, taken: Mapping[str, Json]) -> tuple[str | None, Answer]:

@@ -145,16 +145,16 @@ class Collector:
         """Return the extensions that the dialect carries; what people should know goes to `notes`."""
         if not extensions or "*" in self.capacity.extensions:
             return extensions
-        kept: Extensions = {}
+        carried_extensions: Extensions = {}
         for format_id, facts in extensions.items():
             carried = self.carried_facts(format_id, facts)
             if carried:
-                kept[format_id] = carried
+                carried_extensions[format_id] = carried
             for fact, value in facts.items():
                 if fact not in carried:
                     leaf = f"{pointer}/extensions/{format_id}/{pointer_token(fact)}"
                     self.leave_out_fact(format_id, fact, value, leaf, notes)
-        return kept
+        return carried_extensions
 
     def leave_out_fact(
         self, format_id: str, fact: str, value: Json, leaf: str, notes: list[str] | None

@@ -37,8 +37,8 @@ def schema_notes(label: str, type_: Type, definitions: Mapping[str, Type]) -> li
     """
     plain = {name: _as_shown(definition, definitions) for name, definition in definitions.items()}
     written = write_schema(_as_shown(type_, definitions), plain, int32_bounds=False)
-    shown = _shown_schema(written)
-    return [] if shown in _SAYS_NOTHING else [f"[{label}: {canonical_json(shown)}]"]
+    schema = _shown_schema(written)
+    return [] if schema in _SAYS_NOTHING else [f"[{label}: {canonical_json(schema)}]"]
 
 
 def _as_shown(type_: Type, definitions: Mapping[str, Type]) -> Type:
@@ -50,17 +50,17 @@ def _shown_schema(schema: Json) -> Json:
         return [_shown_schema(item) for item in schema]
     if not isinstance(schema, Mapping):
         return schema
-    shown: dict[str, Json] = {}
+    keywords: dict[str, Json] = {}
     for keyword, value in schema.items():
         if keyword not in _SHOWN or (keyword in CLOSING and isinstance(value, bool)):
             continue
         if keyword in _VALUES:
-            shown[keyword] = value
+            keywords[keyword] = value
         elif keyword in _SCHEMA_MAPS and isinstance(value, Mapping):
-            shown[keyword] = {name: _shown_schema(inner) for name, inner in value.items()}
+            keywords[keyword] = {name: _shown_schema(inner) for name, inner in value.items()}
         else:
-            shown[keyword] = _shown_schema(value)
-    return shown
+            keywords[keyword] = _shown_schema(value)
+    return keywords
 
 
 def constraint_note(name: str, value: Any) -> str:
@@ -77,8 +77,8 @@ def without_extensions(type_: Type) -> Type:
     """
     bare = with_parts(type_, lambda inner, _: without_extensions(inner))
     notation = type_.extensions.get(NOTATION, {})
-    kept = {NOTATION: {CLASSES: notation[CLASSES]}} if CLASSES in notation else {}
-    changes: dict[str, Any] = {"extensions": kept}
+    notation_facts = {NOTATION: {CLASSES: notation[CLASSES]}} if CLASSES in notation else {}
+    changes: dict[str, Any] = {"extensions": notation_facts}
     if isinstance(bare, ObjectType):
         changes["properties"] = {
             name: property_.changed({"extensions": {}}) for name, property_ in bare.properties.items()

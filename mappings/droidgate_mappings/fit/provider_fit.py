@@ -185,8 +185,8 @@ def _fit_definitions(fit: Collector, fitted_capabilities: Iterable[Capability]) 
                 fit.rename(node.pointer, name, written)
             fitted[written] = fit_type(fit, definition, node)
     if carried == "reachable":
-        kept = definitions_of(fitted_capabilities, fitted)
-        fitted = {name: item for name, item in fitted.items() if name in kept}
+        reachable_names = definitions_of(fitted_capabilities, fitted)
+        fitted = {name: item for name, item in fitted.items() if name in reachable_names}
     reached = definitions_of(fit.provider.capabilities, fit.provider.definitions)
     for name, definition in fit.provider.definitions.items():
         if fit.definition_names.get(name, name) in fitted:
@@ -517,15 +517,15 @@ def without_facts(
         found: Takes a finding for each fact that was left out.
     """
     facts = extensions.get(tables.id, {})
-    kept = {fact: value for fact, value in facts.items() if not is_left_out(fact)}
-    if len(kept) == len(facts):
+    other_facts = {fact: value for fact, value in facts.items() if not is_left_out(fact)}
+    if len(other_facts) == len(facts):
         return extensions
     for fact in facts:
-        if fact not in kept:
+        if fact not in other_facts:
             leaf = f"{pointer}/extensions/{tables.id}/{pointer_token(fact)}"
             loss = losses.FACT_OF_NOTATION if fact in tables.notations else losses.OWN_FACT
             found.append(loss.finding(leaf, fact=fact))
-    return as_extensions(tables.id, kept, extensions)
+    return as_extensions(tables.id, other_facts, extensions)
 
 
 def without_own_facts(
@@ -534,7 +534,7 @@ def without_own_facts(
     """Return a provider without such facts of its own and of its capabilities; see `without_facts`."""
     capabilities = []
     for position, each in enumerate(provider.capabilities):
-        kept = without_facts(each.extensions, tables, is_left_out, f"/capabilities/{position}", found)
-        capabilities.append(each.changed({"extensions": kept}))
-    kept = without_facts(provider.extensions, tables, is_left_out, "", found)
-    return provider.changed({"extensions": kept, "capabilities": tuple(capabilities)})
+        extensions = without_facts(each.extensions, tables, is_left_out, f"/capabilities/{position}", found)
+        capabilities.append(each.changed({"extensions": extensions}))
+    extensions = without_facts(provider.extensions, tables, is_left_out, "", found)
+    return provider.changed({"extensions": extensions, "capabilities": tuple(capabilities)})

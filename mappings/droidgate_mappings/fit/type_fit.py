@@ -318,9 +318,9 @@ def fit_facts(
         else:
             fit.report(losses.UNNAMED_TYPE, node.leaf("implicit"), type_)
     if type_.keywords:
-        kept = _carried_keywords(fit, type_, node, facts) if kind is not None else {}
-        move_keywords(fit, type_, node.pointer, notes, kept)
-        facts["keywords"] = kept
+        keywords = _carried_keywords(fit, type_, node, facts) if kind is not None else {}
+        move_keywords(fit, type_, node.pointer, notes, keywords)
+        facts["keywords"] = keywords
     return facts
 
 
@@ -653,25 +653,25 @@ def fit_moved(
         names: What the words of the loss name.
     """
     old, new = moved_from or pointer, moved_to or pointer
-    with fit.apart() as (inner_findings, named):
+    with fit.apart() as (inner_findings, renames):
         fitted = write()
     by_pointer = {finding.pointer: finding for finding in inner_findings}
     originals = {
         (entry.pointer.rpartition("/")[0], pointer_token(entry.written)): pointer_token(entry.original)
-        for entry in named
+        for entry in renames
     }
     before = dict(leaves_of_type(type_, pointer))
     for leaf in different_leaves(before, dict(leaves_of_type(fitted, pointer))):
-        known = by_pointer.get(_with_original_names(leaf, originals))
-        if known is None and leaf in before and leaf.startswith(old + "/"):
-            known = by_pointer.get(new + leaf.removeprefix(old))
-            if known is not None and known.code == losses.NOTES_ADDED.code:
-                known = None
-        if known is None:
+        reported_finding = by_pointer.get(_with_original_names(leaf, originals))
+        if reported_finding is None and leaf in before and leaf.startswith(old + "/"):
+            reported_finding = by_pointer.get(new + leaf.removeprefix(old))
+            if reported_finding is not None and reported_finding.code == losses.NOTES_ADDED.code:
+                reported_finding = None
+        if reported_finding is None:
             fit.report(loss, leaf, **names)
         else:
-            fit.findings.append(known.model_copy(update={"pointer": leaf}))
-    for entry in named:
+            fit.findings.append(reported_finding.model_copy(update={"pointer": leaf}))
+    for entry in renames:
         fit.rename(old + entry.pointer.removeprefix(new), entry.original, entry.written)
     return fitted
 

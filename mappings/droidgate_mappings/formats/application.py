@@ -336,8 +336,8 @@ def usual_level(level: str) -> str:
         level: `android:protectionLevel` as words, such as `system|signature`, or as their number, such as
             `0x12`; something else stays as it is.
     """
-    known = attribute_type("protectionLevel")
-    values = {} if known is None else known.values
+    declared_type = attribute_type("protectionLevel")
+    values = {} if declared_type is None else declared_type.values
     number = integer_in(level)
     if number is None:
         words = [word.strip() for word in level.split("|")]

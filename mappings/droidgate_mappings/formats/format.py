@@ -430,9 +430,9 @@ class Format:
         for dialect in self.dialects:
             if dialect.id == dialect_id:
                 return dialect
-        known = [dialect.id for dialect in self.dialects]
+        dialect_ids = [dialect.id for dialect in self.dialects]
         message = f"{self.id} has no dialect {dialect_id!r}"
-        raise UsageError(message, hint=suggest_name(dialect_id, known))
+        raise UsageError(message, hint=suggest_name(dialect_id, dialect_ids))
 
 
 @dataclass(frozen=True, slots=True)

@@ -348,8 +348,8 @@ def enabled_configurations(enabled: Enabled, sdk: int | None = None) -> tuple[st
         return None if enabled else ()
     # Android enables a component whose resource has no value.
     values = {"": True, **(enabled if sdk is None else values_on_release(enabled, sdk))}
-    kept = tuple(item for item, value in values.items() if value)
-    return None if len(kept) == len(values) else kept
+    enabled_qualifiers = tuple(item for item, value in values.items() if value)
+    return None if len(enabled_qualifiers) == len(values) else enabled_qualifiers
 
 
 def _component_gates(facts: ComponentFacts, interface: Interface) -> Iterator[Gate]:

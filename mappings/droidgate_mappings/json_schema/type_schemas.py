@@ -106,8 +106,8 @@ def place_definitions(root: Type, definitions: Mapping[str, Type]) -> tuple[Type
     _, pointers, replaced = _write_placed(root, definitions)
     layout: dict[str, Json] = {"definitions": pointers}
     usual = {f"$defs/{name}": name for name in reachable_definitions(root, dict(definitions))}
-    kept = {NAMESPACE: layout} if pointers != usual else {}
-    return root.changed({"extensions": {**_without_layout(root).extensions, **kept}}), replaced
+    layout_extensions = {NAMESPACE: layout} if pointers != usual else {}
+    return root.changed({"extensions": {**_without_layout(root).extensions, **layout_extensions}}), replaced
 
 
 def _write_placed(
@@ -473,8 +473,8 @@ class _Adding:
             return {}
         behind = [type_behind(alternative, self.definitions) for alternative in choice.alternatives]
         classes = list(map(self.class_of, choice.alternatives))
-        named = (name for name, type_ in zip(classes, behind, strict=True) if _class_name(type_))
-        if choice.qualified_name is None and not any(named):
+        class_names = (name for name, type_ in zip(classes, behind, strict=True) if _class_name(type_))
+        if choice.qualified_name is None and not any(class_names):
             return {}
         others = [type_ for type_, name in zip(behind, classes, strict=True) if name is None]
         if not _are_apart(others, [name for name in classes if name is not None]):
@@ -592,10 +592,10 @@ def _unique_names(names: Mapping[str, str], local: Mapping[str, Schema]) -> dict
     """Return the names of definitions by pointer, where those that have the name of another get new ones."""
     unique: dict[str, str] = {}
     new_names = _NewNames(names)
-    taken: set[str] = set()
+    used_names: set[str] = set()
     for pointer, name in names.items():
-        unique[pointer] = new_names.make(name, local[pointer]) if name in taken else name
-        taken.add(name)
+        unique[pointer] = new_names.make(name, local[pointer]) if name in used_names else name
+        used_names.add(name)
     return unique
 
 
@@ -695,10 +695,10 @@ class _Reading:
         """Read one subschema."""
         if isinstance(schema, bool):
             return AnyType(boolean=schema)
-        kept = self._types.get(id(schema))
-        if kept is None:
-            kept = self._types[id(schema)] = (schema, self._read_new(schema))
-        return kept[1]
+        entry = self._types.get(id(schema))
+        if entry is None:
+            entry = self._types[id(schema)] = (schema, self._read_new(schema))
+        return entry[1]
 
     def _read_new(self, schema: Mapping[str, Json]) -> Type:
         note = note_of(schema)
@@ -710,11 +710,11 @@ class _Reading:
     def read_property(self, schema: Schema, *, required: bool) -> Property:
         """Read the subschema of a property."""
         if isinstance(schema, Mapping) and "property" in note_of(schema):
-            kept = self._noted_properties.get(id(schema))
-            if kept is None:
-                kept = self._noted_properties[id(schema)] = (schema, self._read_noted_property(schema))
-            if kept[1] is not None:
-                return kept[1].changed({"required": required})
+            entry = self._noted_properties.get(id(schema))
+            if entry is None:
+                entry = self._noted_properties[id(schema)] = (schema, self._read_noted_property(schema))
+            if entry[1] is not None:
+                return entry[1].changed({"required": required})
         return Property(type=self.read(schema), required=required)
 
     def _read_noted_property(self, schema: Mapping[str, Json]) -> Property | None:
@@ -726,10 +726,10 @@ class _Reading:
         return Property(type=read, extensions=own["property"])
 
     def _read_noted(self, schema: Mapping[str, Json], note: Mapping[str, Json]) -> Type | None:
-        left = {word: value for word, value in schema.items() if word != ANNOTATION}
+        members = {word: value for word, value in schema.items() if word != ANNOTATION}
         if "verbatim" in note:
-            left[ANNOTATION] = note["verbatim"]
-        part = _prepare(_Part(str(note.get("kind", "")), left, self, note))
+            members[ANNOTATION] = note["verbatim"]
+        part = _prepare(_Part(str(note.get("kind", "")), members, self, note))
         if not can_be(part.kind, part.left, self.layout.read):
             return None
         part.facts.update(
@@ -806,9 +806,9 @@ class _Part:
         values = self.left.get("enum")
         if not isinstance(values, list):
             return
-        named = [value for value in values if value is not None]
-        self.facts["enum"] = tuple(named)
-        if values == ([*named, None] if self.facts.get("nullable") else named):
+        enum_values = [value for value in values if value is not None]
+        self.facts["enum"] = tuple(enum_values)
+        if values == ([*enum_values, None] if self.facts.get("nullable") else enum_values):
             del self.left["enum"]
 
     def take_bounds(self) -> None:

@@ -156,8 +156,8 @@ class Capability(Frozen):
 
     def __repr__(self) -> str:
         """Return one line: the id and the parameters' names."""
-        given = self.input
-        names = given.properties if isinstance(given, ObjectType) else ["..."]
+        input_type = self.input
+        names = input_type.properties if isinstance(input_type, ObjectType) else ["..."]
         return f"<Capability {self.id!r}({', '.join(map(repr, names))})>"
 
     __str__ = __repr__
@@ -223,7 +223,7 @@ class Provider(Frozen):
         Raises:
             KeyError: no capability has that id.
         """
-        capability = next((known for known in self.capabilities if known.id == capability_id), None)
+        capability = next((each for each in self.capabilities if each.id == capability_id), None)
         if capability is None:
             raise KeyError(capability_id)
         declared = {

@@ -53,16 +53,16 @@ class NameRule:
 
         Of a qualified name that is too long, such as `com.example.Notes#create`, the end is kept.
         """
-        kept = re.sub(f"(?:(?!{self.allowed}).)+", self.replacement, name, flags=re.DOTALL).strip(
+        shape = re.sub(f"(?:(?!{self.allowed}).)+", self.replacement, name, flags=re.DOTALL).strip(
             self.replacement
         )
-        if not kept or re.match(self.first or self.allowed, kept) is None:
-            kept = f"n{self.replacement}{kept}" if kept else "n"
-        if len(kept) > self.max_length and _SEPARATORS.search(name):
-            end = kept[-self.max_length :].strip(self.replacement)
+        if not shape or re.match(self.first or self.allowed, shape) is None:
+            shape = f"n{self.replacement}{shape}" if shape else "n"
+        if len(shape) > self.max_length and _SEPARATORS.search(name):
+            end = shape[-self.max_length :].strip(self.replacement)
             if end and re.match(self.first or self.allowed, end):
                 return end
-        return kept[: self.max_length]
+        return shape[: self.max_length]
 
 
 @cache
@@ -96,20 +96,20 @@ def map_names(names: Iterable[tuple[str, str]], rule: NameRule) -> dict[str, str
     """
     pairs = list(names)
     counts = Counter(name for name, _ in pairs)
-    taken = {name for name, count in counts.items() if count == 1 and rule.permits(name)}
-    written = {key: name for name, key in pairs if name in taken}
+    used_names = {name for name, count in counts.items() if count == 1 and rule.permits(name)}
+    written = {key: name for name, key in pairs if name in used_names}
     if len(written) == len(pairs):
         return written
-    shapes = {key: rule.shape(name) for name, key in pairs if name not in taken}
+    shapes = {key: rule.shape(name) for name, key in pairs if name not in used_names}
     uses = Counter(shapes.values())
-    free = {key: shape for key, shape in shapes.items() if uses[shape] == 1 and shape not in taken}
+    free = {key: shape for key, shape in shapes.items() if uses[shape] == 1 and shape not in used_names}
     written.update(free)
-    taken.update(free.values())
+    used_names.update(free.values())
     for key in sorted(shapes.keys() - free.keys()):
         salt = key
-        while (target := _suffixed(rule, shapes[key], salt)) in taken:
+        while (target := _suffixed(rule, shapes[key], salt)) in used_names:
             salt += "+"
-        taken.add(target)
+        used_names.add(target)
         written[key] = target
     return {key: written[key] for _, key in pairs}
 

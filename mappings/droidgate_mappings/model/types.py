@@ -30,8 +30,8 @@ def as_extensions(format_id: str, facts: Mapping[str, Json], others: Extensions 
         facts: All its facts, in place of those in `others`.
         others: Extensions whose facts of other formats are kept.
     """
-    kept = {name: values for name, values in (others or {}).items() if name != format_id}
-    return {**kept, format_id: dict(facts)} if facts else kept
+    other_extensions = {name: values for name, values in (others or {}).items() if name != format_id}
+    return {**other_extensions, format_id: dict(facts)} if facts else other_extensions
 
 
 class Frozen(BaseModel):

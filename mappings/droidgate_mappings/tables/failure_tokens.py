@@ -100,8 +100,8 @@ def write_failure(token: str, text: str) -> str:
     Raises:
         KeyError: there is no such token.
     """
-    known = load_failure_tokens()[token].token
-    return f"{known}: {text}" if text else known
+    token_text = load_failure_tokens()[token].token
+    return f"{token_text}: {text}" if text else token_text
 
 
 def read_failure(message: str) -> tuple[str | None, str]:

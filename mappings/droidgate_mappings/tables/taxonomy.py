@@ -64,8 +64,8 @@ class WordsOfCapabilities(Frozen):
             _refuse_repeated("meaning", (meaning.id for meaning in meanings))
         _refuse_repeated("word", (word for action in self.actions for word in action.words))
         _refuse_repeated("word", (word for object_ in self.objects for word in object_.words))
-        known = {action.id for action in self.actions}
-        _refuse_unknown("action", (name for action in self.actions for name in action.like), known)
+        action_ids = {action.id for action in self.actions}
+        _refuse_unknown("action", (name for action in self.actions for name in action.like), action_ids)
         _refuse_unknown(
             "stop word", (word for action in self.actions for word in action.opening), set(self.stop)
         )

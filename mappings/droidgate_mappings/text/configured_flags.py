@@ -96,13 +96,13 @@ def value_for_qualifier(values: Mapping[str, Value], qualifier: str) -> Value | 
     """
     if qualifier in values:
         return values[qualifier]
-    known, release = _split_release(qualifier)
+    qualifier_words, release = _split_release(qualifier)
     best: tuple[tuple[bool, ...], int] | None = None
     best_value: Value | None = None
     for folder, value in values.items():
         words, needed = _split_release(folder)
-        rank = (tuple(word in words for word in known), needed)
-        if needed <= release and set(words) <= set(known) and (best is None or rank > best):
+        rank = (tuple(word in words for word in qualifier_words), needed)
+        if needed <= release and set(words) <= set(qualifier_words) and (best is None or rank > best):
             best, best_value = rank, value
     return best_value
 
@@ -148,20 +148,20 @@ def joined_qualifiers(*groups: Iterable[str]) -> list[str] | None:
     if len(distinct) <= 1:
         return sorted(next(iter(distinct), {""}))
     parsed = [_parse(qualifier) for qualifier in sorted(frozenset[str]().union(*distinct))]
-    named = {position for words in parsed for position in words or ()}
+    positions = {position for words in parsed for position in words or ()}
     # A folder of another density matches too, and Android compares the sum of width and height: what is best
     # depends on the device then.
-    if _DENSITY in named or {_WIDTH, _HEIGHT} <= named:
+    if _DENSITY in positions or {_WIDTH, _HEIGHT} <= positions:
         return None
     joined: dict[str, dict[int, str]] = {"": {}}
     for words in parsed:
         if words is None:
             return None
-        for kept in list(joined.values()):
-            if not _can_join(kept, words):
+        for earlier_words in list(joined.values()):
+            if not _can_join(earlier_words, words):
                 return None
-            if not _excludes(kept, words):
-                both = _join(kept, words)
+            if not _excludes(earlier_words, words):
+                both = _join(earlier_words, words)
                 joined["-".join(both[position] for position in sorted(both))] = both
         if len(joined) > _MOST_JOINED:
             return None
@@ -184,7 +184,7 @@ def both_flags(first: bool | Mapping[str, bool], second: bool | Mapping[str, boo
         return False
     return simplify_flag(
         {
-            qualifier: all(value_for_qualifier(kept, qualifier) is not False for kept in values)
+            qualifier: all(value_for_qualifier(flag_values, qualifier) is not False for flag_values in values)
             for qualifier in qualifiers
         }
     )
@@ -221,16 +221,16 @@ def resolve_flag(start: Key, values_of: Callable[[Key], Mapping[str, bool | Key]
     Returns:
         Value by qualifier, the default configuration first; empty where no boolean is found.
     """
-    known: dict[Key, Mapping[str, bool | Key]] = {}
+    values_by_key: dict[Key, Mapping[str, bool | Key]] = {}
     pending = [start]
-    while pending and len(known) < MAX_REFERENCES:
+    while pending and len(values_by_key) < MAX_REFERENCES:
         key = pending.pop()
-        if key not in known:
-            known[key] = values_of(key)
-            pending.extend(item for item in known[key].values() if not isinstance(item, bool))
-    qualifiers = joined_qualifiers(*known.values())
-    plain = sorted({"", *(qualifier for values in known.values() for qualifier in values)})
-    followed = {qualifier: _follow(start, known, qualifier) for qualifier in qualifiers or plain}
+        if key not in values_by_key:
+            values_by_key[key] = values_of(key)
+            pending.extend(item for item in values_by_key[key].values() if not isinstance(item, bool))
+    qualifiers = joined_qualifiers(*values_by_key.values())
+    plain = sorted({"", *(qualifier for values in values_by_key.values() for qualifier in values)})
+    followed = {qualifier: _follow(start, values_by_key, qualifier) for qualifier in qualifiers or plain}
     resolved = {item: value for item, value in followed.items() if value is not None}
     # Where no qualifiers can express the values, a rule must not be open by mistake.
     return resolved if qualifiers is not None else dict.fromkeys(resolved, False)
@@ -285,6 +285,6 @@ def _join(first: Mapping[int, str], second: Mapping[int, str]) -> dict[int, str]
     both = {**first, **second}
     if _VERSION in both:
         both[_VERSION] = max(
-            (kept[_VERSION] for kept in (first, second) if _VERSION in kept), key=lambda word: int(word[1:])
+            (side[_VERSION] for side in (first, second) if _VERSION in side), key=lambda word: int(word[1:])
         )
     return both

@@ -86,21 +86,21 @@ def _problems(error: ValidationError, model: type[Model], text: str, path: str) 
         if detail["type"] == "extra_forbidden":
             message, hint = f'unknown key "{name}"', suggest_name(name, _keys_beside(model, detail["loc"]))
         elif detail["type"] == "missing":
-            message = f'{_named(keys)}: the key "{name}" is missing'.removeprefix(": ")
+            message = f'{_place_in_words(keys)}: the key "{name}" is missing'.removeprefix(": ")
         elif detail["type"] == "literal_error" and isinstance(detail["input"], str):
             allowed = detail["ctx"]["expected"]
-            message = f'{_named(keys)}: "{detail["input"]}" is not {allowed}'
+            message = f'{_place_in_words(keys)}: "{detail["input"]}" is not {allowed}'
             closest = closest_name(detail["input"], re.findall("'([^']*)'", allowed))
             hint = closest and f'did you mean "{closest}"?'
         else:
             reason = detail["msg"].removeprefix("Value error, ")
-            message = f"{_named(keys)}: {reason[:1].lower()}{reason[1:]}"
+            message = f"{_place_in_words(keys)}: {reason[:1].lower()}{reason[1:]}"
         line = next((line for end in range(len(keys), 0, -1) if (line := line_of(text, keys[:end]))), None)
         problems.append(InputError(message, place=path if line is None else f"{path}:{line}", hint=hint))
     return problems
 
 
-def _named(keys: Sequence[str | int]) -> str:
+def _place_in_words(keys: Sequence[str | int]) -> str:
     """Return a place in the settings in words: `rule 2, decision`."""
     words = [f" {key + 1}" if isinstance(key, int) else f", {key}" for key in keys]
     return "".join(words).removeprefix(", ")

@@ -178,10 +178,10 @@ def without_hidden(text: str) -> str:
     What remains may make a character normal or hidden that was not before, so it is looked at again.
     """
     for _ in range(_REACH):
-        kept = with_hidden(text, lambda _: "")
-        if kept == text:
-            return kept
-        text = kept
+        visible_text = with_hidden(text, lambda _: "")
+        if visible_text == text:
+            return visible_text
+        text = visible_text
     return without_any_hidden(text)
 
 

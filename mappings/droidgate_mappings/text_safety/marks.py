@@ -95,10 +95,10 @@ def text_marks(provider: Provider) -> Iterator[TextMark]:
 
     The last one is `too-many-marks` where there are more than fit into a million characters.
     """
-    left = _MOST_CHARACTERS
+    room = _MOST_CHARACTERS
     for mark in _all_marks(provider):
-        left -= 2 * len(mark.pointer) + len(mark.message) + len(mark.capability or "") + _OF_OTHER_FIELDS
-        if left < 0:
+        room -= 2 * len(mark.pointer) + len(mark.message) + len(mark.capability or "") + _OF_OTHER_FIELDS
+        if room < 0:
             yield _mark(
                 provider, "", TOO_MANY_MARKS, Level.WARNING, "the provider has more marks than are listed"
             )
@@ -107,12 +107,12 @@ def text_marks(provider: Provider) -> Iterator[TextMark]:
 
 
 def _all_marks(provider: Provider) -> Iterator[TextMark]:
-    known: dict[tuple[str, bool], tuple[tuple[str, Level, str], ...]] = {}
+    marks: dict[tuple[str, bool], tuple[tuple[str, Level, str], ...]] = {}
     for pointer, text in _texts_of(provider):
         is_name = pointer.endswith("/id")
-        if (text, is_name) not in known:
-            known[text, is_name] = tuple(_marks_of_text(text, MAX_NAME if is_name else MAX_DESCRIPTION))
-        for code, level, message in known[text, is_name]:
+        if (text, is_name) not in marks:
+            marks[text, is_name] = tuple(_marks_of_text(text, MAX_NAME if is_name else MAX_DESCRIPTION))
+        for code, level, message in marks[text, is_name]:
             yield _mark(provider, pointer, code, level, message)
     numbers: dict[str, int] = {}
     for number, capability in enumerate(provider.capabilities):
@@ -143,11 +143,11 @@ def _mark(provider: Provider, pointer: str, code: str, level: Level, message: st
 def _field(tokens: list[str]) -> str:
     words: list[str] = []
     ends_with_name = False
-    left = iter(tokens)
-    for token in left:
+    remaining_tokens = iter(tokens)
+    for token in remaining_tokens:
         ends_with_name = token in _NAMED
         if ends_with_name:
-            words.append(pointer_name(next(left, "")))
+            words.append(pointer_name(next(remaining_tokens, "")))
         elif token not in _LEFT_OUT:
             words.append(pointer_name(token))
     return f"name of {'.'.join(words)}" if ends_with_name else ".".join(words)

@@ -182,9 +182,9 @@ def _normal(value: Json) -> Json:
     if not number:
         return "0"
     digits = "".join(map(str, number.as_tuple().digits))
-    kept = digits.rstrip("0")
+    significant_digits = digits.rstrip("0")
     sign = "-" if number < 0 else ""
-    return f"{sign}{kept}e{_exponent(number) + len(digits) - len(kept)}"
+    return f"{sign}{significant_digits}e{_exponent(number) + len(digits) - len(significant_digits)}"
 
 
 _is_at_least: Final = _compared(lambda number, bound: number >= bound, "at least")
@@ -427,16 +427,16 @@ class ValueFitter:
         fitted: dict[str, Json] = {}
         for name, item in members.items():
             here = f"{pointer}/{pointer_token(name)}"
-            known = object_type.properties.get(name)
-            if known is not None:
-                fitted[name] = self._fit_member(item, known.type, here, depth)
+            property_ = object_type.properties.get(name)
+            if property_ is not None:
+                fitted[name] = self._fit_member(item, property_.type, here, depth)
             elif object_type.keywords.get("additionalProperties") is False:
                 self._report(UnfitValueError(here, "nothing of this name is declared"))
             else:
                 fitted[name] = item
-        for name, known in object_type.properties.items():
-            if known.required and name not in members:
-                self._miss(name, known.type, pointer)
+        for name, property_ in object_type.properties.items():
+            if property_.required and name not in members:
+                self._miss(name, property_.type, pointer)
         return fitted
 
     def _miss(self, name: str, declared: Type, pointer: str) -> None:
@@ -451,10 +451,10 @@ class ValueFitter:
         return value
 
     def _fit_one(self, value: Json, choice: OneOfType, pointer: str, depth: int) -> Json:
-        named = self._named_alternative(value, choice, pointer)
-        if named is not None:
+        target = self._named_alternative(value, choice, pointer)
+        if target is not None:
             members = {name: item for name, item in value.items() if name != SCHEMA_TYPE_KEY}
-            return {SCHEMA_TYPE_KEY: value[SCHEMA_TYPE_KEY], **self.fit(members, named, pointer, depth + 1)}
+            return {SCHEMA_TYPE_KEY: value[SCHEMA_TYPE_KEY], **self.fit(members, target, pointer, depth + 1)}
         fitting = self._fitting(value, choice, pointer, depth, exact=True)
         if not fitting and not self.exact:
             fitting = self._fitting(value, choice, pointer, depth, exact=False)
@@ -583,11 +583,11 @@ def fit_arguments(
     """
     fitter = ValueFitter(definitions, parse=parse)
     declared = type_behind(capability.input, definitions)
-    given, unknown, left_out = _named_values(arguments, declared)
+    named_arguments, unknown, left_out = _named_values(arguments, declared)
     if unknown:
         raise unknown[0]
     try:
-        fitted = fitter.fit(given, capability.input)
+        fitted = fitter.fit(named_arguments, capability.input)
     except UnfitValueError as error:
         raise _invalid(error.pointer, error.reason) from None
     order = declared.properties if isinstance(declared, ObjectType) else {}
@@ -602,11 +602,11 @@ def argument_problems(
 
     `fit_arguments` raises only the first problem, which is all that the engine of the shim answers with.
     """
-    given, unknown, _ = _named_values(arguments, type_behind(capability.input, definitions))
+    named_arguments, unknown, _ = _named_values(arguments, type_behind(capability.input, definitions))
     fitter = ValueFitter(definitions, problems=[])
     problems = fitter.problems if fitter.problems is not None else []
     try:
-        fitter.fit(given, capability.input)
+        fitter.fit(named_arguments, capability.input)
     except UnfitValueError as error:
         problems.append(error)
     return (*unknown, *(_invalid(error.pointer, error.reason) for error in problems))
@@ -618,20 +618,20 @@ def _named_values(
     """Return the arguments that a declared input takes, why others are refused, and what is left out."""
     if not isinstance(declared, ObjectType):
         return dict(arguments), [], []
-    given: dict[str, Json] = {}
+    named_arguments: dict[str, Json] = {}
     unknown: list[CallError] = []
     left_out: list[Coercion] = []
     is_closed = declared.keywords.get("additionalProperties", False) is False
     for name, value in arguments.items():
         pointer = f"/{pointer_token(name)}"
-        known = declared.properties.get(name)
-        if known is None and is_closed:
+        field = declared.properties.get(name)
+        if field is None and is_closed:
             unknown.append(_invalid(pointer, _unknown_name(name, tuple(declared.properties))))
-        elif known is not None and value is None and not known.required and not known.type.nullable:
+        elif field is not None and value is None and not field.required and not field.type.nullable:
             left_out.append(Coercion(pointer, "null is read as a missing argument"))
         else:
-            given[name] = value
-    return given, unknown, left_out
+            named_arguments[name] = value
+    return named_arguments, unknown, left_out
 
 
 def fit_result(

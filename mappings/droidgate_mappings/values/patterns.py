@@ -517,8 +517,8 @@ class _Syntax:
         start = _GROUP_START.match(self.text, self.position)
         name = start["name"] if start else None
         if start is None or (name is not None and not name.replace("$", "_").isidentifier()):
-            shown = self.text[self.position : self.position + 4]
-            raise _RefusedError(f"ECMA-262 has no group that starts with {shown!r}")
+            beginning = self.text[self.position : self.position + 4]
+            raise _RefusedError(f"ECMA-262 has no group that starts with {beginning!r}")
         self.position = start.end()
         if start[0] in {"(?=", "(?!"}:
             return not self.unicode
@@ -704,26 +704,26 @@ class _Scan:
     def step(self, states: _Progress, code: int) -> _Progress:
         if states is None:
             return None
-        asked = (states, code)
-        if asked not in self._stepped:
+        key = (states, code)
+        if key not in self._stepped:
             automaton = self.pattern.automaton
-            self._stepped[asked] = frozenset(
+            self._stepped[key] = frozenset(
                 following
                 for state in states
                 for first, last in automaton.characters[state] or ()
                 if first <= code <= last
                 for following in automaton.following[state]
             )
-        return self._stepped[asked]
+        return self._stepped[key]
 
     def _enter(self, progress: frozenset[int], text: str, *, at_end: bool) -> _Progress:
-        asked = (progress, not text, at_end)
-        if asked not in self._entered:
+        key = (progress, not text, at_end)
+        if key not in self._entered:
             states: set[int] = set()
             for state in (*progress, self.pattern.first):
                 self.pattern.enter(state, states, at_begin=not text, at_end=at_end)
-            self._entered[asked] = None if self.pattern.last in states else frozenset(states)
-        return self._entered[asked]
+            self._entered[key] = None if self.pattern.last in states else frozenset(states)
+        return self._entered[key]
 
 
 def _distinct_characters(scans: Sequence[_Scan], entered: Sequence[_Progress]) -> Iterator[str]:
@@ -739,10 +739,10 @@ def _distinct_characters(scans: Sequence[_Scan], entered: Sequence[_Progress]) -
     for code in sorted(borders)[:-1]:
         taking ^= borders[code]
         alike[code] = frozenset((number, state) for number, state, _ in taking)
-    taken: set[frozenset[tuple[int, int]]] = set()
+    yielded_sets: set[frozenset[tuple[int, int]]] = set()
     for code in sorted(alike, key=lambda code: (not chr(code).isalnum(), not chr(code).isprintable())):
-        if alike[code] not in taken:
-            taken.add(alike[code])
+        if alike[code] not in yielded_sets:
+            yielded_sets.add(alike[code])
             yield chr(code)
 
 

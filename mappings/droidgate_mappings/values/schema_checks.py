@@ -257,8 +257,8 @@ def _describe(error: ValidationError) -> tuple[str, str]:
     path = [str(token) for token in error.absolute_path]
     word = next((token for token in reversed(error.absolute_path) if isinstance(token, str)), "")
     value, expected = error.instance, error.validator_value
-    shown = shown_json(value)
-    subject = f"`{word}` is {shown}" if word else shown
+    value_text = shown_json(value)
+    subject = f"`{word}` is {value_text}" if word else value_text
     if "type" in path[-2:] and word == "type":
         return _describe_type(value)
     if word == "items" and isinstance(value, list):
@@ -290,8 +290,8 @@ def _describe_type(value: Json) -> tuple[str, str]:
     if not unknown:
         message = "has a type twice" if words else "has no type"
         return f"`type` is {shown_json(value)}, which {message}", "write each type once, and at least one"
-    known = _TYPE_OF_WORD.get(str(unknown[0]).lower())
-    hint = f'write "{known}"' if known else f"write one of {', '.join(_TYPES)}"
+    type_name = _TYPE_OF_WORD.get(str(unknown[0]).lower())
+    hint = f'write "{type_name}"' if type_name else f"write one of {', '.join(_TYPES)}"
     return f"{shown_json(unknown[0])} is not a type of JSON Schema", hint
 
 
@@ -325,12 +325,12 @@ class _Parts:
 
     def check(self) -> Iterator[_Fault]:
         leading = {pointer: self.target_of(pointer) for pointer in self.parts}
-        known = self.known_names(leading)
+        names_by_pointer = self.known_names(leading)
         for pointer, part in self.parts.items():
             yield from self.check_reference(pointer, leading)
             yield from self.check_patterns(pointer, part)
             if not _is_negated(pointer):
-                yield from self.check_required(pointer, part, known.get(pointer))
+                yield from self.check_required(pointer, part, names_by_pointer.get(pointer))
                 for message, inner in _contradictions(part):
                     yield BOUNDS, f"{pointer}/{inner}", message, {}
                 yield from self.check_values(pointer, part)
@@ -397,8 +397,8 @@ class _Parts:
     def check_patterns(self, pointer: str, part: Mapping[str, Json]) -> Iterator[_Fault]:
         stated = part.get("pattern")
         patterns = {f"{pointer}/pattern": stated} if isinstance(stated, str) else {}
-        named = part.get("patternProperties")
-        for name in named if isinstance(named, Mapping) else ():
+        pattern_properties = part.get("patternProperties")
+        for name in pattern_properties if isinstance(pattern_properties, Mapping) else ():
             patterns[f"{pointer}/patternProperties/{pointer_token(name)}"] = name
         if not patterns:
             return

@@ -77,10 +77,10 @@ def _run(*command: object) -> None:
 
 def real_apk(package: str, folder: Path) -> Path:
     """Return the path of an APK that another package ships."""
-    found = require(package)
+    apk_path = require(package)
     if package == "uiautomator2":
-        return next((found.parent / "assets").glob("*.apk"))
-    with tarfile.open(found) as archive:
+        return next((apk_path.parent / "assets").glob("*.apk"))
+    with tarfile.open(apk_path) as archive:
         member = next(getmember for getmember in archive.getmembers() if getmember.name.endswith(".apk"))
         file = archive.extractfile(member)
         assert file is not None
@@ -95,7 +95,7 @@ def texts_by_locale(resources: ResourceTable | None, identifier: int) -> dict[st
     texts: dict[str, str | None] = {}
     values = sorted(resources.values_of(identifier), key=lambda value: not value.configuration.is_default)
     for each in values:
-        found = resources.resolve(each.value) if isinstance(each.value, TypedValue) else None
-        if found is not None:
-            texts.setdefault(each.configuration.locale, found.text)
+        resolved = resources.resolve(each.value) if isinstance(each.value, TypedValue) else None
+        if resolved is not None:
+            texts.setdefault(each.configuration.locale, resolved.text)
     return texts

@@ -104,11 +104,11 @@ def test_all_compiled_xml_is_what_androguard_reads(apk_path: Path) -> None:
             ours = apk.read_xml(name)
             for first, other in zip(elements(ours), theirs.iter(etree.Element), strict=True):
                 assert other.tag in {f"{{{first.namespace}}}{first.tag}", first.tag}
-                kept = {
+                attributes = {
                     f"{{{a.namespace}}}{a.name}" if a.namespace else a.name: a.value for a in first.attributes
                 }
-                assert set(kept) == set(other.attrib)
-                for key, value in kept.items():
+                assert set(attributes) == set(other.attrib)
+                for key, value in attributes.items():
                     text = str(other.attrib[key])
                     if not is_lost_on_androguard(text, value):
                         assert read_androguard(text, value) == as_androguard_shows(value), (name, key)
@@ -134,14 +134,14 @@ def test_all_resources_are_what_androguard_reads(apk_path: Path) -> None:
             bags += sum(isinstance(item, Bag) for item in ours)
             assert sum(isinstance(item, Bag) for item in ours) == sum(item.is_complex() for item in theirs)
             simple = [item for item in ours if isinstance(item, TypedValue)]
-            kept = Counter((item.type, item.text or item.data) for item in simple)
+            values = Counter((item.type, item.text or item.data) for item in simple)
             expected = Counter(simple_value(item) for item in theirs if not item.is_complex())
             # Androguard takes configurations for one that differ in what it does not know: the script.
-            lost = [item for item in expected - kept if "\ufffd" not in str(item[1])]
+            lost = [item for item in expected - values if "\ufffd" not in str(item[1])]
             assert lost == []
             locales = [item.configuration.locale.split("-") for item in table.values_of(identifier)]
             with_script = sum(any(len(part) == 4 for part in parts) for parts in locales)
-            assert 0 <= kept.total() - expected.total() <= with_script
+            assert 0 <= values.total() - expected.total() <= with_script
             compared += len(expected)
             package, kind, name = parser.get_resource_xml_name(identifier)[1:].replace(":", "/").split("/")
             assert package == apk.package

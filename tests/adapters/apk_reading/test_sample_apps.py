@@ -154,9 +154,9 @@ def test_every_kind_of_value_reads_as_from_the_source(form: str) -> None:
 def test_compiled_xml_is_the_text_that_a_device_gives(form: str) -> None:
     application = application_of_apk(apk_of(FILES, form))
     source = etree.fromstring(XML.encode())
-    kept = application.components[0].find_meta_data("resource")
-    assert kept is not None
-    references = application.resources.read_array(kept.resource or "")
+    meta_data = application.components[0].find_meta_data("resource")
+    assert meta_data is not None
+    references = application.resources.read_array(meta_data.resource or "")
     assert references is not None
     file = application.resources.read_file(references[0])
     assert file is not None
@@ -185,9 +185,9 @@ def line_of_start(text: str, tag: str) -> int:
 
 def test_collapsed_names_differ_by_their_ids() -> None:
     built = application_of_apk(apk_of(FILES, "collapsed names"))
-    kept = {item.name: item for item in built.components[0].meta_data}
-    assert kept["reference"].value == "Real \U0001f600 text"
-    files = built.resources.read_array(kept["resource"].resource or "")
+    meta_data = {item.name: item for item in built.components[0].meta_data}
+    assert meta_data["reference"].value == "Real \U0001f600 text"
+    files = built.resources.read_array(meta_data["resource"].resource or "")
     assert files is not None
     assert [item[:9] for item in files] == ["@xml/0x7f", "plain", "@string/0"]
     assert built.resources.read_text(files[2]) == "Real \U0001f600 text"

@@ -73,8 +73,8 @@ def xml_dump(aapt2: Path, apk: Path, name: str) -> list[str]:
     Left out: which SDK the compiler had, prefixes of namespaces, and indentation, which counts namespaces.
     """
     lines = run_tool(aapt2, "dump", "xmltree", apk, "--file", name).splitlines()
-    kept = (line for line in lines if not re.search(r"compileSdkVersion|platformBuildVersion|^ *N: ", line))
-    return [line.strip() for line in kept]
+    text = (line for line in lines if not re.search(r"compileSdkVersion|platformBuildVersion|^ *N: ", line))
+    return [line.strip() for line in text]
 
 
 def resource_dump(aapt2: Path, apk: Path) -> str:
@@ -86,10 +86,10 @@ def resource_dump(aapt2: Path, apk: Path) -> str:
     dump = run_tool(aapt2, "dump", "resources", apk)
     dump = re.sub(r"type (\w+) id=[0-9a-f]+", r"type \1", dump)
     dump = re.sub(r"(?<=[(/-])([\w+-]*?)-v(?:4|8|13)(?=[)/])", r"\1", dump)
-    return _named(dump, dump)
+    return _with_names(dump, dump)
 
 
-def _named(text: str, dump: str) -> str:
+def _with_names(text: str, dump: str) -> str:
     for resource_id, name in re.findall(r"resource (0x7f[0-9a-f]{6}) (\S+)", dump):
         text = text.replace(resource_id, name)
     return text
@@ -97,4 +97,4 @@ def _named(text: str, dump: str) -> str:
 
 def named_ids(lines: list[str], aapt2: Path, apk: Path) -> list[str]:
     """Return lines with resources' names in place of the ids that they have in this APK."""
-    return _named("\n".join(lines), run_tool(aapt2, "dump", "resources", apk)).splitlines()
+    return _with_names("\n".join(lines), run_tool(aapt2, "dump", "resources", apk)).splitlines()

@@ -157,8 +157,8 @@ def _compiled_documents(archive: Path) -> Iterator[tuple[str, bytes]]:
 
 @pytest.mark.parametrize("part", ["framework-res", "uiautomator2"])
 def test_compiled_xml_of_real_apks_is_written_back_without_loss(part: str) -> None:
-    found = require(part)
-    apk = found if found.suffix == ".apk" else found.parent / "assets/app-uiautomator.apk"
+    path = require(part)
+    apk = path if path.suffix == ".apk" else path.parent / "assets/app-uiautomator.apk"
     count = 0
     for name, data in _compiled_documents(apk):
         tree = parse_binary_xml(data, path=name)

@@ -29,8 +29,8 @@ def _constants(class_name: str) -> dict[str, int]:
         check=True,
         timeout=100,
     )
-    found = re.findall(r"static final int (\w+) = (-?\d+);", run.stdout)
-    return {name: int(number) for name, number in found}
+    constants = re.findall(r"static final int (\w+) = (-?\d+);", run.stdout)
+    return {name: int(number) for name, number in constants}
 
 
 @pytest.mark.slow

@@ -257,7 +257,7 @@ def mutated_files(draw: st.DrawFn) -> dict[str, bytes]:
         name = draw(st.sampled_from(TEXTS))
         data = files.get(name, TREE[name])
         if draw(st.booleans()):
-            start, end = draw(st.sampled_from([found.span(1) for found in _VALUES.finditer(data)]))
+            start, end = draw(st.sampled_from([match.span(1) for match in _VALUES.finditer(data)]))
             start = draw(st.integers(start, end))
             end = draw(st.integers(start, end))
         else:

@@ -125,5 +125,5 @@ def write_in(provider: Provider, dialect: str) -> Writing:
 
 def artifact(writing: Writing, role: str) -> str:
     """The text of the only artifact of a role."""
-    (found,) = [item.text for item in writing.artifacts if item.role == role]
-    return found
+    (text,) = [item.text for item in writing.artifacts if item.role == role]
+    return text

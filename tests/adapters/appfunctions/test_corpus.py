@@ -98,8 +98,8 @@ def test_every_file_is_read_or_refused_for_a_reviewed_reason() -> None:
 
 def test_every_file_but_manifests_is_detected() -> None:
     for name, dialect, data in corpus_files():
-        found = FORMAT.detect(SourceFile(name, data))
-        assert (found == 0) is dialect.startswith("manifest"), name
+        confidence = FORMAT.detect(SourceFile(name, data))
+        assert (confidence == 0) is dialect.startswith("manifest"), name
 
 
 def test_every_file_has_the_dialect_that_the_index_of_the_corpus_names() -> None:

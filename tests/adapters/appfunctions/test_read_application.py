@@ -116,8 +116,8 @@ def test_an_application_gives_its_providers_and_leniencies(
     parts: tuple[str, ...], files: dict[str, str], providers: list[tuple[object, ...]], rows: list[str]
 ) -> None:
     reading = read_app(*parts, files=files, strict=not rows)
-    found = [(item.component, item.dialect, item.name, ids_of(item)) for item in reading.providers]
-    assert (found, rows_of(reading)) == (providers, rows)
+    actual = [(item.component, item.dialect, item.name, ids_of(item)) for item in reading.providers]
+    assert (actual, rows_of(reading)) == (providers, rows)
 
 
 def test_a_property_may_point_to_a_resource() -> None:
@@ -408,8 +408,8 @@ def test_each_release_lists_after_a_round_trip_what_it_listed_before() -> None:
 def test_files_that_no_component_names_are_kept_with_the_newer_file_of_the_same_functions() -> None:
     files = {**LETTERS, "assets/b_old.xml": file_of(older_function("b"), older_function("gone"))}
     reading = read_app(OTHER_ACTIVITY, files=files, strict=False)
-    kept = {provider.capabilities[0].id: set(facts_of(provider)) for provider in reading.providers}
-    assert kept == {"a": set(), "b": {"v1"}}
+    facts_by_id = {provider.capabilities[0].id: set(facts_of(provider)) for provider in reading.providers}
+    assert facts_by_id == {"a": set(), "b": {"v1"}}
     assert rows_of(reading) == ["A20", "A20", "A20", "A24"]
     assert "'gone'" in reading.findings[-1].message
 

@@ -110,9 +110,9 @@ def test_a_v2_function_is_read_with_all_of_its_facts() -> None:
 def test_the_description_of_a_parameter_counts_before_that_of_its_type(
     inside: str | None, outside: str | None, description: str, facts: dict[str, object]
 ) -> None:
-    kept = typed(f"<description>{inside}</description>" if inside else "", 7)
+    type_xml = typed(f"<description>{inside}</description>" if inside else "", 7)
     after = f"<description>{outside}</description>" if outside else ""
-    item = kept_type(only(read_text(file_of(function_of(parameter_of(kept, after=after))))))
+    item = kept_type(only(read_text(file_of(function_of(parameter_of(type_xml, after=after))))))
     assert (item.description, facts_of(item)) == (description, facts)
 
 
@@ -309,10 +309,10 @@ def pattern_document(value: str, number: int) -> str:
 def test_a_pattern_document_is_the_expression_it_means_and_is_kept(
     value: str, number: int, expected: str | None
 ) -> None:
-    kept = read_type_of(typed(pattern_document(value, number), 8))
-    assert kept.pattern == expected
+    type_ = read_type_of(typed(pattern_document(value, number), 8))
+    assert type_.pattern == expected
     kind = "otherPatterns" if expected is None else "patterns"
-    assert facts_of(kept) == {kind: [{"value": value, "type": number}]}
+    assert facts_of(type_) == {kind: [{"value": value, "type": number}]}
 
 
 def test_several_pattern_documents_are_alternatives() -> None:
@@ -329,10 +329,10 @@ def test_a_member_is_never_nullable_and_a_stated_flag_is_written_again(tag: str,
     provider = only(
         read_text(file_of(function_of(parameter_of(typed(members + NAMED, number, nullable=True)))))
     )
-    kept = kept_type(provider)
-    assert isinstance(kept, AllOfType | OneOfType)
-    parts = kept.members if isinstance(kept, AllOfType) else kept.alternatives
-    assert kept.nullable
+    type_ = kept_type(provider)
+    assert isinstance(type_, AllOfType | OneOfType)
+    parts = type_.members if isinstance(type_, AllOfType) else type_.alternatives
+    assert type_.nullable
     assert [part.nullable for part in parts] == [False, False, False]
     assert [facts_of(part) for part in parts] == [{"isNullable": True}, {}, {"isNullable": None}]
     written = artifact(write_in(provider, "v2"), "document")
@@ -370,14 +370,14 @@ def test_how_components_are_spread_over_documents_is_kept() -> None:
 
 
 def test_required_names_in_another_order_or_of_nothing_are_kept() -> None:
-    kept = read_type_of(typed(f"{NAME}<required>gone</required><required>name</required>", 3))
-    assert properties_of(kept)["name"].required
-    assert facts_of(kept) == {"required": ["gone", "name"]}
+    type_ = read_type_of(typed(f"{NAME}<required>gone</required><required>name</required>", 3))
+    assert properties_of(type_)["name"].required
+    assert facts_of(type_) == {"required": ["gone", "name"]}
 
 
 def test_document_ids_and_unknown_elements_are_kept_where_they_are() -> None:
-    kept = "<id>seven</id><isNullable>false</isNullable><type>7</type><minimum>1</minimum>"
-    text = file_of(function_of(parameter_of(kept, after="<unit><name>m</name></unit>")))
+    content = "<id>seven</id><isNullable>false</isNullable><type>7</type><minimum>1</minimum>"
+    text = file_of(function_of(parameter_of(content, after="<unit><name>m</name></unit>")))
     part = properties_of(only_function(text, strict=False).input)["p"]
     assert part.extensions == {"appfunctions": {"partElements": [["unit", [["name", "m"]]]]}}
     assert facts_of(part.type) == {"id": "seven", "typeElements": [["minimum", "1"]]}
@@ -402,8 +402,8 @@ def test_a_value_for_which_android_drops_the_file_is_refused_with_its_line(kept:
 
 
 def test_types_nested_without_end_are_refused() -> None:
-    kept = INT
+    type_xml = INT
     for _ in range(80):
-        kept = typed(f"<itemType>{kept}</itemType>", 10)
+        type_xml = typed(f"<itemType>{type_xml}</itemType>", 10)
     with pytest.raises(BudgetError, match="64 levels"):
-        read_type_of(kept)
+        read_type_of(type_xml)

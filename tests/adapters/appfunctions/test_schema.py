@@ -149,10 +149,10 @@ def test_any_attributes_are_lossless_or_rejected(attributes: dict[str, str]) -> 
         with pytest.raises(InputError):
             parse_schema(text, "s.xsd")
         return
-    kept = parse_schema(text, "s.xsd")
-    again = write_schema_file(kept)
+    schema = parse_schema(text, "s.xsd")
+    again = write_schema_file(schema)
     assert indexer.read_schema(again).types == for_android.types
-    assert parse_schema(again, "s.xsd") == kept
+    assert parse_schema(again, "s.xsd") == schema
 
 
 @titled("text", {"with a namespace": OWN, "without a namespace": OWN.replace(DECLARATION, "")})
@@ -194,8 +194,8 @@ def test_the_schema_for_the_platform_is_that_of_the_article() -> None:
 
 
 def test_every_tag_that_is_written_is_in_the_schema() -> None:
-    kept = typed("<pattern>^a$</pattern><minimum>1</minimum>", 8)
-    writing = write_in(in_a_package(file_of(function_of(parameter_of(kept) + "<icon>x</icon>"))), "v2")
+    type_xml = typed("<pattern>^a$</pattern><minimum>1</minimum>", 8)
+    writing = write_in(in_a_package(file_of(function_of(parameter_of(type_xml) + "<icon>x</icon>"))), "v2")
     schema = parse_schema(artifact(writing, "schema"), "written")
     data_type = schema["AppFunctionDataTypeMetadataDocument"]
     assert data_type["pattern"] == {"type": "xs:string"}

@@ -418,14 +418,14 @@ def test_texts_survive_androids_own_compiler(text: str, dialect: str, tmp_path: 
     )
     elements = list(elements_of_xml(archive["AndroidManifest.xml"]))
     labelled = "application" if dialect == "app-level" else "service"
-    (kept,) = [attributes for name, attributes in elements if name == labelled]
-    assert kept["label"].text == text
+    (component,) = [attributes for name, attributes in elements if name == labelled]
+    assert component["label"].text == text
     metadata = elements_of_xml(archive["res/xml/app_metadata.xml"])
     (guidance,) = [item for name, item in metadata if name[0] == "A"]
     assert guidance["description"].text == text
     assert strings_of_table(archive["resources.arsc"]) == {"app_functions_description": text}
-    named = {item["name"].text for name, item in elements if name == "property"}
-    assert named >= {"android.app.appfunctions.app_metadata"}
+    properties = {item["name"].text for name, item in elements if name == "property"}
+    assert properties >= {"android.app.appfunctions.app_metadata"}
 
 
 @pytest.mark.parametrize(("written", "compiled"), [

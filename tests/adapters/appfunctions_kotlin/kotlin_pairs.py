@@ -41,9 +41,9 @@ def rows(corpus: Path, kind: str | None = None) -> Iterator[KotlinRow]:
     with (corpus / "appfunctions_kotlin" / "index.tsv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file, delimiter="\t"):
             outputs = tuple(filter(None, row["outputs"].split(";")))
-            found = KotlinRow(row["file"], row["repo"], row["kind"], outputs, row["error"], row["note"])
-            if kind in {None, found.kind}:
-                yield found
+            entry = KotlinRow(row["file"], row["repo"], row["kind"], outputs, row["error"], row["note"])
+            if kind in {None, entry.kind}:
+                yield entry
 
 
 def names(kind: str) -> list[str]:
@@ -56,14 +56,14 @@ def names(kind: str) -> list[str]:
 
 def companions(corpus: Path, row: KotlinRow) -> list[str]:
     """Return the other inputs that the compiler's test compiles with one."""
-    known = {item.name: item.file for item in rows(corpus) if item.file.startswith(f"{PREFIX}input__")}
+    paths = {item.name: item.file for item in rows(corpus) if item.file.startswith(f"{PREFIX}input__")}
     stated = _COMPANIONS.search(row.note)
     names = stated[1].split(", ") if stated is not None else []
-    found: list[str] = []
+    files: list[str] = []
     for name in names:
         path = name.strip().replace("/", "__")
-        found.append(known.get(path) or known[path.rpartition("__")[2]])
-    return found
+        files.append(paths.get(path) or paths[path.rpartition("__")[2]])
+    return files
 
 
 def source(corpus: Path, file: str) -> SourceFile:
@@ -101,5 +101,5 @@ def _node(element: Element) -> Node:
 def mapped(node: Node, change: Callable[[Node], Node | None]) -> Node | None:
     """Return a node with a change applied to each node inside it, then to itself; None leaves one out."""
     tag, text, children = node
-    kept = (mapped(child, change) for child in children)
-    return change((tag, text, tuple(item for item in kept if item is not None)))
+    mapped_children = (mapped(child, change) for child in children)
+    return change((tag, text, tuple(item for item in mapped_children if item is not None)))

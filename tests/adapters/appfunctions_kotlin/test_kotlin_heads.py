@@ -201,7 +201,7 @@ def test_heads_are_those_that_kotlinc_sees() -> None:
         if row.file.lower().endswith(".kt"):
             text = source(corpus, row.file).data.decode().replace("\r\n", "\n")
             first = max(
-                (found.end() for found in re.finditer(r"(?m)^(?:import|package) .*\n", text)), default=0
+                (match.end() for match in re.finditer(r"(?m)^(?:import|package) .*\n", text)), default=0
             )
             inside = re.search(r"(?m)^(?:\w+ )*(?:class|interface|object) [^\n]*\{\n", text[first:])
             places = {0, first, first + inside.end() if inside is not None else first, len(text)}

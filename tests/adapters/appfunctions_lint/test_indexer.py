@@ -162,8 +162,8 @@ REASONS_OF_FILES = [  # the service, and why releases drop the file
 
 @pytest.mark.parametrize(("text", "service", "reasons"), REASONS_OF_FILES)
 def test_a_file_is_dropped_for_a_reason(text: str, service: str, reasons: dict[str, str | None]) -> None:
-    found = reason_by_release(text, **({"service": service} if service else {}))
-    assert {release: found[release] for release in reasons} == reasons
+    actual = reason_by_release(text, **({"service": service} if service else {}))
+    assert {release: actual[release] for release in reasons} == reasons
 
 
 @pytest.mark.parametrize("number", BAD_NUMBERS)

@@ -174,19 +174,19 @@ def test_a_document_that_appsearch_refuses_is_named_with_the_releases_that_it_is
     document = "the document com.example.notes.Notes#add"
     assert refused.message.endswith(f"AppSearch refuses {document} on every release from Android 16 on")
     assert refused.releases == every
-    found = {item.code: item for item in lint_application(app(named(".v2", "functions.xml")))}
-    assert found["appfunctions-application-level"].releases == every[:3]
-    assert found["appfunctions-no-schema"].releases == every[3:]
-    assert found["appfunctions-bad-scope"].releases == every[3:]
+    findings = {item.code: item for item in lint_application(app(named(".v2", "functions.xml")))}
+    assert findings["appfunctions-application-level"].releases == every[:3]
+    assert findings["appfunctions-no-schema"].releases == every[3:]
+    assert findings["appfunctions-bad-scope"].releases == every[3:]
 
 
 @pytest.mark.parametrize("rule", FILES)
 def test_a_file_that_breaks_a_rule_has_a_finding_and_the_corrected_one_none(rule: str) -> None:
     broken, level, mended = FILES[rule]
-    found = [item for item in lint_text(broken) if item.code == f"appfunctions-{rule}"]
-    assert {item.level for item in found} == {level}
+    findings = [item for item in lint_text(broken) if item.code == f"appfunctions-{rule}"]
+    assert {item.level for item in findings} == {level}
     assert all(
-        item.hint and item.source is not None and item.source.path == "functions.xml" for item in found
+        item.hint and item.source is not None and item.source.path == "functions.xml" for item in findings
     )
     assert rule not in codes_of(lint_text(mended))
 
@@ -258,9 +258,9 @@ APPS: dict[str, tuple[Apps, Level, Apps]] = {
 @pytest.mark.parametrize("rule", APPS)
 def test_an_app_that_breaks_a_rule_has_a_finding_and_the_corrected_one_none(rule: str) -> None:
     broken, level, mended = APPS[rule]
-    found = [item for item in lint_application(broken()) if item.code == f"appfunctions-{rule}"]
-    assert {item.level for item in found} == {level}
-    assert all(item.hint and item.source is not None for item in found)
+    findings = [item for item in lint_application(broken()) if item.code == f"appfunctions-{rule}"]
+    assert {item.level for item in findings} == {level}
+    assert all(item.hint and item.source is not None for item in findings)
     assert rule not in codes_of(lint_application(mended()))
 
 
@@ -333,8 +333,8 @@ def test_the_element_that_is_not_closed_is_the_cause(text: str, line: int, cause
 
 
 def test_every_unknown_tag_of_a_file_is_reported_with_the_releases_that_drop_the_file() -> None:
-    found = lint_text(file_with(extra="<one>1</one><two>2</two>"))
-    reported = [item.message for item in found if item.code == "appfunctions-unknown-tag"]
+    findings = lint_text(file_with(extra="<one>1</one><two>2</two>"))
+    reported = [item.message for item in findings if item.code == "appfunctions-unknown-tag"]
     assert [message.split(">")[0] for message in reported] == ["<one", "<two"]
     assert all("Android 16 QPR1 and Android 16 QPR2" in message for message in reported)
 

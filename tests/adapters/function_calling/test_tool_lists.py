@@ -226,8 +226,8 @@ def test_a_list_of_which_nothing_can_be_read_is_an_error() -> None:
     "a list of numbers": ([1, 2], None),
 })  # fmt: skip
 def test_a_document_is_of_the_format_that_it_is_written_in(document: Json, format_id: str | None) -> None:
-    found = detect_format(source(document), load_formats().values())
-    assert (found.id if found is not None else None) == format_id
+    format_ = detect_format(source(document), load_formats().values())
+    assert (format_.id if format_ is not None else None) == format_id
 
 
 @pytest.mark.requires("corpus")
@@ -243,10 +243,10 @@ def test_declarations_of_googles_own_converter_are_read(case: str) -> None:
 
 
 def test_a_schema_that_is_nested_to_the_limit_is_read() -> None:
-    kept: Json = {"type": "STRING"}
+    schema: Json = {"type": "STRING"}
     for _ in range(25):
-        kept = {"type": "ARRAY", "items": kept}
-    declared = {"name": "deep", "parameters": {"type": "OBJECT", "properties": {"a": kept}}}
+        schema = {"type": "ARRAY", "items": schema}
+    declared = {"name": "deep", "parameters": {"type": "OBJECT", "properties": {"a": schema}}}
     assert tool({"functionDeclarations": [declared]}).id == "deep"
 
 
@@ -258,11 +258,11 @@ def test_a_schema_that_is_nested_to_the_limit_is_read() -> None:
 ])  # fmt: skip
 def test_a_list_that_is_cut_off_is_a_problem_of_its_file(text: str, format_id: str | None) -> None:
     file = SourceFile("tools.json", text.encode())
-    found = detect_format(file)
-    assert (found.id if found is not None else None) == format_id
-    if found is not None:
+    format_ = detect_format(file)
+    assert (format_.id if format_ is not None else None) == format_id
+    if format_ is not None:
         with pytest.raises(InputError, match="not JSON"):
-            found.read_file(file, ReadingContext())
+            format_.read_file(file, ReadingContext())
 
 
 @pytest.mark.parametrize("kind", [{"type": "function"}, ["function"], 3], ids=str)

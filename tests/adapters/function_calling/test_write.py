@@ -179,8 +179,8 @@ def test_words_of_one_vendor_are_not_sent_to_another() -> None:
 
 
 def test_how_strict_a_model_is_loses_nothing_of_the_declaration() -> None:
-    found = facts_of(write(only([RESPONSES]), "anthropic"))
-    assert list(found.values()) == [("notation-dropped", Level.RENAMED)]
+    facts = facts_of(write(only([RESPONSES]), "anthropic"))
+    assert list(facts.values()) == [("notation-dropped", Level.RENAMED)]
 
 
 def test_an_output_of_any_value_is_a_schema_object() -> None:
@@ -194,8 +194,8 @@ def test_an_output_of_any_value_is_a_schema_object() -> None:
 @pytest.mark.parametrize("count", [128, 129])
 @pytest.mark.parametrize(("dialect", "most"), [("openai", 128), ("anthropic", 1_000), ("gemini", 128)])
 def test_a_list_that_an_api_refuses_for_its_length_is_reported(dialect: str, most: int, count: int) -> None:
-    taken = read_schema({"type": "object", "properties": {}})[0]
-    capabilities = tuple(Capability(id=f"do_{number}", input=taken) for number in range(count))
+    input_type = read_schema({"type": "object", "properties": {}})[0]
+    capabilities = tuple(Capability(id=f"do_{number}", input=input_type) for number in range(count))
     writing = write(Provider(protocol="test", capabilities=capabilities), dialect)
     assert len(functions(dialect, tools_of(writing))) == count
     reported = [item.level for item in writing.findings if item.code == "too-many-tools"]
@@ -317,10 +317,10 @@ def test_a_parameter_that_may_be_left_out_is_required_and_takes_null() -> None:
     assert parameters == {**closed, "required": ["title", "count", "places", "until"]}
     check(parameters, is_root=True)
     validate("openai", [{**tool, "parameters": parameters}])
-    found = facts_of(writing, "/capabilities/0/input/")
-    assert found["keywords/additionalProperties"][1] is Level.NARROWED
-    assert found["properties/count/required"][1] is Level.RENAMED
-    assert found["properties/count/type/nullable"][1] is Level.RENAMED
+    facts = facts_of(writing, "/capabilities/0/input/")
+    assert facts["keywords/additionalProperties"][1] is Level.NARROWED
+    assert facts["properties/count/required"][1] is Level.RENAMED
+    assert facts["properties/count/type/nullable"][1] is Level.RENAMED
 
 
 @titled("part", {

@@ -124,5 +124,5 @@ def test_what_droidgate_writes_breaks_no_rule_above_a_note(dialect: str) -> None
     for seed in range(300):
         (artifact,) = write(random_provider(Random(seed)), dialect).artifacts
         # What is wrong with a schema is wrong in the provider.
-        found = [finding for finding in lint(artifact.text) if not finding.code.startswith("schema-")]
-        assert {finding.level for finding in found} <= {Level.NOTE}
+        findings = [finding for finding in lint(artifact.text) if not finding.code.startswith("schema-")]
+        assert {finding.level for finding in findings} <= {Level.NOTE}

@@ -97,8 +97,8 @@ def test_what_mcp_has_no_field_for_is_in_meta() -> None:
     capability = Capability(id="a", version="2", extensions={"other": {"level": 3}})
     more = {"definitions": {"Unused": int64()}, "extensions": {"other": {"flag": True}}}
     document = written(provider_of(capability, **fields, **more))
-    kept = {**fields, "definitions": {"Unused": {"type": "integer"}}, "extensions": {"other": {"flag": True}}}
-    assert document["_meta"] == {"dev.droidgate/provider": kept}
+    data = {**fields, "definitions": {"Unused": {"type": "integer"}}, "extensions": {"other": {"flag": True}}}
+    assert document["_meta"] == {"dev.droidgate/provider": data}
     meta = {"dev.droidgate/tool": {"version": "2", "extensions": {"other": {"level": 3}}}}
     assert document["tools"] == [{"name": "a", "inputSchema": {"type": "object"}, "_meta": meta}]
 
@@ -292,8 +292,8 @@ DIALECTS = ("2025-11-25", "2026-07-28")
 def test_rules_of_a_component_are_in_meta_of_the_list(rules: dict[str, Any], dialect: str) -> None:
     access = ComponentAccess(**rules)
     document = written(Provider(protocol="mcp", access=access), dialect)
-    kept = document.get("_meta", {}).get("dev.droidgate/provider", {})
-    assert kept == ({"access": rules} if rules else {})
+    meta = document.get("_meta", {}).get("dev.droidgate/provider", {})
+    assert meta == ({"access": rules} if rules else {})
     assert read_one(document).access == access
 
 
@@ -306,8 +306,8 @@ def test_rules_of_a_capability_are_in_meta_of_its_tool(rules: dict[str, Any], di
     access = CapabilityAccess(**rules)
     provider = Provider(protocol="mcp", capabilities=(Capability(id="a", access=access),))
     document = written(provider, dialect)
-    kept = document["tools"][0].get("_meta", {}).get("dev.droidgate/tool", {})
-    assert kept == ({"access": rules} if rules else {})
+    meta = document["tools"][0].get("_meta", {}).get("dev.droidgate/tool", {})
+    assert meta == ({"access": rules} if rules else {})
     assert read_one(document).capabilities[0].access == access
 
 

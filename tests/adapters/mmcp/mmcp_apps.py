@@ -44,8 +44,8 @@ def component_xml(
 ) -> str:
     filters = "".join(f'<action android:name="{item}"/>' for item in actions)
     filters += "".join(f'<category android:name="{item}"/>' for item in categories)
-    kept = f'<meta-data android:name="mMCP_manifest" {meta_data}/>' if meta_data is not None else ""
-    inner = f"<intent-filter>{filters}</intent-filter>{kept}"
+    xml = f'<meta-data android:name="mMCP_manifest" {meta_data}/>' if meta_data is not None else ""
+    inner = f"<intent-filter>{filters}</intent-filter>{xml}"
     return f'<{element} android:name=".Tools" {attributes}>{inner}</{element}>'
 
 

@@ -99,12 +99,12 @@ def test_known_answers_to_calls_are_read() -> None:
 
 
 def test_known_answers_to_broadcasts_are_read() -> None:
-    known = corpus_json("derived__broadcast-discovery-and-invoke.json")
-    extras = {key: kept["value"] for key, kept in known["discovery"]["result_extras"].items()}
-    package, _, component = known["discovery"]["component"].partition("/")
+    answers = corpus_json("derived__broadcast-discovery-and-invoke.json")
+    extras = {key: extra["value"] for key, extra in answers["discovery"]["result_extras"].items()}
+    package, _, component = answers["discovery"]["component"].partition("/")
     provider = read_discovery(
         extras, ReadingContext(strict=True), place=Place(path="a"), package=package, component=component
     )
     assert [item.id for item in provider.capabilities] == ["getWeather"]
-    data = known["invoke"]["result_data"]
+    data = answers["invoke"]["result_data"]
     assert read_broadcast_result(-1, data, ReadingContext()).values == {"text": data}

@@ -149,9 +149,9 @@ def test_a_manifest_breaks_or_keeps_a_rule(rule: str, breaks: Json, keeps: Json)
 
 @titled(("rule", "breaks"), COMPONENTS)
 def test_a_component_breaks_a_rule(rule: str, breaks: str) -> None:
-    found = [item for item in lint_app(breaks) if item.code == rule]
-    assert found
-    assert all(item.source is not None and item.source.line for item in found)
+    findings = [item for item in lint_app(breaks) if item.code == rule]
+    assert findings
+    assert all(item.source is not None and item.source.line for item in findings)
 
 
 def test_a_whole_app_keeps_every_rule() -> None:
@@ -190,9 +190,9 @@ def test_a_manifest_of_a_string_resource_is_as_long_as_its_text_and_one_of_a_raw
 ) -> None:
     escaped = TOO_LONG.replace('"', '\\"')
     strings = {"res/values/s.xml": f'<resources><string name="tools">{escaped}</string></resources>'}
-    found = lint_app(component_xml(f'{reference}="@string/tools"'), **strings)
-    assert [item.code for item in found] == ["mmcp-manifest-length"]
-    assert "32,769 characters; Android 15 and later refuse" in found[0].message
+    findings = lint_app(component_xml(f'{reference}="@string/tools"'), **strings)
+    assert [item.code for item in findings] == ["mmcp-manifest-length"]
+    assert "32,769 characters; Android 15 and later refuse" in findings[0].message
     shorter = {"res/values/s.xml": strings["res/values/s.xml"].replace("xx", "x", 1)}
     assert lint_app(component_xml(f'{reference}="@string/tools"'), **shorter) == ()
     raw = {"res/raw/tools.json": TOO_LONG}
@@ -204,15 +204,15 @@ def test_a_component_that_is_not_a_tool_is_not_looked_at() -> None:
 
 
 def test_every_rule_has_a_manifest_that_breaks_it() -> None:
-    shown = {rule for rule, *_ in MANIFESTS.values()} | {rule for rule, _ in COMPONENTS.values()}
-    assert {rule for rule in shown if rule.startswith("mmcp-")} == RULES.keys()
+    rules = {rule for rule, *_ in MANIFESTS.values()} | {rule for rule, _ in COMPONENTS.values()}
+    assert {rule for rule in rules if rule.startswith("mmcp-")} == RULES.keys()
 
 
 def test_unknown_keys_are_reported_in_their_order_and_by_escaped_pointers() -> None:
     keys = [f"k{number}/~" for number in range(20)]
-    found = lint_json(manifest_of({**GREET, **dict.fromkeys(keys, 1)}, **dict.fromkeys(keys, 1)))
+    findings = lint_json(manifest_of({**GREET, **dict.fromkeys(keys, 1)}, **dict.fromkeys(keys, 1)))
     expected = [key.replace("~", "~0").replace("/", "~1") for key in keys]
-    assert [item.pointer for item in found] == [
+    assert [item.pointer for item in findings] == [
         *(f"/{item}" for item in expected),
         *(f"/tools/0/{item}" for item in expected),
     ]

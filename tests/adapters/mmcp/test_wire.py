@@ -195,9 +195,9 @@ def test_an_answer_to_discovery_is_read_by_its_row(
     extras: dict[str, Json], inputs: dict[str, Type], rows: list[str]
 ) -> None:
     context = ReadingContext()
-    found = discover(extras, context).capabilities
-    assert [(item.id, item.input) for item in found] == list(inputs.items())
-    assert [item.description for item in found] == [extras.get(f"{item.id}.description") for item in found]
+    tools = discover(extras, context).capabilities
+    assert [(item.id, item.input) for item in tools] == list(inputs.items())
+    assert [item.description for item in tools] == [extras.get(f"{item.id}.description") for item in tools]
     assert [finding.rule for finding in context.findings] == rows
 
 

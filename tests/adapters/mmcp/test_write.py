@@ -227,12 +227,12 @@ def test_a_dialect_that_is_not_written_is_refused() -> None:
 
 def test_numbers_are_written_digit_for_digit() -> None:
     exact = Decimal("0.1000000000000000000000000000001")
-    taken = ObjectType(keywords={"default": {"a": exact, "b": [10**30, 1e300], "c": {}}})
-    writing = write(provider_of(Capability(id="a", input=taken)), "1.0")
+    input_type = ObjectType(keywords={"default": {"a": exact, "b": [10**30, 1e300], "c": {}}})
+    writing = write(provider_of(Capability(id="a", input=input_type)), "1.0")
     for item in writing.artifacts:
         assert str(exact) in item.text
         assert str(10**30) in item.text
-    assert read_back(writing).capabilities[0].input == taken
+    assert read_back(writing).capabilities[0].input == input_type
 
 
 @titled(("provider", "place", "written", "codes"), {
@@ -263,10 +263,10 @@ def provider_with_manifest_of(length: int, dialect: str, filler: str = "x") -> P
 def meta_data(writing: Writing) -> str:
     tree = {"AndroidManifest.xml": artifact(writing, "AndroidManifest.xml").encode()}
     (component,) = application_from_tree(tree).of_kind("activity")
-    kept = component.find_meta_data("mMCP_manifest")
-    assert kept is not None
-    assert isinstance(kept.value, str)
-    return kept.value
+    meta_data = component.find_meta_data("mMCP_manifest")
+    assert meta_data is not None
+    assert isinstance(meta_data.value, str)
+    return meta_data.value
 
 
 @pytest.mark.parametrize("dialect", STATIC)
@@ -276,8 +276,8 @@ def test_a_manifest_is_written_up_to_the_length_that_android_15_takes(dialect: s
     room = provider_with_manifest_of(32_768, dialect, escaped)
     text = room.capabilities[0].description or ""
     longest = provider_of(Capability(id="a", description=text.replace(escaped, filler)))
-    kept = meta_data(write(longest, dialect))
-    assert len(kept.encode("utf-16-le")) == 2 * 32_768
+    stored = meta_data(write(longest, dialect))
+    assert len(stored.encode("utf-16-le")) == 2 * 32_768
     longer = provider_of(Capability(id="a", description=f"{longest.capabilities[0].description}x"))
     with pytest.raises(WriteError, match=r"'value' of <meta-data> mMCP_manifest has 32,769 char") as raised:
         write(longer, dialect)
@@ -341,8 +341,8 @@ def compiled(text: str, dialect: str, folder: Path) -> tuple[list[tuple[str, dic
     strings = '<resources><string name="x">x</string></resources>'
     files = {"AndroidManifest.xml": artifact(writing, "AndroidManifest.xml"), "res/values/s.xml": strings}
     elements = [
-        (name, {key: value.in_a_bundle() for key, value in kept.items()})
-        for name, kept in elements_of_xml(compile_application(files, folder)["AndroidManifest.xml"])
+        (name, {key: value.in_a_bundle() for key, value in attributes.items()})
+        for name, attributes in elements_of_xml(compile_application(files, folder)["AndroidManifest.xml"])
         if name in {"activity", "service", "receiver", "action", "category", "meta-data"}
     ]
     return elements, writing
@@ -355,12 +355,12 @@ def test_the_compiled_value_is_the_json_that_was_meant(
     text: str, dialect: str, key: str, tmp_path: Path
 ) -> None:
     elements, writing = compiled(text, dialect, tmp_path)
-    (value,) = [kept["value"] for name, kept in elements if name == "meta-data"]
+    (value,) = [item["value"] for name, item in elements if name == "meta-data"]
     manifest = json.loads(value)
     assert manifest == json.loads(artifact(writing, "mmcp_manifest.json"))
     (tool,) = manifest["tools"]
     assert (manifest[key], tool["name"], tool["description"]) == (text, text, text)
-    descriptions = {name: kept["description"] for name, kept in tool["parameters"]["properties"].items()}
+    descriptions = {name: item["description"] for name, item in tool["parameters"]["properties"].items()}
     assert descriptions == dict.fromkeys(NAMES, text)
 
 
@@ -383,5 +383,5 @@ def test_the_compiled_component_is_as_sections_2_and_3_ask(
     dialect: str, expected: list[tuple[str, str]], tmp_path: Path
 ) -> None:
     elements, _ = compiled("Greets", dialect, tmp_path)
-    assert [(name, kept["name"]) for name, kept in elements] == expected
+    assert [(name, attributes["name"]) for name, attributes in elements] == expected
     assert elements[0][1]["exported"] is True

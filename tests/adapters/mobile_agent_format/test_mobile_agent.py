@@ -302,13 +302,13 @@ WRITTEN = st.fixed_dictionaries(
 
 @given(value=WRITTEN | NEARLY | JSON_VALUES)
 def test_any_value_is_a_command_or_an_input_error_with_a_hint(value: Json) -> None:
-    found: AgentCommand | InputError
+    result: AgentCommand | InputError
     try:
-        found = read_command(value, "here")
+        result = read_command(value, "here")
     except InputError as error:
-        found = error
-    if isinstance(found, InputError):
-        assert (found.place, bool(found.hint)) == ("here", True)
+        result = error
+    if isinstance(result, InputError):
+        assert (result.place, bool(result.hint)) == ("here", True)
     else:
-        assert found.command.id in {"tap", "wait"}
-        assert isinstance(found.arguments, dict)
+        assert result.command.id in {"tap", "wait"}
+        assert isinstance(result.arguments, dict)

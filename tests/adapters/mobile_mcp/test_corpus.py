@@ -121,7 +121,7 @@ def test_the_prototype_s_capabilities_are_read_whole() -> None:
     assert (today.input, today.output) == (ObjectType(), None)
     assert query.input == record({"date": required(properties_of(query.input)["date"].type)})
     kinds = [
-        {name: kept.type.kind for name, kept in properties_of(side).items()}
+        {name: property_.type.kind for name, property_ in properties_of(side).items()}
         for side in (query.input, query.output)
     ]
     assert kinds == [{"date": "string"}, {"date": "string", "has_clocked_in": "boolean"}]
@@ -144,8 +144,8 @@ def test_an_app_made_by_a_tool_means_the_same_when_written_again(name: str) -> N
 @pytest.mark.parametrize("commit", VERSIONS)
 def test_the_specification_s_request_is_read_strictly(commit: str) -> None:
     text = (folder() / f"{SPEC}sample-request@{commit}.json").read_text(encoding="utf-8")
-    for given in (text, {"mobile-mcp-request": text}):
-        request = read_request(given, ReadingContext(strict=True))
+    for document in (text, {"mobile-mcp-request": text}):
+        request = read_request(document, ReadingContext(strict=True))
         assert (request.dialect.id, request.request_id) == (VERSIONS[commit], "UUID")
         assert request.capability_id == "CAPABILITY_ID"
         assert request.arguments == {"name1": "VALUE1", "name2": "VALUE2"}
@@ -186,8 +186,8 @@ def test_a_call_of_the_prototype_is_read_strictly(
     name: str, carrier: str, dialect: str, capability: str, date: str | None, outputs: Json
 ) -> None:
     call = corpus_json(f"derived__{name}.json")
-    given = call.get("extras") or call.get("data")
-    request = read_request(given, ReadingContext(strict=True), carrier=carrier)  # type: ignore[arg-type]
+    extras = call.get("extras") or call.get("data")
+    request = read_request(extras, ReadingContext(strict=True), carrier=carrier)  # type: ignore[arg-type]
     assert (request.dialect.id, request.request_id, request.capability_id) == (dialect, ID, capability)
     assert request.arguments == ({} if date is None else {"date": date})
     response = answer(call.get("callback_fill_in_extras") or call.get("reply_data"), carrier)

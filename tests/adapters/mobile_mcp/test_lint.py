@@ -264,8 +264,8 @@ def test_only_the_rule_that_an_app_breaks_is_reported(rule: str) -> None:
     ('value="@string/lamp"', "@string/lamp, which is not among the resources"),
 ])  # fmt: skip
 def test_a_name_that_is_not_a_text_is_called_what_it_is(value: str, reported: str) -> None:
-    found = lint_app(service(NAME.replace('value="Lamp"', value), DESCRIPTION, CAPABILITIES), files=FILES)
-    assert [reported in item.message for item in found if item.code == "mobile-mcp-tool-name-text"] == [True]
+    items = lint_app(service(NAME.replace('value="Lamp"', value), DESCRIPTION, CAPABILITIES), files=FILES)
+    assert [reported in item.message for item in items if item.code == "mobile-mcp-tool-name-text"] == [True]
 
 
 def test_a_place_is_the_line_of_the_element() -> None:
@@ -295,12 +295,12 @@ def test_a_file_written_in_1_0_follows_every_must_of_the_specification(
     writing = write(Provider(protocol="test", package="a.b", capabilities=(Capability(id="c"),)), dialect)
     tree = {item.path: item.text.encode() for item in writing.artifacts}
     assert FORMAT.lint_application is not None
-    found = FORMAT.lint_application(application_from_tree(tree))
-    errors = {item.code for item in found if item.level is Level.ERROR}
+    findings = FORMAT.lint_application(application_from_tree(tree))
+    errors = {item.code for item in findings if item.level is Level.ERROR}
     assert errors == {f"mobile-mcp-{rule}" for rule in broken}
 
 
 def test_a_descriptor_that_is_elsewhere_in_the_app_is_named() -> None:
-    found = lint_app(service(*GOOD), files={"res/raw/mcp_capabilities.xml": FULL})
-    (finding,) = (item for item in found if item.code == "mobile-mcp-descriptor-file")
+    findings = lint_app(service(*GOOD), files={"res/raw/mcp_capabilities.xml": FULL})
+    (finding,) = (item for item in findings if item.code == "mobile-mcp-descriptor-file")
     assert finding.message == "@xml/mcp_capabilities does not exist, but the app has @raw/mcp_capabilities"

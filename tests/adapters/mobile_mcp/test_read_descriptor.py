@@ -53,8 +53,8 @@ def test_a_part_in_another_place_or_in_a_namespace_is_reported_and_kept(element:
     assert (finding.rule, finding.pointer) == ("M67", f"/mobile-mcp-capabilities{pointer}")
     (provider,) = reading.providers
     assert all(item.input == ObjectType() for item in provider.capabilities)
-    kept = provider.model_dump_json()
-    assert any(f'"tag":"{tag}"' in kept for tag in ("param", "capability", "{urn:x}capability"))
+    document = provider.model_dump_json()
+    assert any(f'"tag":"{tag}"' in document for tag in ("param", "capability", "{urn:x}capability"))
     assert bool(provider.capabilities) is element.startswith("<capability ")
 
 
@@ -71,11 +71,11 @@ def test_a_root_in_a_namespace_is_refused_by_its_full_name() -> None:
 def test_a_type_word_and_its_synonyms_are_one_kind_in_any_case(word: str, kind: str) -> None:
     for written_as in (word, word.upper(), word.title()):
         capability = capability_of(CAPABILITY.format(f"<input>{PARAM.replace('string', written_as)}</input>"))
-        kept = properties_of(capability.input)["x"].type
-        assert kept.kind == kind
+        type_ = properties_of(capability.input)["x"].type
+        assert type_.kind == kind
         written = {"string": "string", "boolean": "boolean", "int64": "integer", "double": "number"}[kind]
         fact = "word" if word == "short" else "word-as-written"
-        assert kept.extensions == ({} if written_as == written else {"mobile-mcp": {fact: written_as}})
+        assert type_.extensions == ({} if written_as == written else {"mobile-mcp": {fact: written_as}})
 
 
 @pytest.mark.parametrize(("word", "kind"), [
@@ -247,8 +247,8 @@ def test_the_first_of_two_equal_ids_and_names_counts_and_the_other_is_kept() -> 
     assert properties_of(capability.input)["x"].type.description == "first"
     again = {"id": "c", "description": "again", "version": "2"}
     assert provider.extensions["mobile-mcp"]["elements"] == [{"tag": "capability", "attributes": again}]
-    kept = capability.extensions["mobile-mcp"]["input"]["elements"]
-    assert kept[0]["attributes"]["description"] == "second"
+    elements = capability.extensions["mobile-mcp"]["input"]["elements"]
+    assert elements[0]["attributes"]["description"] == "second"
     assert rows_of(reading) == ["M61", "M61"]
     assert {finding.level for finding in reading.findings} == {Level.DROPPED}
 

@@ -203,9 +203,9 @@ def test_every_served_dialect_is_written_as_its_own_reader_and_section_3_1_have_
     extras = write_request(dialect, "u-1", "dim", {"percent": 5})
     ((extra, text),) = extras.items()
     document = json.loads(text)
-    kept: Json = '{"percent":5}' if dialect.id.startswith("MM") else {"percent": 5}
+    arguments: Json = '{"percent":5}' if dialect.id.startswith("MM") else {"percent": 5}
     key = "args" if dialect.id in {"S0", "MM-4", "MM-6-args"} else "input"
-    request = {"id": "u-1", "capability": {"id": "dim", key: kept}}
+    request = {"id": "u-1", "capability": {"id": "dim", key: arguments}}
     if dialect.id in {"S0", "S1"}:
         assert extra == SPEC_EXTRA
         assert document == {"mobile-mcp-request": {"version": "1.0", "request": request}}

@@ -68,13 +68,13 @@ def test_a_written_app_is_as_its_golden_files(dialect: str, golden: Golden) -> N
 
 def test_the_manifest_is_as_section_1_1_has_it() -> None:
     root = etree.fromstring(artifact(write(LAMP), "AndroidManifest.xml").encode())
-    (kept,) = root.findall("application/service")
-    assert (root.get("package"), kept.get(f"{ANDROID}exported")) == ("com.example.lamp", "true")
-    actions = [item.get(f"{ANDROID}name") for item in kept.findall("intent-filter/action")]
+    (service,) = root.findall("application/service")
+    assert (root.get("package"), service.get(f"{ANDROID}exported")) == ("com.example.lamp", "true")
+    actions = [item.get(f"{ANDROID}name") for item in service.findall("intent-filter/action")]
     assert actions == ["mobile.mcp.SERVICE"]
     entries = [
         tuple(item.get(f"{ANDROID}{word}") for word in ("name", "value", "resource"))
-        for item in kept.findall("meta-data")
+        for item in service.findall("meta-data")
     ]
     assert entries == [
         ("mobile.mcp.tool.name", "@string/mobile_mcp_tool_name", None),
@@ -157,20 +157,20 @@ def test_a_descriptor_written_again_in_its_dialect_means_the_same(text: str) -> 
 
 def facts_of_document(text: str) -> set[tuple[str, str, str]]:
     """Every attribute and text of a document with the path to it, in any order."""
-    found: set[tuple[str, str, str]] = set()
+    facts: set[tuple[str, str, str]] = set()
 
     def walk(element: etree._Element, path: str) -> None:
         key = element.get("id") or element.get("name") or ""
         here = f"{path}/{element.tag!s}[{key}]"
-        found.add((here, "", ""))
-        found.update((here, str(name), str(value)) for name, value in element.attrib.items())
+        facts.add((here, "", ""))
+        facts.update((here, str(name), str(value)) for name, value in element.attrib.items())
         texts = [element.text or "", *(child.tail or "" for child in element)]
-        found.update((here, "text", text.strip()) for text in texts if text.strip())
+        facts.update((here, "text", text.strip()) for text in texts if text.strip())
         for child in element:
             walk(child, here)
 
     walk(etree.fromstring(text.encode()), "")
-    return found
+    return facts
 
 
 @pytest.mark.parametrize("name", sorted(STRANGE_DESCRIPTORS.keys() - {"hard texts", "prototype"}))
@@ -288,9 +288,9 @@ WILD_VALUES = st.recursive(
 @given(st.dictionaries(st.sampled_from(FACT_NAMES), WILD_VALUES))
 def test_wild_facts_are_written_or_dropped(facts: dict[str, Json]) -> None:
     extensions = {"mobile-mcp": facts} if facts else {}
-    kept = required(string(description="X", extensions=extensions), extensions=extensions)
+    property_ = required(string(description="X", extensions=extensions), extensions=extensions)
     capability = Capability(
-        id="c", description="C", version="1", input=record({"x": kept}), extensions=extensions
+        id="c", description="C", version="1", input=record({"x": property_}), extensions=extensions
     )
     provider = with_facts().model_copy(update={"extensions": extensions, "capabilities": (capability,)})
     writing = write(provider)
@@ -301,10 +301,10 @@ def test_wild_facts_are_written_or_dropped(facts: dict[str, Json]) -> None:
 @pytest.mark.parametrize("character", ["a", "é", "\U0001f600"])
 def test_a_text_that_android_cannot_store_is_cut_and_reported(character: str) -> None:
     text = character * 40_000
-    taken = record({"x": required(string(description=text))})
+    input_type = record({"x": required(string(description=text))})
     capabilities = (
-        Capability(id="c", description=text, version="1", input=taken),
-        Capability(id="d", description="D", version="1", input=taken, output=taken),
+        Capability(id="c", description=text, version="1", input=input_type),
+        Capability(id="d", description="D", version="1", input=input_type, output=input_type),
     )
     changes = {"description": text, "capabilities": capabilities, "component": ".MobileMcpToolService"}
     provider = LAMP.model_copy(update=changes)
@@ -321,9 +321,9 @@ def test_a_text_that_android_cannot_store_is_cut_and_reported(character: str) ->
     # What a manifest may hold since Android 15 (reference: android.content.res.Element, 32768 characters).
     of_manifest = len((writing.provider.description or "").encode("utf-16-le", "surrogatepass")) // 2
     assert of_manifest in {32_767, 32_768}
-    kept = writing.provider.capabilities[0].description or ""
-    assert kept.endswith("…")
-    units = len(kept.encode("utf-16", "surrogatepass")) // 2
+    description = writing.provider.capabilities[0].description or ""
+    assert description.endswith("…")
+    units = len(description.encode("utf-16", "surrogatepass")) // 2
     assert 32_000 < units * (1 if character == "a" else 3) < 100_000
     assert_same_declaration(writing.provider, read_back(writing))
 
@@ -364,9 +364,9 @@ def test_another_spelling_is_at_most_renamed(text: str, target: str) -> None:
 @pytest.mark.parametrize("target", TARGETS)
 def test_how_the_manifest_names_things_is_at_most_renamed(target: str) -> None:
     other = CAPABILITIES.replace("mcp_capabilities", "other")
-    named = service(NAME, DESCRIPTION, other, attributes='android:exported="true"')
-    named = named.replace("</intent-filter>", '<category android:name="a.CATEGORY"/></intent-filter>')
-    lost = facts_lost(descriptor(capability_xml("")), target, named, attributes='android:permission="a.P"')
+    manifest = service(NAME, DESCRIPTION, other, attributes='android:exported="true"')
+    manifest = manifest.replace("</intent-filter>", '<category android:name="a.CATEGORY"/></intent-filter>')
+    lost = facts_lost(descriptor(capability_xml("")), target, manifest, attributes='android:permission="a.P"')
     assert {item.pointer.rpartition("/")[2] for item in lost} == {"application-access", "filters", "resource"}
     assert {item.level for item in lost} == {Level.RENAMED}
 
@@ -374,8 +374,8 @@ def test_how_the_manifest_names_things_is_at_most_renamed(target: str) -> None:
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("word", ["date", "short", "enum"])
 def test_a_type_word_that_means_more_is_reported(word: str, target: str) -> None:
-    found = facts_lost(descriptor(capability_xml(param(word))), target)
-    (lost,) = [item for item in found if item.pointer.endswith("/word")]
+    findings = facts_lost(descriptor(capability_xml(param(word))), target)
+    (lost,) = [item for item in findings if item.pointer.endswith("/word")]
     assert CONVERSION_LEVELS.index(lost.level) > CONVERSION_LEVELS.index(Level.RENAMED)
 
 
@@ -463,8 +463,8 @@ def test_a_device_gives_the_texts_that_were_written(dialect: str, tmp_path: Path
     ]
     expected: list[tuple[str, dict[str, str]]] = []
     for item in writing.provider.capabilities:
-        named = {"id": item.id, "description": item.description or "", "version": item.version or ""}
-        expected.append(("capability", named))
+        attributes = {"id": item.id, "description": item.description or "", "version": item.version or ""}
+        expected.append(("capability", attributes))
         if properties_of(item.input):
             expected.append(("input", {}))
         for name, kept in properties_of(item.input).items():
@@ -480,7 +480,7 @@ def test_a_device_gives_the_texts_that_were_written(dialect: str, tmp_path: Path
 def description_of(archive: dict[str, bytes]) -> str | None:
     """Return the description of the only capability."""
     elements = elements_of_xml(archive["res/xml/mcp_capabilities.xml"])
-    (text,) = [kept["description"].text for tag, kept in elements if tag == "capability"]
+    (text,) = [attributes["description"].text for tag, attributes in elements if tag == "capability"]
     return text
 
 
@@ -498,6 +498,6 @@ def test_longer_texts_are_lost_by_the_compiler_which_is_why_they_are_cut(tmp_pat
     archive = compile_application(files, tmp_path)
     assert description_of(archive) == "STRING_TOO_LARGE"
     elements = elements_of_xml(archive["AndroidManifest.xml"])
-    values = [kept["value"].text for tag, kept in elements if tag == "meta-data" and "value" in kept]
+    values = [facts["value"].text for tag, facts in elements if tag == "meta-data" and "value" in facts]
     assert "n" * 32_767 + "…" in values
     assert read_back(writing).name == "n" * 32_767 + "…"

@@ -73,8 +73,8 @@ def service(
 
 def manifest(*components: str, attributes: str = "") -> str:
     inside = "".join(components)
-    kept = f"<application {attributes}>{inside}</application>"
-    return f'<manifest {NAMESPACE} package="com.example.lamp">{kept}</manifest>'
+    application = f"<application {attributes}>{inside}</application>"
+    return f'<manifest {NAMESPACE} package="com.example.lamp">{application}</manifest>'
 
 
 def application(

@@ -40,10 +40,10 @@ package="org.example.tools">
 
 
 def service(*actions: str, meta: str = "", name: str = ".Tools", more: str = "") -> str:
-    named = "".join(f'<action android:name="{action}"/>' for action in actions)
+    elements = "".join(f'<action android:name="{action}"/>' for action in actions)
     return (
         f'<service android:name="{name}" android:exported="true" {more}>'
-        f"<intent-filter>{named}</intent-filter>{meta}</service>"
+        f"<intent-filter>{elements}</intent-filter>{meta}</service>"
     )
 
 

@@ -243,12 +243,12 @@ def test_what_only_a_build_knows_of_settings_is_reported_with_its_line(statement
     "a folder of libraries is not a project": ("implementation fileTree(dir: 'libs')", []),
 })  # fmt: skip
 def test_the_dependencies_that_go_into_an_app_are_read(statement: str, expected: list[str]) -> None:
-    found = read_dependencies(f"dependencies {{\n{statement}\n}}")
-    assert found.unread == ()
+    dependencies = read_dependencies(f"dependencies {{\n{statement}\n}}")
+    assert dependencies.unread == ()
     assert [
-        f"{project.path or project.accessor} {project.variant}".strip() for project in found.projects
+        f"{project.path or project.accessor} {project.variant}".strip() for project in dependencies.projects
     ] == expected
-    assert all(project.line == 2 for project in found.projects)
+    assert all(project.line == 2 for project in dependencies.projects)
 
 
 @pytest.mark.parametrize("statement", [
@@ -257,9 +257,9 @@ def test_the_dependencies_that_go_into_an_app_are_read(statement: str, expected:
     'if (flag) implementation(project(":x"))', 'implementation(flag ? project(":x") : project(other))',
 ])  # fmt: skip
 def test_what_only_a_build_knows_of_dependencies_is_reported_with_its_line(statement: str) -> None:
-    found = read_dependencies(f"dependencies {{\n{statement}\n}}")
-    assert found.projects == ()
-    assert [item.line for item in found.unread] == [2]
+    dependencies = read_dependencies(f"dependencies {{\n{statement}\n}}")
+    assert dependencies.projects == ()
+    assert [item.line for item in dependencies.unread] == [2]
 
 
 @titled(("header", "expected", "unread"), {
@@ -276,8 +276,8 @@ def test_the_android_part_of_a_multiplatform_module_is_read(
     header: str, expected: list[str], unread: int
 ) -> None:
     text = f'kotlin {{ sourceSets {{ {header} {{ implementation(project(":a")) }} }} }}'
-    found = read_dependencies(text)
-    assert ([project.path for project in found.projects], len(found.unread)) == (expected, unread)
+    read = read_dependencies(text)
+    assert ([project.path for project in read.projects], len(read.unread)) == (expected, unread)
 
 
 @given(st.text(alphabet="{}()[]\"'/*\\\n;=$ +,.:projectincludm\t", max_size=200))

@@ -80,7 +80,7 @@ def _component(application: Application, item: Component) -> tuple[object, ...]:
         item.kind,
         application.qualified_name(item) if item.name else "",
         (item.exported, item.enabled, item.permission, item.label, item.description),
-        sorted((sorted(kept.actions), sorted(kept.categories)) for kept in item.filters),
+        sorted((sorted(filter_.actions), sorted(filter_.categories)) for filter_ in item.filters),
         sorted(map(_meta, item.meta_data)),
         sorted(map(_meta, item.properties)),
         sorted(attributes.items()),

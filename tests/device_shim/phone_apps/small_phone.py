@@ -89,9 +89,9 @@ class SmallContext:
         files = {path.relative_to(main).as_posix(): path.read_bytes() for path in paths}
         application = application_from_tree(files)
         for component in application.components:
-            found = component.find_meta_data(name)
-            if application.qualified_name(component) == class_name and found is not None:
-                return found.value if isinstance(found.value, str) else None
+            meta_data = component.find_meta_data(name)
+            if application.qualified_name(component) == class_name and meta_data is not None:
+                return meta_data.value if isinstance(meta_data.value, str) else None
         return None
 
     def read_shared_file(self, path: str) -> bytes | None:

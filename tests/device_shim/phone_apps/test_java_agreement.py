@@ -210,9 +210,9 @@ def _broadcast(phone: SmallPhone, tool: str | None, params: str | None) -> str:
     extras = {name: value for name, value in (("tool", tool), ("params", params)) if value is not None}
     intent = Intent("com.example.ACTION_MMCP_INVOKE", extras=Bundle.of_strings(extras))
     (receiver,) = WeatherApp.RECEIVERS.values()
-    found = receiver(phone.context(WeatherApp.PACKAGE)).on_receive(intent, BroadcastResult())
-    assert isinstance(found, BroadcastResult)
-    return str(found.data)
+    result = receiver(phone.context(WeatherApp.PACKAGE)).on_receive(intent, BroadcastResult())
+    assert isinstance(result, BroadcastResult)
+    return str(result.data)
 
 
 _GOOD = {"path": "a.pdf", "format": "png", "paths": ["a", "b"], "output_name": "x", "query": "q"}

@@ -74,9 +74,9 @@ def ask_clock_in(phone: SmallPhone, text: str | None) -> Any:
 def is_clocked_in(phone: SmallPhone) -> bool:
     output = ask_clock_in(phone, request("query_clock_in"))["capability"]["output"]
     assert output[0] == {"name": "date", "type": "string", "value": TODAY}
-    found: bool = output[1]["value"]
-    assert output[1] == {"name": "has_clocked_in", "type": "boolean", "value": found}
-    return found
+    value: bool = output[1]["value"]
+    assert output[1] == {"name": "has_clocked_in", "type": "boolean", "value": value}
+    return value
 
 
 def add(phone: SmallPhone, handle: Handle, points: Any, player: Any = "Ada", uid: int = 10_100) -> Any:
@@ -86,8 +86,8 @@ def add(phone: SmallPhone, handle: Handle, points: Any, player: Any = "Ada", uid
 def total(phone: SmallPhone, handle: Handle, uid: int = 10_100) -> int:
     output = ask(phone, handle, request("read_total", {"player": "Ada"}), uid)["capability"]["output"]
     assert output[0] == {"name": "player", "type": "string", "value": "Ada"}
-    found: int = output[1]["value"]
-    return found
+    value: int = output[1]["value"]
+    return value
 
 
 def test_a_day_that_is_clocked_in_is_found_again_by_a_new_process(phone: SmallPhone) -> None:
@@ -152,22 +152,22 @@ def test_the_answer_is_called_as_the_request_was(phone: SmallPhone) -> None:
 def test_a_started_request_is_answered_through_its_pending_intent_only(phone: SmallPhone) -> None:
     sent: list[Intent] = []
     phone.pending["callback"] = sent.append
-    asked = Bundle.of_strings({"mobile-mcp-request": request("clock_in_today")})
-    for extras in (asked, asked.with_extra("mcp_callback", Extra("string", "callback"))):
+    request_extras = Bundle.of_strings({"mobile-mcp-request": request("clock_in_today")})
+    for extras in (request_extras, request_extras.with_extra("mcp_callback", Extra("string", "callback"))):
         clock_in(phone).on_start_command(Intent(extras=extras))
     assert (sent, phone.files.get(CLOCK_IN, {})) == ([], {})
-    extras = asked.with_extra("mcp_callback", Extra("pending-intent", "callback"))
+    extras = request_extras.with_extra("mcp_callback", Extra("pending-intent", "callback"))
     clock_in(phone).on_start_command(Intent(extras=extras))
     (answer,) = sent
     assert "Clocked in for today" in str(answer.extras.get_string("mobile-mcp-response"))
 
 
 def test_what_an_assistant_asked_before_it_left_is_recorded(phone: SmallPhone) -> None:
-    asked = Bundle.of_strings({"mobile-mcp-request": request("clock_in_today")})
-    bind(clock_in(phone))(Message(1, asked, "nobody"))
+    request_extras = Bundle.of_strings({"mobile-mcp-request": request("clock_in_today")})
+    bind(clock_in(phone))(Message(1, request_extras, "nobody"))
     assert is_clocked_in(phone)
     phone.files.clear()
-    extras = asked.with_extra("mcp_callback", Extra("pending-intent", "withdrawn"))
+    extras = request_extras.with_extra("mcp_callback", Extra("pending-intent", "withdrawn"))
     clock_in(phone).on_start_command(Intent(extras=extras))
     assert is_clocked_in(phone)
 

@@ -76,8 +76,8 @@ def test_a_note_is_kept_as_it_was_sent(phone: SmallPhone) -> None:
 def test_a_reminder_is_one_of_two(phone: SmallPhone) -> None:
     near = {"schemaType": ["dev.droidgate.sample.notes.Reminder$AtPlace"], "place": ["home"]}
     with_radius = {**near, "radiusMeters": [50]}
-    found = only(run(phone, "createNote", title=["a"], reminder=[with_radius]))
-    assert found["reminder"] == [{"place": ["home"], "radiusMeters": [50.0]}]
+    note = only(run(phone, "createNote", title=["a"], reminder=[with_radius]))
+    assert note["reminder"] == [{"place": ["home"], "radiusMeters": [50.0]}]
     assert refused(phone, "createNote", title=["a"], reminder=[{**near, "radiusMeters": [49.9]}]) == (
         1001,
         '"reminder.radiusMeters" must be a number from 50.0 to 5000.0',

@@ -77,8 +77,8 @@ def launch(system: AndroidSystem, package: str) -> None:
 
 
 def text_of(system: AndroidSystem, entry: str) -> str:
-    (found,) = [node for node in nodes_of(system) if str(node.get("resource-id")).endswith(f":id/{entry}")]
-    return str(found.get("text"))
+    (element,) = [node for node in nodes_of(system) if str(node.get("resource-id")).endswith(f":id/{entry}")]
+    return str(element.get("text"))
 
 
 def texts(system: AndroidSystem) -> list[str | None]:
@@ -170,8 +170,8 @@ def test_the_prototype_s_forms_reach_the_prototype(agent: Agent, way: str, diale
     arguments: dict[str, Any] = {"date": "2026-02-24", "nested": {"a": [1]}}
     text = request_text("x", arguments, dialect=dialect, request_id="7f3c")
     assert isinstance(json.loads(text)["capability"]["input"], str)
-    found = json.loads(getattr(agent, way)(PROTOTYPE, text, dialect=dialect))
-    assert found == {"id": "7f3c", "capability": {"id": "x", "output": arguments}}
+    answer = json.loads(getattr(agent, way)(PROTOTYPE, text, dialect=dialect))
+    assert answer == {"id": "7f3c", "capability": {"id": "x", "output": arguments}}
 
 
 @pytest.mark.usefixtures("with_prototype", "agent")

@@ -61,17 +61,17 @@ def test_a_file_of_the_phone_is_read_as_others_read_it(*, pages: list[list[str]]
     data = pdf_with(*pages)
     phone = phone_with(a=data)
     assert result_of(phone, "page_count", {"path": FILE}) == {"page_count": len(pages)}
-    found = result_of(phone, "extract_text", {"path": FILE, "separator": "form_feed"})
-    assert [page.split("\n") for page in found["text"].split("\f")] == pages
-    assert (found["first_page"], found["last_page"], found["truncated"]) == (1, len(pages), False)
+    result = result_of(phone, "extract_text", {"path": FILE, "separator": "form_feed"})
+    assert [page.split("\n") for page in result["text"].split("\f")] == pages
+    assert (result["first_page"], result["last_page"], result["truncated"]) == (1, len(pages), False)
     with pypdf.PdfReader(io.BytesIO(data), strict=True) as reader:
         assert [page.extract_text().split("\n") for page in reader.pages] == pages
 
 
 def test_pages_are_chosen_and_parted() -> None:
     phone = phone_with(a=pdf_with(["one"], ["two"], ["three"]))
-    asked = {"path": "/sdcard/Download/a.pdf", "first_page": 2, "separator": "page_heading"}
-    assert result_of(phone, "extract_text", asked)["text"] == "--- page 2 ---\ntwo\n\n--- page 3 ---\nthree"
+    query = {"path": "/sdcard/Download/a.pdf", "first_page": 2, "separator": "page_heading"}
+    assert result_of(phone, "extract_text", query)["text"] == "--- page 2 ---\ntwo\n\n--- page 3 ---\nthree"
     assert result_of(phone, "extract_text", {"path": FILE, "last_page": 2.0})["text"] == "one\n\ntwo"
     code, answer = call(phone, "extract_text", {"path": FILE, "last_page": 4})
     assert (code, answer["error"]) == (0, "the file has only 3 pages")
@@ -79,15 +79,15 @@ def test_pages_are_chosen_and_parted() -> None:
 
 def test_long_texts_are_cut_at_100000_characters() -> None:
     phone = phone_with(a=pdf_with(*[["word " * 2000]] * 12))
-    found = result_of(phone, "extract_text", {"path": FILE})
-    assert (len(found["text"]), found["truncated"]) == (100_000, True)
+    result = result_of(phone, "extract_text", {"path": FILE})
+    assert (len(result["text"]), result["truncated"]) == (100_000, True)
 
 
 def test_phrases_are_found_with_the_text_around_them() -> None:
     phone = phone_with(a=pdf_with(["The Invoice of May", "an invoice"], ["nothing"], ["INVOICE"]))
-    found = result_of(phone, "search_text", {"path": FILE, "query": "invoice"})["results"]
-    assert [result["page"] for result in found] == [1, 1, 3]
-    assert found[0]["snippet"] == "The Invoice of May an invoice"
+    results = result_of(phone, "search_text", {"path": FILE, "query": "invoice"})["results"]
+    assert [result["page"] for result in results] == [1, 1, 3]
+    assert results[0]["snippet"] == "The Invoice of May an invoice"
     exact = result_of(phone, "search_text", {"path": FILE, "query": "invoice", "match_case": True})["results"]
     assert [result["page"] for result in exact] == [1]
     few = result_of(phone, "search_text", {"path": FILE, "query": "invoice", "max_results": 2})["results"]
@@ -98,10 +98,10 @@ def test_phrases_are_found_with_the_text_around_them() -> None:
 @pytest.mark.parametrize(("kind", "ending"), [("png", ".png"), ("jpeg", ".jpg")])
 def test_pages_are_drawn_as_pictures(kind: str, ending: str) -> None:
     phone = phone_with(**{"my file": pdf_with(["one"], ["two"], [""])})
-    asked = {"path": FILE.replace("a.pdf", "my file.pdf"), "format": kind, "first_page": 2, "width": 306}
+    arguments = {"path": FILE.replace("a.pdf", "my file.pdf"), "format": kind, "first_page": 2, "width": 306}
     folder = f"/storage/emulated/0/Android/data/{PACKAGE}/files/images"
     paths = [f"{folder}/my_file-{page}{ending}" for page in (2, 3)]
-    assert result_of(phone, "render_pages", asked) == {
+    assert result_of(phone, "render_pages", arguments) == {
         "images": [
             {"path": path, "page": page, "width": 306, "height": 396}
             for page, path in zip((2, 3), paths, strict=True)
@@ -116,8 +116,8 @@ def test_pages_are_drawn_as_pictures(kind: str, ending: str) -> None:
 def test_files_are_joined_in_the_order_given_as_pictures(size: dict[str, int] | None) -> None:
     phone = phone_with(a=pdf_with(["first"]), b=pdf_with([""], ["third"]))
     other = FILE.replace("a.pdf", "b.pdf")
-    asked = {"paths": [other, FILE], "output_name": "all", **({} if size is None else {"page_size": size})}
-    merged = result_of(phone, "merge", asked)
+    inputs = {"paths": [other, FILE], "output_name": "all", **({} if size is None else {"page_size": size})}
+    merged = result_of(phone, "merge", inputs)
     assert merged["path"] == f"/storage/emulated/0/Android/data/{PACKAGE}/files/merged/all.pdf"
     written = phone.shared[merged["path"]]
     assert (merged["page_count"], merged["bytes"]) == (3, len(written))
@@ -135,11 +135,11 @@ def test_files_are_joined_in_the_order_given_as_pictures(size: dict[str, int] | 
 def test_one_call_draws_at_most_20_pages() -> None:
     phone = phone_with(a=pdf_with(*[["x"]] * 21), b=pdf_with(*[["x"]] * 11))
     other = FILE.replace("a.pdf", "b.pdf")
-    for tool, asked, count in (
+    for tool, arguments, count in (
         ("render_pages", {"path": FILE, "format": "png"}, 21),
         ("merge", {"paths": [other, other], "output_name": "x"}, 22),
     ):
-        code, answer = call(phone, tool, asked)
+        code, answer = call(phone, tool, arguments)
         assert (code, answer["error"]) == (0, f"one call draws at most 20 pages, not {count}")
 
 

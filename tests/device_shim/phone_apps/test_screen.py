@@ -95,13 +95,13 @@ def nodes(window: Window, *, compressed: bool = False) -> list[ET.Element]:
 
 def node(window: Window, **attributes: str) -> ET.Element:
     names = {"id": "resource-id", "description": "content-desc"}
-    found = [
+    elements = [
         element
         for element in nodes(window)
         if all(element.get(names.get(key, key)) == text for key, text in attributes.items())
     ]
-    assert len(found) == 1, attributes
-    return found[0]
+    assert len(elements) == 1, attributes
+    return elements[0]
 
 
 def tap(window: Window, element: ET.Element) -> None:
@@ -130,11 +130,11 @@ def test_views_stay_in_what_holds_them_and_off_each_other(tree: View, display: D
 def test_hostile_text_comes_out_of_the_xml_as_it_was(tree: View) -> None:
     display = Display()
     root = lay_out(tree, display)
-    found = ET.fromstring(write_hierarchy(Screen("dev.made.app", root, display)))
-    seen = [element.attrib for element in found.iter("node")][2:]
-    shown = [placed.view for placed in root.walk()]
-    assert len(seen) == len(shown)
-    for attributes, view in zip(seen, shown, strict=True):
+    hierarchy = ET.fromstring(write_hierarchy(Screen("dev.made.app", root, display)))
+    seen = [element.attrib for element in hierarchy.iter("node")][2:]
+    views = [placed.view for placed in root.walk()]
+    assert len(seen) == len(views)
+    for attributes, view in zip(seen, views, strict=True):
         written = str(attributes["text"])
         expected = view.text or (view.hint if view.kind == "input" else "")
         assert len(written) == len(expected)

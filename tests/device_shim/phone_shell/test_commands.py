@@ -174,8 +174,8 @@ def run_in_busybox(command: str, folder: Path, stdin: bytes) -> tuple[int, bytes
 def assert_alike(command: str, tmp_path: Path, stdin: bytes = b"") -> None:
     folder = tmp_path / "work"
     folder.mkdir(exist_ok=True)
-    for left in folder.iterdir():
-        left.unlink()
+    for path in folder.iterdir():
+        path.unlink()
     ours = Phone().run_in_scratch(command, stdin)
     assert (ours.status, ours.output) == run_in_busybox(command, folder, stdin), command
 

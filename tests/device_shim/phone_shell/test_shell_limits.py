@@ -272,9 +272,9 @@ def test_each_line_of_a_client_runs_or_is_refused_as_the_table_says(client: dict
     assert ran == client["runs"]
     for what, line, status, error in refused:
         assert status == NOT_MODELLED_STATUS, line
-        named = what.replace("PACKAGE", PACKAGE)
+        command = what.replace("PACKAGE", PACKAGE)
         accepted = {
-            f"droidgate phone: {named} is not modelled\n",
-            f"droidgate phone: not modelled: {named}\n",
+            f"droidgate phone: {command} is not modelled\n",
+            f"droidgate phone: not modelled: {command}\n",
         }
         assert error in accepted, line

@@ -25,9 +25,9 @@ SCRATCH = "/data/local/tmp"
 
 @pytest.fixture
 def files() -> VirtualFiles:
-    made = VirtualFiles(clock=lambda: 1_700_000_000.5)
-    lay_out(made, programs=["ls"])
-    return made
+    virtual_files = VirtualFiles(clock=lambda: 1_700_000_000.5)
+    lay_out(virtual_files, programs=["ls"])
+    return virtual_files
 
 
 def error_of(work: Callable[[], object]) -> int:
@@ -63,16 +63,16 @@ def test_bytes_are_kept_without_a_copy_and_lazy_content_is_asked_for_once(files:
     data = bytes(1000)
     files.write("/big", data)
     assert files.read("/big") is data
-    asked: list[int] = []
+    calls: list[int] = []
 
     def make() -> bytes:
-        asked.append(1)
+        calls.append(1)
         return b"made"
 
     files.write("/lazy", make)
-    assert asked == []
+    assert calls == []
     assert (files.read("/lazy"), files.read("/lazy", 1, 2), files.stat("/lazy").size) == (b"made", b"ad", 4)
-    assert asked == [1]
+    assert calls == [1]
 
 
 def test_a_full_device_says_so_and_takes_more_after_a_removal() -> None:

@@ -176,9 +176,9 @@ def raises_android(exception: str, message: str | None = None) -> Iterator[None]
 
 def package_of(system: AndroidSystem, name: str) -> InstalledPackage:
     """Return an installed package."""
-    found = system.packages.find(name)
-    assert found is not None
-    return found
+    package = system.packages.find(name)
+    assert package is not None
+    return package
 
 
 TOOL = "com.example.tool"
@@ -244,8 +244,8 @@ class Louder(Answer):
     """Answers in capitals."""
 
     def on_receive(self, intent: Intent, current: BroadcastResult) -> BroadcastResult:
-        found = super().on_receive(intent, current)
-        return BroadcastResult(found.code, (found.data or "").upper(), found.extras)
+        result = super().on_receive(intent, current)
+        return BroadcastResult(result.code, (result.data or "").upper(), result.extras)
 
 
 class Store(ContentProvider):
@@ -256,8 +256,8 @@ class Store(ContentProvider):
             return None
         if method == "crash":
             raise AppCrashError
-        found = {"method": method, "arg": argument or "", "caller": str(caller_uid)}
-        return Bundle({**Bundle.of_strings(found).values, **extras.values})
+        fields = {"method": method, "arg": argument or "", "caller": str(caller_uid)}
+        return Bundle({**Bundle.of_strings(fields).values, **extras.values})
 
     def open_for_reading(self, uri: str, caller_uid: int) -> bytes | None:
         del uri, caller_uid
@@ -316,12 +316,12 @@ QUERIES = f'<queries><intent><action android:name="{ACTION}"/></intent></queries
 def component(kind: str, name: str, *, inside: str = "", **attributes: str) -> str:
     """Return a component that is exported and has the action, unless it is said otherwise."""
     written = {"exported": "true", **attributes}
-    shown = " ".join(f'android:{key}="{value}"' for key, value in written.items() if value)
+    xml_attributes = " ".join(f'android:{key}="{value}"' for key, value in written.items() if value)
     body = inside or (
         f'<intent-filter><action android:name="{ACTION}"/>'
         '<category android:name="android.intent.category.DEFAULT"/></intent-filter>'
     )
-    return f'<{kind} android:name=".{name}" {shown}>{body}</{kind}>'
+    return f'<{kind} android:name=".{name}" {xml_attributes}>{body}</{kind}>'
 
 
 def make_tool(application: str, **options: Any) -> bytes:

@@ -61,10 +61,10 @@ def test_an_activity_answers_what_the_user_does_on_the_screen() -> None:
         inbox: Inbox[ActivityResult] = Inbox(system)
         system.app_context(AGENT).start_activity(Intent(component=SCREEN), inbox.put)
         wait(system, 0.1)
-        shown = system.stack.top()
-        assert shown is not None
-        assert shown.package == TOOL
-        shown.activity.on_click("ok")
+        activity = system.stack.top()
+        assert activity is not None
+        assert activity.package == TOOL
+        activity.activity.on_click("ok")
         assert text_of(inbox.take()) == (-1, "ok")
 
 
@@ -209,8 +209,8 @@ def test_an_implicit_intent_needs_the_default_category() -> None:
     inside = f'<intent-filter><action android:name="{ACTION}"/></intent-filter>'
     with make_phone("36.1", make_tool(component("activity", "Say", inside=inside))) as system:
         ran = run(system, "am", "start", "-a", ACTION)
-        shown = f"Intent {{ act={ACTION} flg=0x10000000 }}"
-        assert (ran.status, ran.stderr) == (1, f"Error: Activity not started, unable to resolve {shown}\n")
+        intent = f"Intent {{ act={ACTION} flg=0x10000000 }}"
+        assert (ran.status, ran.stderr) == (1, f"Error: Activity not started, unable to resolve {intent}\n")
     with make_phone("36.1", make_tool(component("activity", "Say"))) as system:
         assert run(system, "am", "start", "-a", ACTION).status == 0
 
@@ -227,8 +227,8 @@ def test_queries_match_by_wildcards_and_an_app_does_not_put_its_activities_first
             package = system.packages.find(TOOL)
             assert package is not None
             assert system.resolver.can_see(uid_of(system, AGENT), package) == is_seen
-            found = run(system, "cmd", "package", "query-activities", "--brief", "-d", "https://h:8/p")
-            assert "priority=0 preferredOrder=0 match=0x508000" in found.stdout
+            answer = run(system, "cmd", "package", "query-activities", "--brief", "-d", "https://h:8/p")
+            assert "priority=0 preferredOrder=0 match=0x508000" in answer.stdout
 
 
 # expo/expo#22286, flutter/flutter#110157: Android 13 refuses the shell's RUN to an activity with MAIN alone,
@@ -303,9 +303,9 @@ def test_the_home_screen_starts_apps_and_the_display_shows_them() -> None:
         (entry,) = system.stack.launcher_entries()
         assert (entry.package, entry.label) == (AGENT, "Agent")
         entry.launch()
-        shown = system.stack.top()
-        assert shown is not None
-        assert shown.package == AGENT
+        activity = system.stack.top()
+        assert activity is not None
+        assert activity.package == AGENT
         assert (
             "mCurrentFocus=Window{0 u0 com.example.agent/com.example.agent.Main}"
             in run(system, "dumpsys", "window").stdout

@@ -109,13 +109,13 @@ def execute(system: AndroidSystem, name: str = "echo", parameters: str = "{}", *
 def listed(system: AndroidSystem, *more: str) -> dict[str, Any]:
     ran = run(system, "cmd", "app_function", "list-app-functions", *more)
     assert ran.status == 0
-    found: dict[str, Any] = json.loads(ran.stdout)
-    return found
+    documents: dict[str, Any] = json.loads(ran.stdout)
+    return documents
 
 
 def ids(system: AndroidSystem) -> list[str]:
     documents = [
-        document for found in listed(system).values() for result in found for document in result.values()
+        document for results in listed(system).values() for result in results for document in result.values()
     ]
     return [
         document["functionId"][0].rpartition("#")[2] for document in documents if "functionId" in document
@@ -209,10 +209,10 @@ def test_a_result_can_be_printed_in_brief() -> None:
 
 
 def test_errors_are_printed_as_each_generation_does() -> None:
-    shown = "android.app.appfunctions.AppFunctionException: It is not supported"
-    with_code = f"Error executing app function: 3501 - {shown}\n"
+    exception = "android.app.appfunctions.AppFunctionException: It is not supported"
+    with_code = f"Error executing app function: 3501 - {exception}\n"
     without, since_17 = (
-        f"Error executing app function: {shown}{code}. See logcat for more details. \n"
+        f"Error executing app function: {exception}{code}. See logcat for more details. \n"
         for code in ("", " (code 3501)")
     )
     expectations = {1: (0, with_code), 2: (255, with_code), 3: (255, without), 5: (255, since_17)}

@@ -35,8 +35,8 @@ def install(system: AndroidSystem, apk: bytes, *options: str) -> Ran:
 
 
 def apks_of(system: AndroidSystem) -> dict[str, bytes]:
-    found = package_of(system, TOOL)
-    return found.apks
+    package = package_of(system, TOOL)
+    return package.apks
 
 
 def failure(sdk: str, *apks: bytes, options: tuple[str, ...] = ()) -> str:

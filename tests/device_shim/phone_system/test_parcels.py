@@ -59,9 +59,9 @@ INTENTS = st.builds(
 
 @given(BUNDLES)
 def test_a_bundle_comes_out_as_it_went_in(bundle: Bundle) -> None:
-    found = read_bundle(write_bundle(bundle))
-    assert found == bundle
-    assert list(found.values) == list(bundle.values)
+    result = read_bundle(write_bundle(bundle))
+    assert result == bundle
+    assert list(result.values) == list(bundle.values)
 
 
 @given(INTENTS)

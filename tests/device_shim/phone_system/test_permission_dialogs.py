@@ -45,10 +45,10 @@ def test_a_user_allows_notifications_in_the_dialog() -> None:
         platform = system.app_context(TOOL).platform
         assert not platform.may_notify()
         ask(system, "android.permission.CAMERA", POST_NOTIFICATIONS)
-        shown = dump(system)
-        assert 'text="Allow"' in shown
-        assert 'text="Don\N{RIGHT SINGLE QUOTATION MARK}t allow"' in shown
-        assert f'text="Allow {TOOL} to send you notifications?"' in shown
+        hierarchy = dump(system)
+        assert 'text="Allow"' in hierarchy
+        assert 'text="Don\N{RIGHT SINGLE QUOTATION MARK}t allow"' in hierarchy
+        assert f'text="Allow {TOOL} to send you notifications?"' in hierarchy
         assert "GrantPermissionsActivity" in run(system, "dumpsys", "window").stdout
         press(system, ALLOW)
         assert platform.may_notify()

@@ -83,10 +83,10 @@ def test_a_package_that_is_not_seen_is_not_reported(system: AndroidSystem) -> No
     assert platform.find_package(TOOL) is None
     assert platform.read_asset(TOOL, "x") is None
     own = platform.find_package(NOISY)
-    found = system.packages.find(NOISY)
+    package = system.packages.find(NOISY)
     assert own is not None
-    assert found is not None
-    assert (own.uid, own.signers, own.code_path) == (found.uid, found.signers, found.code_folder)
+    assert package is not None
+    assert (own.uid, own.signers, own.code_path) == (package.uid, package.signers, package.code_folder)
 
 
 def test_a_service_without_a_binder_and_a_dead_one_are_reported(system: AndroidSystem) -> None:

@@ -58,15 +58,15 @@ def typed_tool() -> bytes:
 @pytest.fixture
 def system() -> Iterator[AndroidSystem]:
     """A phone with an agent, and a tool with a service that echoes."""
-    with make_phone("36.1", make_agent(), make_tool(SERVICE)) as made:
-        yield made
+    with make_phone("36.1", make_agent(), make_tool(SERVICE)) as phone:
+        yield phone
 
 
 @pytest.fixture
 def typed() -> Iterator[AndroidSystem]:
     """A phone with an agent, and a tool with a foreground service."""
-    with make_phone("36.1", make_agent(), typed_tool()) as made:
-        yield made
+    with make_phone("36.1", make_agent(), typed_tool()) as phone:
+        yield phone
 
 
 def saying(text: str) -> Bundle:
@@ -278,8 +278,8 @@ def test_old_pending_intents_are_let_go(system: AndroidSystem, monkeypatch: pyte
     monkeypatch.setattr(messengers, "MOST_PENDING_INTENTS", 2)
     other = system.app_context(TOOL).create_pending_intent(ignore)
     tokens = [system.app_context(AGENT).create_pending_intent(ignore) for _ in range(3)]
-    found = [system.messengers.find_pending_intent(token) is not None for token in (*tokens, other)]
-    assert found == [False, True, True, True]
+    states = [system.messengers.find_pending_intent(token) is not None for token in (*tokens, other)]
+    assert states == [False, True, True, True]
 
 
 # Bindings
@@ -377,7 +377,7 @@ def test_a_silent_app_never_answers_and_a_crashing_app_dies(system: AndroidSyste
 
 
 def test_calls_leave_nothing_behind_in_the_processes(system: AndroidSystem) -> None:
-    kept = bind(system, TO_ECHO)
+    messenger = bind(system, TO_ECHO)
 
     def listener_counts() -> list[int]:
         return [len(process._deaths) for process in system.processes.all()]
@@ -390,7 +390,7 @@ def test_calls_leave_nothing_behind_in_the_processes(system: AndroidSystem) -> N
         assert inbox.take() is not None
         binding.unbind()
     assert listener_counts() == before
-    kept.send(Message(1, saying("hello")))
+    messenger.send(Message(1, saying("hello")))
 
 
 def test_what_does_not_fit_the_binder_is_not_sent(system: AndroidSystem) -> None:

@@ -29,11 +29,11 @@ def test_each_release_says_its_version() -> None:
 
 
 def test_a_release_has_the_indexer_and_the_shell_that_it_came_with() -> None:
-    found = {
+    generations = {
         release: (load_release(release).app_search, load_release(release).function_shell)
         for release in known_releases()
     }
-    assert found == {
+    assert generations == {
         "26": (None, None),
         "30": (None, None),
         "33": (None, None),
@@ -91,9 +91,9 @@ def test_the_display_can_be_given_another_size() -> None:
         assert system.window.display.width == 720
         run(system, "wm", "size", "reset")
         assert run(system, "wm", "size").stdout == "Physical size: 1080x2400\n"
-        for asked, given in (("10x99999", "200x4800"), ("99999x10", "2160x200")):
-            run(system, "wm", "size", asked)
-            assert run(system, "wm", "size").stdout.endswith(f"Override size: {given}\n")
+        for stated, actual in (("10x99999", "200x4800"), ("99999x10", "2160x200")):
+            run(system, "wm", "size", stated)
+            assert run(system, "wm", "size").stdout.endswith(f"Override size: {actual}\n")
         run(system, "wm", "size", "reset")
         run(system, "wm", "density", "320")
         assert run(system, "wm", "density").stdout == "Physical density: 420\nOverride density: 320\n"

@@ -140,9 +140,9 @@ class DeviceHost(Connection):
         self, *, version: int = NEW_VERSION, most: int = 1024 * 1024, key: rsa.RSAPrivateKey | None = None
     ) -> Message:
         """Shake hands, with the tests' key or another one; return the phone's last answer."""
-        asked = self.greet(version=version, most=most)
-        assert (asked.command, asked.arg0, len(asked.data)) == (b"AUTH", TOKEN, 20)
-        self.send(b"AUTH", SIGNATURE, 0, sign(key or host_key(), asked.data))
+        challenge = self.greet(version=version, most=most)
+        assert (challenge.command, challenge.arg0, len(challenge.data)) == (b"AUTH", TOKEN, 20)
+        self.send(b"AUTH", SIGNATURE, 0, sign(key or host_key(), challenge.data))
         return self.receive()
 
     def open(self, service: bytes, number: int = 7) -> int:
@@ -203,12 +203,12 @@ class ServerClient(Connection):
 
 def shell_packets(content: bytes) -> list[tuple[int, bytes]]:
     """Take apart what a shell,v2 service sent."""
-    found = []
+    packets = []
     while content:
         kind, length = struct.unpack("<BI", content[:5])
-        found.append((kind, content[5 : 5 + length]))
+        packets.append((kind, content[5 : 5 + length]))
         content = content[5 + length :]
-    return found
+    return packets
 
 
 def shell_result(content: bytes) -> tuple[bytes, bytes, int]:

@@ -47,9 +47,9 @@ def test_the_banner_says_properties_and_features(phone: WiredPhone) -> None:
     assert (answer.arg0, answer.arg1) == (0x01000001, 1024 * 1024)
     kind, serial, properties = answer.data.decode().split(":", 2)
     assert (kind, serial) == ("device", "")
-    known = dict(item.split("=", 1) for item in properties.split(";"))
-    assert known["ro.product.model"] == "Virtual Phone"
-    assert set(known["features"].split(",")) == {
+    values = dict(item.split("=", 1) for item in properties.split(";"))
+    assert values["ro.product.model"] == "Virtual Phone"
+    assert set(values["features"].split(",")) == {
         "shell_v2", "cmd", "stat_v2", "ls_v2", "fixed_push_mkdir", "fixed_push_symlink_timestamp", "abb",
         "abb_exec", "sendrecv_v2", "sendrecv_v2_dry_run_send",
     }  # fmt: skip
@@ -330,8 +330,8 @@ def test_the_log_keeps_the_last_events_and_its_file_all(
         log = event_log.EventLog(file)
         for number in range(1000):
             log.record("service", service="x" * 500, number=number)
-    kept = [event["number"] for event in log.of_kind("service")]
-    assert kept == list(range(901, 1000))
+    numbers = [event["number"] for event in log.of_kind("service")]
+    assert numbers == list(range(901, 1000))
     assert len((tmp_path / "log").read_text().splitlines()) == 1000
 
 

@@ -62,9 +62,9 @@ def test_a_file_sent_in_the_protocol_s_own_bytes_can_be_read(phone: WiredPhone, 
     # "SEND", 0x1a bytes of "PATH,MODE", "DATA" of five bytes, "DONE" with the time 0x65545000.
     client.socket.sendall(b"SEND\x1a\0\0\0/data/local/tmp/note,33188DATA\x05\0\0\0helloDONE\x00\x50\x54\x65")
     assert client.read(8) == b"OKAY\0\0\0\0"
-    found = phone.userland.files.stat(f"{FOLDER}/note")
+    status = phone.userland.files.stat(f"{FOLDER}/note")
     assert phone.userland.files.read(f"{FOLDER}/note") == b"hello"
-    assert (found.modified, found.uid, found.gid, oct(found.mode)) == (0x65545000, 2000, 2000, "0o100666")
+    assert (status.modified, status.uid, status.gid, oct(status.mode)) == (0x65545000, 2000, 2000, "0o100666")
     client.socket.sendall(b"RECV\x14\0\0\0/data/local/tmp/note")
     assert client.read(21) == b"DATA\x05\0\0\0helloDONE\0\0\0\0"
 

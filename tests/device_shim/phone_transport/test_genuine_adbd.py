@@ -159,11 +159,11 @@ def exchanges() -> Iterator[tuple[str, bytes, bytes]]:
         yield f"send {title}", b"sync:", sent + QUIT
     for flags in (0, 8, 16, 0x80000000):
         data = request(b"DATA", b"hello") if flags in (0, 0x80000000) else b""
-        made = request(b"SND2", TEMPORARY + b"/s") + b"SND2" + struct.pack("<II", 33188, flags) + data
-        yield f"SND2 {flags}", b"sync:", made + b"DONE" + struct.pack("<I", 1) + QUIT
+        content = request(b"SND2", TEMPORARY + b"/s") + b"SND2" + struct.pack("<II", 33188, flags) + data
+        yield f"SND2 {flags}", b"sync:", content + b"DONE" + struct.pack("<I", 1) + QUIT
     for flags in (0, 1, 2, 3, 4, 8, 16, 0x80000000):
-        asked = request(b"RCV2", TEMPORARY + b"/f") + b"RCV2" + struct.pack("<I", flags)
-        yield f"RCV2 {flags}", b"sync:", asked + QUIT
+        message = request(b"RCV2", TEMPORARY + b"/f") + b"RCV2" + struct.pack("<I", flags)
+        yield f"RCV2 {flags}", b"sync:", message + QUIT
     yield "unknown request", b"sync:", request(b"NOPE", b"/x")
     yield "long name", b"sync:", request(b"STAT", b"/" + b"z" * 5000)
 

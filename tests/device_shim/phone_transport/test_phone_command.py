@@ -215,16 +215,16 @@ def test_a_phone_that_the_adb_server_does_not_know_is_named_with_the_way_to_it(
         assert run.code == without.code
         assert f"ANDROID_ADB_SERVER_PORT={started['server_port']}" in run.out + run.err
         assert f"adb connect {started['serial']}" in run.out + run.err
-        named = droidgate("discover", "--serial", started["serial"])
-        assert (named.code, f"adb connect {started['serial']}" in named.err) == (ExitCode.DEVICE, True)
+        result = droidgate("discover", "--serial", started["serial"])
+        assert (result.code, f"adb connect {started['serial']}" in result.err) == (ExitCode.DEVICE, True)
         assert "adb connect" not in droidgate("discover", "--serial", "another").err
 
 
 @pytest.mark.slow
 def test_a_port_that_adb_takes_for_an_emulators_is_reported(droidgate: Runner) -> None:
-    with socket.socket() as taken:
+    with socket.socket() as listener:
         try:
-            taken.bind(("127.0.0.1", 5585))
+            listener.bind(("127.0.0.1", 5585))
         except OSError:
             pytest.skip("somebody uses that port")
     run = droidgate("phone", "start", "--no-apps", "--port", "5585", "--json")
@@ -287,8 +287,8 @@ def test_a_file_is_pushed_into_a_folder_or_to_a_name(droidgate: Runner, tmp_path
     into_folder = json.loads(droidgate("phone", "push", file, "--json").out)
     check(droidgate, "push", into_folder)
     assert (into_folder["path"], into_folder["size"]) == ("/sdcard/Download/report.pdf", 76_800)
-    named = droidgate("phone", "push", file, "/data/local/tmp/other.bin")
-    assert named.out == "pushed: /data/local/tmp/other.bin, 76,800 bytes\n"
+    result = droidgate("phone", "push", file, "/data/local/tmp/other.bin")
+    assert result.out == "pushed: /data/local/tmp/other.bin, 76,800 bytes\n"
     folder = droidgate("phone", "push", file, "/data/local/tmp")
     assert folder.out == "pushed: /data/local/tmp/report.pdf, 76,800 bytes\n"
 

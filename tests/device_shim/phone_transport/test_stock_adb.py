@@ -130,8 +130,8 @@ def test_folders_go_and_come_back(android: VirtualPhone, stock_adb: StockAdb, tm
     run(stock_adb, android, "push", str(tmp_path / "tree"), "/data/local/tmp/")
     run(stock_adb, android, "pull", "/data/local/tmp/tree", str(tmp_path / "back"))
     back = tmp_path / "back"
-    found = {str(path.relative_to(back)): path.read_bytes() for path in back.rglob("*") if path.is_file()}
-    assert found == tree
+    files = {str(path.relative_to(back)): path.read_bytes() for path in back.rglob("*") if path.is_file()}
+    assert files == tree
     listed = run(stock_adb, android, "ls", "/data/local/tmp/tree").decode()
     assert sorted(line.split(" ", 3)[3] for line in listed.splitlines()) == [".", "..", "a", "empty", "sub"]
     assert b"rw-rw-rw-" in run(stock_adb, android, "shell", "ls -l /data/local/tmp/tree/a")

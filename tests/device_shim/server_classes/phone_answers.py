@@ -19,18 +19,18 @@ _CLASSES = {
 Question = dict[str, Any]
 
 
-def _shown(extra: Extra) -> list[object] | None:
+def _value_of(extra: Extra) -> list[object] | None:
     value = extra.value
     if value is None:
         return None
-    shown: object = str(value)
+    text: object = str(value)
     if isinstance(value, tuple):
-        shown = [str(item) for item in value]
+        text = [str(item) for item in value]
     elif isinstance(value, bool):
-        shown = shown.lower() if isinstance(shown, str) else shown
+        text = text.lower() if isinstance(text, str) else text
     elif isinstance(value, float):
-        shown = (java_float if extra.kind == "float" else java_double)(value)
-    return [_CLASSES[extra.kind], shown]
+        text = (java_float if extra.kind == "float" else java_double)(value)
+    return [_CLASSES[extra.kind], text]
 
 
 def parse_arguments(question: Question) -> Question:
@@ -53,7 +53,7 @@ def parse_arguments(question: Question) -> Question:
         "flags": intent.flags,
         "component": None if intent.component is None else intent.component.flatten(),
         "categories": list(intent.categories),
-        "extras": {key: _shown(extra) for key, extra in values.items()},
+        "extras": {key: _value_of(extra) for key, extra in values.items()},
         "bundle": show_bundle(intent.extras) if values and not has_array else None,
         "wait": start.wait,
         "stop": start.stop,
@@ -109,7 +109,7 @@ class _Package:
 
 def resolve(question: Question) -> list[list[int]]:
     """Return number, match and priority of each component that is found, in Android's order."""
-    found = []
+    matches = []
     for number, declared in enumerate(question["components"]):
         package = cast("InstalledPackage", _Package(declared))
         filters = tuple(map(_filter, declared["filters"]))
@@ -119,5 +119,5 @@ def resolve(question: Question) -> list[list[int]]:
         flags = MATCH_DEFAULT_ONLY if question["only_default"] else 0
         matched = find_match(package, component, _intent(question), flags)
         if matched is not None:
-            found.append(matched)
-    return [[int(each.component.name), each.match, each.priority] for each in in_android_order(found)]
+            matches.append(matched)
+    return [[int(each.component.name), each.match, each.priority] for each in in_android_order(matches)]

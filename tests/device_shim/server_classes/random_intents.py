@@ -137,15 +137,15 @@ def random_command(random: Random) -> dict[str, Any]:
     data = random.choice((None, _uri(random)))
     texts = (*_TEXTS, *_NUMBERS, *_ODD_OPTIONS, *_BASES, *_EXTRAS, *_FLAGS)
     strings = {random.choice(texts): random.choice(texts) for _ in range(random.randrange(4))}
-    given: dict[str, Any] = {"component": component, "package": package, "action": action, "data": data}
-    if not any(value is not None for value in given.values()):
-        given["package"] = "com.x"
-    words = start_command(intent_arguments(**given, strings=strings))
-    shown = component and (component.replace("/.", "/com.x.") if "/." in component else component)
+    fields: dict[str, Any] = {"component": component, "package": package, "action": action, "data": data}
+    if not any(value is not None for value in fields.values()):
+        fields["package"] = "com.x"
+    words = start_command(intent_arguments(**fields, strings=strings))
+    component_text = component and (component.replace("/.", "/com.x.") if "/." in component else component)
     extras = {name: ["String", text] for name, text in strings.items()}
     meant = {
-        **given,
-        "component": shown,
+        **fields,
+        "component": component_text,
         "extras": extras,
         "user": 0,
         "wait": True,
@@ -214,9 +214,9 @@ def _filter(random: Random) -> dict[str, Any]:
     }
 
 
-def _asked(random: Random, of: dict[str, Any], wildcards: Sequence[str]) -> dict[str, Any]:
+def _random_intent(random: Random, of: dict[str, Any], wildcards: Sequence[str]) -> dict[str, Any]:
     """Return an intent that often matches a filter."""
-    asked = {
+    intent = {
         "action": random.choice(("a.B", "a.B", "a.B", "a.C", None, "", *wildcards)),
         "asked": _some(random, ("c", "d", "e"), (0, 0, 0, 1)),
         "type": random.choice((None, None, None, *_TYPES)),
@@ -226,7 +226,7 @@ def _asked(random: Random, of: dict[str, Any], wildcards: Sequence[str]) -> dict
         host, port = random.choice(of["hosts"] or [["h", None]])
         place = host.replace("*", random.choice(("www", ""))) + (f":{port}" if port else "")
         path = random.choice(of["paths"] or [("", "/a")])[1].replace("*", "a").replace("\\", "")
-        asked["data"] = "".join(
+        intent["data"] = "".join(
             [
                 random.choice((of["schemes"][0], *wildcards)) + ":",
                 random.choice(("//", "//", "//", "")),
@@ -236,15 +236,15 @@ def _asked(random: Random, of: dict[str, Any], wildcards: Sequence[str]) -> dict
             ]
         )
     if random.random() < 0.5:
-        asked["type"] = random.choice(of["types"] or [None])
-    return asked
+        intent["type"] = random.choice(of["types"] or [None])
+    return intent
 
 
 def random_match(random: Random) -> dict[str, Any]:
     """Return a filter and an intent that often matches it, with or without wildcards in the intent."""
     wildcards = ["*"] if random.random() < 0.3 else []
     declared = _filter(random)
-    return {"filter": declared, "wildcards": bool(wildcards), **_asked(random, declared, wildcards)}
+    return {"filter": declared, "wildcards": bool(wildcards), **_random_intent(random, declared, wildcards)}
 
 
 def random_resolution(random: Random) -> dict[str, Any]:
@@ -256,8 +256,8 @@ def random_resolution(random: Random) -> dict[str, Any]:
             filters[-1] |= {"actions": ["a.B"], "schemes": [], "specific_parts": []}
         app, system = random.choice(("com.x", "com.x", "com.a")), random.random() < 0.2
         components.append({"app": app, "system": system, "filters": filters})
-    asked = _asked(random, random.choice(random.choice(components)["filters"]), [])
+    intent = _random_intent(random, random.choice(random.choice(components)["filters"]), [])
     if random.random() < 0.5:
-        asked |= {"data": None, "asked": []}
+        intent |= {"data": None, "asked": []}
     package = random.choice((None, "com.x"))
-    return {"components": components, "package": package, "only_default": random.random() < 0.3, **asked}
+    return {"components": components, "package": package, "only_default": random.random() < 0.3, **intent}

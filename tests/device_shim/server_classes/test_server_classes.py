@@ -39,13 +39,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Server:
     javac = [*short_run("jdk-25"), "-proc:none", "-encoding", "UTF-8"]
     for folder, class_path in (("loader", ""), ("java", require(ANDROID_17))):
         files = sorted((sources / folder).rglob("*.java"))
-        made = subprocess.run(
+        compilation = subprocess.run(
             [*javac, "-cp", class_path, "-d", out / folder, *files],
             capture_output=True,
             text=True,
             check=False,
         )
-        assert made.returncode == 0, made.stderr
+        assert compilation.returncode == 0, compilation.stderr
     java = require("jdk-25").with_name("java")
 
     def ask(jar: str, questions: Iterable[object]) -> list[Any]:
@@ -120,7 +120,7 @@ def comparable(status: int, out: str, error: str) -> tuple[int, str, str]:
 def differences(system: AndroidSystem, server: Server, seed: int, count: int) -> list[object]:
     random = Random(seed)
     commands = [random_command(random) for _ in range(count)]
-    found: list[object] = []
+    rows: list[object] = []
     for command, answer in zip(
         commands, server(ANDROID_17, ({"args": words} for words in commands)), strict=True
     ):
@@ -128,8 +128,8 @@ def differences(system: AndroidSystem, server: Server, seed: int, count: int) ->
         ran = run(system, "cmd", "app_function", *command)
         phone = comparable(ran.status, ran.stdout, ran.stderr)
         if android != phone:
-            found.append({"command": command, "android": android, "phone": phone})
-    return found
+            rows.append({"command": command, "android": android, "phone": phone})
+    return rows
 
 
 def test_the_shell_answers_random_commands_as_androids_does(system: AndroidSystem, server: Server) -> None:
@@ -161,7 +161,7 @@ def intent_differences(kind: str, server: Server, seed: int, count: int) -> list
     make, answer = INTENTS[kind]
     random = Random(seed)
     questions = [make(random) for _ in range(count)]
-    found: list[object] = []
+    rows: list[object] = []
     for question, android in zip(questions, server(ANDROID_17, questions), strict=True):
         # Android has a number for each reason that a filter does not match.
         stated = None if isinstance(android, int) and android < 0 else android
@@ -169,8 +169,8 @@ def intent_differences(kind: str, server: Server, seed: int, count: int) -> list
         if isinstance(stated, dict) and isinstance(phone, dict):
             stated = {name: stated.get(name) for name in phone}
         if stated != phone:
-            found.append({"question": question, "android": stated, "phone": phone})
-    return found
+            rows.append({"question": question, "android": stated, "phone": phone})
+    return rows
 
 
 @pytest.mark.parametrize("kind", INTENTS)
@@ -190,8 +190,8 @@ def test_many_thousands_of_intents_are_read_as_on_android(kind: str, server: Ser
 @pytest.mark.requires("aapt2")
 def test_protection_levels_are_those_of_androids_manifest(server: Server, tmp_path: Path) -> None:
     framework = tmp_path / "framework.apk"
-    with zipfile.ZipFile(require(ANDROID_17)) as jar, zipfile.ZipFile(framework, "w") as made:
-        made.writestr("AndroidManifest.xml", jar.read("AndroidManifest.xml"))
+    with zipfile.ZipFile(require(ANDROID_17)) as jar, zipfile.ZipFile(framework, "w") as archive:
+        archive.writestr("AndroidManifest.xml", jar.read("AndroidManifest.xml"))
     command: list[str | Path] = [
         require("aapt2"),
         "dump",

@@ -81,9 +81,9 @@ class DexFile:
         class_ = DexClass(class_name(self.types[name]) or "", [class_name(kind) or "" for kind in supertypes])
         if content:
             for kind in self._declared(content):
-                named = class_name(kind)
-                if named:
-                    class_.declared.add(named)
+                type_name = class_name(kind)
+                if type_name:
+                    class_.declared.add(type_name)
         return class_
 
     def _declared(self, offset: int) -> list[str]:
@@ -150,12 +150,12 @@ class ClassJar:
 
     def has_member(self, holder: str, name: str, descriptor: str) -> bool:
         """Return whether a class or one of its supertypes in this jar declares a member."""
-        found = self.find(holder)
-        if found is None:
+        class_ = self.find(holder)
+        if class_ is None:
             return False
-        if (name, descriptor) in found.members:
+        if (name, descriptor) in class_.members:
             return True
-        return any(self.has_member(parent, name, descriptor) for parent in found.supertypes)
+        return any(self.has_member(parent, name, descriptor) for parent in class_.supertypes)
 
 
 def _read(data: bytes) -> ClassFile:

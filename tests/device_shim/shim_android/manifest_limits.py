@@ -77,10 +77,10 @@ def manifest_for_agents(apk: bytes) -> str:
     component = next(
         activity for activity in activities if activity.name == "dev.droidgate.shim.frontends.MmcpActivity"
     )
-    found = component.find_meta_data("mMCP_manifest")
-    assert found is not None
-    assert isinstance(found.value, str)
-    return found.value
+    meta_data = component.find_meta_data("mMCP_manifest")
+    assert meta_data is not None
+    assert isinstance(meta_data.value, str)
+    return meta_data.value
 
 
 def _shims(more: int) -> Packing:

@@ -81,12 +81,12 @@ def shipped_classes(folder: Path) -> Path:
     # The frames of the class files are computed with Android's class hierarchy.
     class_path = os.pathsep.join(map(str, [*jars, require("framework-jar")]))
     java = require("newer-jdk").with_name("java")
-    made = folder / "shipped.jar"
+    jar = folder / "shipped.jar"
     source = MODULE / "src/runtime/java/dev/droidgate/runtime/DexToClasses.java"
-    command: list[str | Path] = [java, *SHORT_JVM, "-cp", class_path, source, dex, made]
+    command: list[str | Path] = [java, *SHORT_JVM, "-cp", class_path, source, dex, jar]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr[-4000:]
-    return made
+    return jar
 
 
 def run_tests(folder: Path) -> list[JavaTest]:

@@ -143,12 +143,12 @@ def test_what_is_loaded_on_android_7_names_only_classes_of_android_7(
 ) -> None:
     later = {SHIM + name for name in LATER_CLASSES}
     missing = {
-        (class_.name, named)
+        (class_.name, type_name)
         for class_ in dex.classes.values()
         if class_.name not in later
         if not (NUMBERED.fullmatch(class_.name) and set(class_.supertypes) == {"java/lang/Object"})
-        for named in {*class_.supertypes, *class_.declared}
-        if not named.startswith("java/") and named not in dex.classes and named not in android_7
+        for type_name in {*class_.supertypes, *class_.declared}
+        if not type_name.startswith("java/") and type_name not in dex.classes and type_name not in android_7
     }
     assert missing == set()
 

@@ -35,8 +35,8 @@ def test_the_engine_that_ships_gives_what_the_vectors_expect(tmp_path: Path) -> 
     for source in RUNNER_SOURCES.rglob("*.java"):
         package = source.parent.relative_to(RUNNER_SOURCES)
         (runner / package).mkdir(parents=True, exist_ok=True)
-        for made in (compiled / package).glob(f"{source.stem}*.class"):
-            made.rename(runner / package / made.name)
+        for class_file in (compiled / package).glob(f"{source.stem}*.class"):
+            class_file.rename(runner / package / class_file.name)
     vectors = load_vectors()
     with CoreJvm(Path(f"{runner}{os.pathsep}{shipped}")) as core:
         outcomes = list(core.outcomes(dict(vector.case) for vector in vectors))

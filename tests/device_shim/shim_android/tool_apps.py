@@ -122,8 +122,8 @@ BUILD = "5e" * 32
 
 
 def _target(app: str, digest: str) -> dict[str, object]:
-    made = tool_apps()[app]
-    return {"package": made.package, "signer": made.key.digest, "version_code": 7, "digest": digest}
+    tool_app = tool_apps()[app]
+    return {"package": tool_app.package, "signer": tool_app.key.digest, "version_code": 7, "digest": digest}
 
 
 def _targets() -> dict[str, dict[str, object]]:

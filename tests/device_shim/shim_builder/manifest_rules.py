@@ -144,8 +144,8 @@ class ShimApk:
         self.apk = apk
         self.manifest = Part(apk.manifest, apk)
         (self.application,) = self.manifest.children("application")
-        found = self.application.element.child_elements()
-        self.components = [Part(child, apk) for child in found if child.tag in COMPONENT_TAGS]
+        elements = self.application.element.child_elements()
+        self.components = [Part(child, apk) for child in elements if child.tag in COMPONENT_TAGS]
         self.routes: list[dict[str, Json]] = self._read_asset(ROUTES_PATH).get("routes") or []
         self.policy = self._read_asset(POLICY_PATH)
         self.app_policy: Mapping[str, Json] = self.policy.get("app") or {}
@@ -239,8 +239,8 @@ def _descriptor_path(service: Part) -> str | None:
 
 
 def _trampoline_changes(shim: ShimApk) -> Iterable[str]:
-    known = attribute_type("configChanges")
-    words = {} if known is None else {word: bit for word, bit in known.values.items() if word != _NO_CHANGE}
+    type_ = attribute_type("configChanges")
+    words = {} if type_ is None else {word: bit for word, bit in type_.values.items() if word != _NO_CHANGE}
     stated = [part.number("configChanges") or 0 for part in shim.those("TrampolineActivity")]
     return {word for number in stated for word, bit in words.items() if bit & ~number & 0xFFFFFFFF}
 
@@ -265,16 +265,16 @@ def _host_grants(shim: ShimApk) -> list[str]:
 
 
 def _instrumentation(shim: ShimApk) -> bool:
-    found = shim.manifest.children("instrumentation")
-    is_own = all(part.text("targetPackage") == shim.apk.package for part in found)
+    parts = shim.manifest.children("instrumentation")
+    is_own = all(part.text("targetPackage") == shim.apk.package for part in parts)
     needed = [INSTRUMENTATION] if shim.has_shell_identity else []
-    return not is_own or [part.name for part in found] != needed
+    return not is_own or [part.name for part in parts] != needed
 
 
 def _identity_service(shim: ShimApk) -> bool:
-    found = shim.those("ShellIdentityService")
-    is_wrong = any(not part.is_open or part.children("intent-filter") for part in found)
-    return shim.has_shell_identity != bool(found) or is_wrong
+    parts = shim.those("ShellIdentityService")
+    is_wrong = any(not part.is_open or part.children("intent-filter") for part in parts)
+    return shim.has_shell_identity != bool(parts) or is_wrong
 
 
 def _is_in_launcher(part: Part) -> bool:
@@ -306,10 +306,10 @@ def _handshake(shim: ShimApk) -> bool:
 
 
 def _question_texts(shim: ShimApk) -> list[str]:
-    shown: Mapping[str, Json] = shim.app_policy.get("capabilities") or {}
+    capabilities: Mapping[str, Json] = shim.app_policy.get("capabilities") or {}
     return [
         name
-        for name, texts in shown.items()
+        for name, texts in capabilities.items()
         if name not in shim.route_ids
         or not texts
         or texts != question_texts(texts.get("title"), texts.get("description"))
@@ -347,8 +347,8 @@ def _is_function_service(shim: ShimApk, part: Part) -> bool:
 def _frontends_alone(shim: ShimApk) -> bool | list[str]:
     if shim.routes:
         return not shim.those("ToolService")
-    found = shim.those("ToolService", "MmcpActivity", "MmcpReceiver", "FunctionService")
-    return [part.simple_name for part in found]
+    parts = shim.those("ToolService", "MmcpActivity", "MmcpReceiver", "FunctionService")
+    return [part.simple_name for part in parts]
 
 
 RULES: Final[tuple[tuple[str, str, str, Check], ...]] = (
@@ -469,12 +469,12 @@ def broken_rules(apk: bytes) -> dict[str, tuple[str, bool | tuple[str, ...]]]:
     Raises:
         InputError: it is not an APK.
     """
-    return {rule: (requirement, found) for rule, requirement, found in _results(apk) if found}
+    return {rule: (requirement, result) for rule, requirement, result in _results(apk) if result}
 
 
 def _results(apk: bytes) -> Iterator[tuple[str, str, bool | tuple[str, ...]]]:
     with open_apk(apk) as opened:
         shim = ShimApk(opened)
         for rule, _, requirement, check in RULES:
-            found = check(shim)
-            yield rule, requirement, found if isinstance(found, bool) else tuple(found)
+            result = check(shim)
+            yield rule, requirement, result if isinstance(result, bool) else tuple(result)

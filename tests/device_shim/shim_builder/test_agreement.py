@@ -37,24 +37,24 @@ def tables(protocol: str, dialect: str, seeds: range) -> Iterator[dict[str, Any]
 
 def outputs_of(table: RouteTable) -> dict[str, Mapping[str, str]]:
     return {
-        name: {output: kept.type.kind for output, kept in item.descriptor_output.properties.items()}
+        name: {output: property_.type.kind for output, property_ in item.descriptor_output.properties.items()}
         for name, item in table.routes.items()
     }
 
 
 def declared_outputs(provider: Provider) -> dict[str, Mapping[str, str]]:
-    found: dict[str, Mapping[str, str]] = {}
+    outputs: dict[str, Mapping[str, str]] = {}
     for item in provider.capabilities:
         assert item.output is None or isinstance(item.output, ObjectType)
-        kept = {} if item.output is None else item.output.properties
-        found[item.id] = {name: output.type.kind for name, output in kept.items()}
-    return found
+        properties = {} if item.output is None else item.output.properties
+        outputs[item.id] = {name: output.type.kind for name, output in properties.items()}
+    return outputs
 
 
 def parameters_of(item: Type) -> list[tuple[str, bool]]:
     """Return the parameters and whether they are required; no parameter of an input of another shape."""
-    kept = item.properties if isinstance(item, ObjectType) else {}
-    return [(name, parameter.required) for name, parameter in kept.items()]
+    properties = item.properties if isinstance(item, ObjectType) else {}
+    return [(name, parameter.required) for name, parameter in properties.items()]
 
 
 @pytest.mark.slow

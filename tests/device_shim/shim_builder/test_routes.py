@@ -75,8 +75,8 @@ def outputs_of(app: SourceApp) -> tuple[object, dict[str, str]]:
     (route,) = routes_of(shim).values()
     (provider,) = declared_in(shim.apk)
     output = provider.capabilities[0].output
-    kept = output.properties if isinstance(output, ObjectType) else {}
-    return route["outputs"], {name: item.type.kind for name, item in kept.items()}
+    properties = output.properties if isinstance(output, ObjectType) else {}
+    return route["outputs"], {name: item.type.kind for name, item in properties.items()}
 
 
 def only_finding(findings: tuple[Finding, ...], code: str) -> Finding:
@@ -141,9 +141,9 @@ def test_each_protocol_is_called_in_its_own_way(protocol: str, dialect: str, bac
 
 
 def test_constraints_stay_in_the_route_and_agents_see_them() -> None:
-    shown = Property(type=string(enum=("low", "high"), description="How loud"), required=True)
+    level = Property(type=string(enum=("low", "high"), description="How loud"), required=True)
     count = Property(type=ScalarType(kind="int32", keywords={"minimum": 1, "maximum": 9}))
-    app = source_app(Capability(id="t", input=ObjectType(properties={"level": shown, "count": count})))
+    app = source_app(Capability(id="t", input=ObjectType(properties={"level": level, "count": count})))
     shim = shim_of(app)
     assert routes_of(shim)["t"]["input"] == {
         "kind": "object",
@@ -163,8 +163,8 @@ def test_constraints_stay_in_the_route_and_agents_see_them() -> None:
 
 
 def test_a_parameter_that_xml_cannot_name_gets_another_name_and_leads_back() -> None:
-    taken = ObjectType(properties={"nul\x00": Property(type=string()), "plain": Property(type=string())})
-    shim = shim_of(source_app(Capability(id="t", input=taken)))
+    input_type = ObjectType(properties={"nul\x00": Property(type=string()), "plain": Property(type=string())})
+    shim = shim_of(source_app(Capability(id="t", input=input_type)))
     route = routes_of(shim)["t"]
     (new,) = route["names"]
     assert route["names"] == {new: "nul\x00"}
@@ -218,9 +218,9 @@ def test_definitions_of_one_name_that_differ_are_both_renamed() -> None:
         source_app(
             Capability(id=f"t{number}", input=parameters(x=ArrayType(items=RefType(name="N")))),
             package=f"com.acme.a{number}",
-            definitions={"N": kept},
+            definitions={"N": type_},
         )
-        for number, kept in enumerate((string(), INTEGER))
+        for number, type_ in enumerate((string(), INTEGER))
     ]
     table = plan_routes(apps).table()
     assert len(table["definitions"]) == 2
@@ -399,19 +399,19 @@ def _starts_alike(provider: Provider, capability: Capability) -> int:
     provider, count = provider.model_copy(update={"package": "org.app"}), 0
     names = capability.input.properties if isinstance(capability.input, ObjectType) else {}
     for written in (*WRITTEN, *(value for items in listed_values(capability).values() for value in items)):
-        for given in (dict.fromkeys(names, written), dict.fromkeys(list(names)[:1], written)):
+        for arguments in (dict.fromkeys(names, written), dict.fromkeys(list(names)[:1], written)):
             by_shell = by_shim = None
             with suppress(NotCarriedError):
-                call = ShellCall(provider, capability, given, DeviceFacts("36"), 30)
+                call = ShellCall(provider, capability, arguments, DeviceFacts("36"), 30)
                 by_shell = AppActionShellCalls().write(call)
             with suppress(InputError, CallError):
                 backend = AppActionBackend.model_validate(ShimBackend().target(provider, capability))
-                intent = Intent.parse(write_start(backend, given))
+                intent = Intent.parse(write_start(backend, arguments))
                 component = None if intent.component is None else intent.component.flatten()
                 extras = {key: str(extra.value) for key, extra in intent.extras.values.items()}
                 action, package = intent.action or None, intent.package or "org.app"
                 by_shim = ScreenStart(package, component, action, intent.data, extras)
-            assert by_shim == by_shell, (capability.id, given)
+            assert by_shim == by_shell, (capability.id, arguments)
             count += by_shim is not None
     return count
 

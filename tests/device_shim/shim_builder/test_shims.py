@@ -85,9 +85,9 @@ def test_aapt2_reads_the_badge_of_a_shim(tmp_path: Path, module: str) -> None:
     assert re.search("^(sdkV|minSdkV)ersion:'24'", printed, re.MULTILINE)
     assert f"application-label:'{app.label} (via droidgate)'" in printed
     assert "launchable-activity: name='dev.droidgate.shim.consent.ManageActivity'" in printed
-    asked = set(re.findall("uses-permission: name='android.permission.([^']+)'", printed))
+    permissions = set(re.findall("uses-permission: name='android.permission.([^']+)'", printed))
     more = {"notes": {"EXECUTE_APP_FUNCTIONS"}, "pdf-tool": {"SYSTEM_ALERT_WINDOW"}}
-    assert asked == USUAL_PERMISSIONS | more.get(module.partition("/")[0], set())
+    assert permissions == USUAL_PERMISSIONS | more.get(module.partition("/")[0], set())
 
 
 def test_aapt2_shows_the_components_as_the_page_lists_them(tmp_path: Path) -> None:
@@ -117,9 +117,9 @@ def test_apktool_decodes_a_shim(tmp_path: Path) -> None:
     (service,) = manifest.findall(
         f"application/service[@{ANDROID}name='dev.droidgate.shim.frontends.ToolService']"
     )
-    named = {item.get(f"{ANDROID}name"): item for item in service.findall("meta-data")}
-    assert set(named) == {f"mobile.mcp.tool.{item}" for item in ("name", "description", "capabilities")}
-    assert named["mobile.mcp.tool.capabilities"].get(f"{ANDROID}resource") == "@xml/mcp_capabilities"
+    meta_data = {item.get(f"{ANDROID}name"): item for item in service.findall("meta-data")}
+    assert set(meta_data) == {f"mobile.mcp.tool.{item}" for item in ("name", "description", "capabilities")}
+    assert meta_data["mobile.mcp.tool.capabilities"].get(f"{ANDROID}resource") == "@xml/mcp_capabilities"
     descriptor = etree.parse(out / "res/xml/mcp_capabilities.xml").getroot()
     ids = [item.get("id") for item in descriptor.findall("capability")]
     assert ids == ["clock_in_today", "make_up_clock_in", "query_clock_in"]
@@ -390,14 +390,14 @@ def test_what_no_app_function_can_name_is_not_advertised_as_one() -> None:
 def mmcp_tools(shim: BuiltShim) -> dict[str, list[str]]:
     """Return the tools in each of a shim's mMCP manifests, none of which is too long for Android 15."""
     with open_apk(shim.apk) as apk:
-        found = read_application(apk).components
+        components = read_application(apk).components
     reported = {}
-    for item in found:
-        kept = item.find_meta_data("mMCP_manifest")
-        if kept is not None:
-            assert isinstance(kept.value, str)
-            assert len(kept.value.encode("utf-16-le")) <= 2 * 32_768
-            tools = json.loads(kept.value)["tools"]
+    for item in components:
+        meta_data = item.find_meta_data("mMCP_manifest")
+        if meta_data is not None:
+            assert isinstance(meta_data.value, str)
+            assert len(meta_data.value.encode("utf-16-le")) <= 2 * 32_768
+            tools = json.loads(meta_data.value)["tools"]
             reported[item.name.rpartition(".")[2]] = [tool["name"] for tool in tools]
     return reported
 

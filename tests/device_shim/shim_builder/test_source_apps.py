@@ -201,11 +201,11 @@ def test_a_receiver_is_kept_until_it_is_asked(tmp_path: Path) -> None:
     app = read(tmp_path, packed(RECEIVER.format("com.example.ACTION_MMCP_INVOKE")))
     assert app.unasked_components == (f"{PACKAGE}.Tools",)
     assert codes(app) == {"shim-tools-not-known"}
-    asked = complete_broadcast(app, f"{PACKAGE}.Tools", WEATHER_TOOLS)
-    assert [capability.id for capability in asked.providers[0].capabilities] == ["currentWeather", "forecast"]
-    assert asked.unasked_components == ()
-    assert asked.findings == ()
-    assert asked.digests["mmcp", f"{PACKAGE}.Tools"].startswith("broadcast:")
+    done = complete_broadcast(app, f"{PACKAGE}.Tools", WEATHER_TOOLS)
+    assert [capability.id for capability in done.providers[0].capabilities] == ["currentWeather", "forecast"]
+    assert done.unasked_components == ()
+    assert done.findings == ()
+    assert done.digests["mmcp", f"{PACKAGE}.Tools"].startswith("broadcast:")
 
 
 def test_an_answer_of_no_receiver_or_with_a_tool_twice_is_refused(tmp_path: Path) -> None:
@@ -381,8 +381,8 @@ def test_a_phones_apps_are_what_their_apks_say(phone: VirtualPhone, tmp_path: Pa
         assert app.signer == in_files[package].signer
         assert dict(app.digests) == dict(in_files[package].digests)
         assert app.label == in_files[package].label
-        ids = [[kept.id for kept in item.capabilities] for item in app.providers]
-        assert ids == [[kept.id for kept in item.capabilities] for item in in_files[package].providers]
+        ids = [[each.id for each in item.capabilities] for item in app.providers]
+        assert ids == [[each.id for each in item.capabilities] for item in in_files[package].providers]
     assert on_phone[f"{SAMPLE}weather"].unasked_components == (f"{SAMPLE}weather.WeatherReceiver",)
     built = build_shims(tuple(on_phone.values()), ShimOptions(), KEY)
     assert {item.packages[0] for item in built} == set(on_phone) - {f"{SAMPLE}weather"}

@@ -85,12 +85,12 @@ ROUTES: tuple[tuple[str, str, dict[str, Any], tuple[str, ...], int], ...] = (
 
 
 def _routes(world: World, targets: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
-    asked = {**targets[WEATHER], "digest": _weather_digest(world)}
+    target = {**targets[WEATHER], "digest": _weather_digest(world)}
     return [
         route(
             name,
             backend,
-            asked if backend["kind"] == "mmcp-broadcast" else targets[package],
+            target if backend["kind"] == "mmcp-broadcast" else targets[package],
             parameters=dict.fromkeys(parameters, "string"),
             outputs=None if backend["kind"] == "mobile-mcp" else TEXT,
             deadline_ms=deadline_ms,
@@ -175,9 +175,9 @@ def _check(world: World, backend: str, answer: Any) -> None:
         direct = world.agent().call_broadcast(receiver, "currentWeather", {"location": "Bonn"})
         assert answer == direct.data
     elif backend == "app-function":
-        kept = world.files_of(PLAIN_NOTES)
-        assert b"Two litres" in kept
-        assert b"Milk" in kept
+        files = world.files_of(PLAIN_NOTES)
+        assert b"Two litres" in files
+        assert b"Milk" in files
     elif backend == "app-action":
         assert answer == "The screen was opened. The app does not report what it does with the call."
         top = world.system.stack.top()
@@ -222,8 +222,8 @@ def _lines() -> Iterator[str]:
 
 def test_a_discovery_broadcast_is_answered_from_the_receivers_meta_data(world: World) -> None:
     context = world.system.app_context(AGENT)
-    found = context.query_receivers(Intent("com.example.ACTION_MMCP_DISCOVERY"))
-    assert ComponentName(SHIM, "dev.droidgate.shim.frontends.MmcpReceiver") in found
+    receivers = context.query_receivers(Intent("com.example.ACTION_MMCP_DISCOVERY"))
+    assert ComponentName(SHIM, "dev.droidgate.shim.frontends.MmcpReceiver") in receivers
 
 
 @pytest.mark.parametrize(

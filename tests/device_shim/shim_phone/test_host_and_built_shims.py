@@ -307,12 +307,12 @@ def test_the_platforms_create_note_writes_a_note_with_the_shells_identity(built:
 def test_a_note_with_types_of_its_own_is_made_and_found(built: World) -> None:
     service = f"{NOTES}.NotesService"
     with built.instrumented():
-        made = built.ask(
+        creation = built.ask(
             f"{service}#createNote", {"title": "Trip", "content": "Pack"}, shim=OF + NOTES, dialect="S1"
         )
-        assert made["status"] == "success", made
-        found = built.ask(f"{service}#findNotes", {"query": {"text": "Trip"}}, shim=OF + NOTES, dialect="S1")
-    assert "Trip" in json.dumps(found)
+        assert creation["status"] == "success", creation
+        notes = built.ask(f"{service}#findNotes", {"query": {"text": "Trip"}}, shim=OF + NOTES, dialect="S1")
+    assert "Trip" in json.dumps(notes)
     assert b"Trip" in built.files_of(NOTES)
 
 

@@ -59,18 +59,18 @@ def clock() -> _ClockThatSkips:
 @pytest.fixture
 def world(shim_runtime: ShimRuntime, clock: _ClockThatSkips, tmp_path: Path) -> Iterator[World]:
     """A phone with the tally app, a shim of it, and two agents that may call it."""
-    made = _world(tmp_path, clock=clock, shim_runtime=shim_runtime)
-    yield made
-    made.close()
+    world = _world(tmp_path, clock=clock, shim_runtime=shim_runtime)
+    yield world
+    world.close()
 
 
 def _world(folder: Path, sdk: str = "36.1", **more: object) -> World:
-    made = World("tally", sdk=sdk, **more)  # type: ignore[arg-type]
-    made.install(sample_shims(folder, "tally", advertise=("mmcp-broadcast", "appfunctions"))[0].apk)
-    made.install(agent_apk(OTHER_AGENT))
+    world = World("tally", sdk=sdk, **more)  # type: ignore[arg-type]
+    world.install(sample_shims(folder, "tally", advertise=("mmcp-broadcast", "appfunctions"))[0].apk)
+    world.install(agent_apk(OTHER_AGENT))
     for agent in (AGENT, OTHER_AGENT):
-        made.grant(agent, shim=SHIM)
-    return made
+        world.grant(agent, shim=SHIM)
+    return world
 
 
 def _add(world: World, points: int, caller: str = AGENT) -> int:
@@ -207,13 +207,13 @@ def test_the_death_of_the_tool_fails_each_open_call_once_and_takes_what_it_kept(
     _add(world, 5)
     world.system.faults = Faults(silent=frozenset({TALLY}))
     tokens: list[str] = []
-    asked = [threading.Thread(target=_note_token, args=(world, tokens.append)) for _ in range(3)]
-    for item in asked:
+    threads = [threading.Thread(target=_note_token, args=(world, tokens.append)) for _ in range(3)]
+    for item in threads:
         item.start()
-    wait_until(lambda: len(world.system.log.of_kind("app-silent")) == len(asked))
-    assert world.host("status", shim=SHIM)["open"] == len(asked)
+    wait_until(lambda: len(world.system.log.of_kind("app-silent")) == len(threads))
+    assert world.host("status", shim=SHIM)["open"] == len(threads)
     world.system.end_processes(TALLY, "test")
-    for item in asked:
+    for item in threads:
         item.join(60)
     assert tokens == ["interrupted"] * 3
     assert world.host("status", shim=SHIM)["open"] == 0

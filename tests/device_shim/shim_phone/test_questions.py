@@ -97,9 +97,9 @@ class Asked:
 
 def ask(world: World, capability: str = "desk", **more: Any) -> Asked:
     """Begin a call, and wait until its question is shown."""
-    asked = Asked(world, capability, more)
+    question = Asked(world, capability, more)
     wait_until(lambda: is_asking(world))
-    return asked
+    return question
 
 
 def is_asking(world: World) -> bool:
@@ -123,9 +123,9 @@ def began(world: World) -> int:
     ("button", "first", "second"), [("Deny", "denied", None), ("Once", "", None), ("Always", "", "")]
 )
 def test_the_answer_of_the_user_counts(world: World, button: str, first: str, second: str | None) -> None:
-    asked = ask(world)
+    question = ask(world)
     answer(world, button)
-    response = asked.answer()
+    response = question.answer()
     assert (token_of(response) if first else outputs_of(response)) == (first or {"result": "did well"})
     wait_until(lambda: not is_asking(world))
     world.host("ask", on=False)
@@ -134,13 +134,13 @@ def test_the_answer_of_the_user_counts(world: World, button: str, first: str, se
 
 
 def test_the_whole_certificates_are_shown_on_a_tap(world: World) -> None:
-    asked = ask(world)
+    question = ask(world)
     agent, tool = package_of(world.system, AGENT).signers[0], package_of(world.system, TOOL).signers[0]
     assert not any(agent in text for text in world.texts())
     world.tap_text("Details")
     wait_until(lambda: any(text == f"{AGENT}\n{agent}\n{TOOL}\n{tool}" for text in world.texts()))
     answer(world, "Deny")
-    assert token_of(asked.answer()) == "denied"
+    assert token_of(question.answer()) == "denied"
 
 
 def test_under_an_overlay_the_users_screen_changes_nothing(world: World) -> None:
@@ -161,7 +161,7 @@ def test_under_an_overlay_the_users_screen_changes_nothing(world: World) -> None
 def test_an_answer_counts_only_after_anybody_can_have_read_the_question(shim_runtime: ShimRuntime) -> None:
     clock = _StoppedClock()
     world = show_windows(make_world(clock=clock, shim_runtime=shim_runtime))
-    asked = ask(world)
+    question = ask(world)
     for passed in (0.0, 0.4):
         clock.time += passed
         world.tap_text("Once")
@@ -169,23 +169,23 @@ def test_an_answer_counts_only_after_anybody_can_have_read_the_question(shim_run
     # A busy JVM may have shown the window at the second answer only.
     clock.time += 0.6
     world.tap_text("Once")
-    assert outputs_of(asked.answer()) == {"result": "did well"}
+    assert outputs_of(question.answer()) == {"result": "did well"}
     world.close()
 
 
 def test_the_screen_shows_who_asks_for_what(world: World) -> None:
-    asked = ask(world)
+    question = ask(world)
     agent, tool = package_of(world.system, AGENT), package_of(world.system, TOOL)
     texts = world.texts()
-    shown = [
+    lines = [
         f"{agent.application.label} wants to use desk of {tool.application.label or TOOL}",
         *(AGENT, "Changes something", "Arguments, as the caller wrote them:", 'how\n"well"'),
         *("The app describes it as", "\u201cHelp desk\u201d", "\u201cTakes one wish.\u201d"),
         *("Details", "Deny", "Once", "Always"),
     ]
-    assert [text for text in texts if text in shown] == shown
+    assert [text for text in texts if text in lines] == lines
     answer(world, "Deny")
-    asked.answer()
+    question.answer()
 
 
 @pytest.mark.parametrize(("effects", "text"), [
@@ -198,15 +198,15 @@ def test_the_screen_shows_what_the_capability_does(
     shim_runtime: ShimRuntime, effects: dict[str, bool], text: str
 ) -> None:
     world = show_windows(make_world(effects=effects, shim_runtime=shim_runtime))
-    asked = ask(world)
+    question = ask(world)
     assert text in world.texts()
     answer(world, "Deny")
-    asked.answer()
+    question.answer()
     world.close()
 
 
 def test_of_a_start_it_shows_who_receives_the_answer(world: World) -> None:
-    asked = ask(world, carrier="start")
+    question = ask(world, carrier="start")
     agent = package_of(world.system, AGENT)
     texts = world.texts()
     place = next(index for index, text in enumerate(texts) if text.startswith(f"{UNKNOWN_APP} wants"))
@@ -214,14 +214,14 @@ def test_of_a_start_it_shows_who_receives_the_answer(world: World) -> None:
     # What it changes, it changes for somebody who is not known.
     assert "Always" not in texts
     answer(world, "Once")
-    assert outputs_of(asked.answer()) == {"result": "did well"}
+    assert outputs_of(question.answer()) == {"result": "did well"}
     assert world.host("status")["grants"] == []
 
 
 def test_what_only_reads_is_granted_to_the_receiver_of_a_starts_answer(world: World) -> None:
-    asked = ask(world, "radio", carrier="start")
+    question = ask(world, "radio", carrier="start")
     answer(world, "Always")
-    assert outputs_of(asked.answer()) == {"result": "did well"}
+    assert outputs_of(question.answer()) == {"result": "did well"}
     (grant,) = world.host("status")["grants"]
     assert (grant["caller"]["package"], grant["capability"]) == (AGENT, "radio")
     world.host("ask", on=False)
@@ -236,7 +236,7 @@ def test_what_only_reads_is_granted_to_the_receiver_of_a_starts_answer(world: Wo
 def test_under_an_overlay_only_a_no_counts(world: World) -> None:
     world.install(make_apk(ATTACKER, before=OVERLAY))
     world.run("appops", "set", ATTACKER, "SYSTEM_ALERT_WINDOW", "allow")
-    asked = ask(world)
+    question = ask(world)
     assert COVERED not in world.texts()
     for covers_all in (True, False):
         world.system.window.show_overlay(ATTACKER, covers_all=covers_all)
@@ -247,7 +247,7 @@ def test_under_an_overlay_only_a_no_counts(world: World) -> None:
         world.system.window.hide_overlays()
     world.system.window.show_overlay(ATTACKER, covers_all=True)
     answer(world, "Deny")
-    assert asked.answer()["message"] == "denied: the user refused this call"
+    assert question.answer()["message"] == "denied: the user refused this call"
     assert world.host("status")["grants"] == []
 
 
@@ -256,10 +256,10 @@ def test_a_shim_that_may_hides_overlays(shim_runtime: ShimRuntime) -> None:
     world = tool_world(shim={"permissions": permissions}, shim_runtime=shim_runtime)
     world.install(make_apk(ATTACKER, before=OVERLAY))
     world.run("appops", "set", ATTACKER, "SYSTEM_ALERT_WINDOW", "allow")
-    asked = ask(show_windows(world))
+    question = ask(show_windows(world))
     world.system.window.show_overlay(ATTACKER, covers_all=True)
     answer(world, "Once")
-    assert outputs_of(asked.answer()) == {"result": "did well"}
+    assert outputs_of(question.answer()) == {"result": "did well"}
     world.close()
 
 
@@ -309,14 +309,14 @@ def test_arguments_that_nobody_reads_are_not_asked_about(world: World) -> None:
 
 @pytest.mark.parametrize("change", ["switched off", "replaced"])
 def test_what_changes_while_the_user_is_asked_counts(world: World, change: str) -> None:
-    asked = ask(world)
+    question = ask(world)
     if change == "switched off":
         world.switch_off("desk")
     else:
         world.system.packages.uninstall(TOOL)
         world.install(tool_apk(signer="second"))
     answer(world, "Once")
-    assert token_of(asked.answer()) == ("disabled" if change == "switched off" else "unavailable")
+    assert token_of(question.answer()) == ("disabled" if change == "switched off" else "unavailable")
     assert world.files_of(TOOL) == b""
 
 
@@ -331,9 +331,9 @@ def test_characters_that_turn_text_around_are_shown_by_their_number(world: World
 
 
 def test_going_back_is_a_no(world: World) -> None:
-    asked = ask(world)
+    question = ask(world)
     world.run("input", "keyevent", "BACK")
-    assert asked.answer()["message"].startswith("denied: the user closed the question")
+    assert question.answer()["message"].startswith("denied: the user closed the question")
 
 
 @pytest.mark.parametrize(
@@ -345,24 +345,24 @@ def test_a_question_that_cannot_be_seen_waits_in_a_notification(
     world.run("pm", "grant", SHIM, NOTIFICATIONS)
     setattr(world.system, state, value)
     windows = began(world)
-    asked = Asked(world, "desk", {})
+    question = Asked(world, "desk", {})
     wait_until(world.system.notifications.all)
     assert began(world) == windows
     setattr(world.system, state, not value)
     world.system.notifications.tap(world.system.notifications.all()[0])
     answer(world, "Once")
-    assert outputs_of(asked.answer()) == {"result": "did well"}
+    assert outputs_of(question.answer()) == {"result": "did well"}
 
 
 def test_a_question_that_the_user_leaves_waits_in_a_notification(world: World) -> None:
     world.run("pm", "grant", SHIM, NOTIFICATIONS)
-    asked = ask(world)
+    question = ask(world)
     world.run("input", "keyevent", "HOME")
     wait_until(world.system.notifications.all)
     assert world.host("status")["open"] == 1
     world.system.notifications.tap(world.system.notifications.all()[0])
     answer(world, "Once")
-    assert outputs_of(asked.answer()) == {"result": "did well"}
+    assert outputs_of(question.answer()) == {"result": "did well"}
     assert world.system.notifications.all() == []
 
 
@@ -380,10 +380,10 @@ def test_the_notification_of_a_process_that_died_goes_when_the_next_one_begins(w
 def test_a_caller_that_was_refused_may_ask_again_after_a_minute(shim_runtime: ShimRuntime) -> None:
     clock = _StoppedClock()
     world = show_windows(make_world(clock=clock, shim_runtime=shim_runtime))
-    asked = ask(world)
+    question = ask(world)
     clock.time += 0.6
     world.tap_text("Deny")
-    assert asked.answer()["message"] == "denied: the user refused this call"
+    assert question.answer()["message"] == "denied: the user refused this call"
     windows = began(world)
     message = world.ask("desk", {"how": "well"})["message"]
     assert message == "denied: the user refused a call of this app a moment ago; retry in 60 s"
@@ -392,25 +392,25 @@ def test_a_caller_that_was_refused_may_ask_again_after_a_minute(shim_runtime: Sh
     assert message == "denied: the user refused a call of this app a moment ago; retry in 1 s"
     assert began(world) == windows
     clock.time += 1
-    asked = ask(world)
+    question = ask(world)
     world.close()
 
 
 def test_a_refused_start_does_not_silence_the_app_that_receives_its_answer(world: World) -> None:
-    asked = ask(world, carrier="start")
+    question = ask(world, carrier="start")
     answer(world, "Deny")
-    assert token_of(asked.answer()) == "denied"
-    asked = ask(world)
+    assert token_of(question.answer()) == "denied"
+    question = ask(world)
     answer(world, "Once")
-    assert outputs_of(asked.answer())
+    assert outputs_of(question.answer())
 
 
 def test_a_second_question_of_the_same_caller_is_not_asked(world: World) -> None:
-    asked = ask(world)
+    question = ask(world)
     message = world.ask("radio", {"how": "well"})["message"]
     assert message == f"denied: {ANOTHER_CALL}"
     answer(world, "Once")
-    assert outputs_of(asked.answer())
+    assert outputs_of(question.answer())
 
 
 @pytest.mark.slow
@@ -428,7 +428,7 @@ def test_four_questions_wait_and_the_fifth_caller_is_denied(shim_runtime: ShimRu
     for caller in callers[:4]:
         wait_until(functools.partial(_is_shown, world, caller))
         answer(world, "Deny")
-    assert [token_of(asked.answer()) for asked in waiting] == ["denied"] * 4
+    assert [token_of(question.answer()) for question in waiting] == ["denied"] * 4
     world.close()
 
 
@@ -454,12 +454,12 @@ def test_a_question_without_an_answer_ends_after_two_minutes_whatever_the_deadli
 def test_a_yes_that_comes_after_the_deadline_allows_nothing(shim_runtime: ShimRuntime) -> None:
     clock = _StoppedClock()
     world = show_windows(make_world(clock=clock, shim_runtime=shim_runtime))
-    asked = ask(world)
+    question = ask(world)
     # The device slept: nobody has ended the question yet, or its alarm does so before the tap.
     clock.time += ASKING_MS / 1000
     with contextlib.suppress(ValueError):
         world.tap_text("Always")
-    assert asked.answer()["message"] == f"needs_user: {UNANSWERED.text}"
+    assert question.answer()["message"] == f"needs_user: {UNANSWERED.text}"
     assert world.host("status")["grants"] == []
     world.close()
 
@@ -475,13 +475,13 @@ def hidden(shim_runtime: ShimRuntime) -> Iterator[World]:
 @pytest.mark.slow
 def test_a_question_that_no_window_may_show_waits_in_a_notification(hidden: World) -> None:
     hidden.run("pm", "grant", SHIM, NOTIFICATIONS)
-    asked = Asked(hidden, "desk", {})
+    question = Asked(hidden, "desk", {})
     wait_until(hidden.system.notifications.all)
     (posted,) = hidden.system.notifications.all()
     assert posted.package == SHIM
     hidden.system.notifications.tap(posted)
     answer(hidden, "Once")
-    assert outputs_of(asked.answer()) == {"result": "did well"}
+    assert outputs_of(question.answer()) == {"result": "did well"}
     assert hidden.system.notifications.all() == []
 
 
@@ -532,8 +532,8 @@ def test_always_is_offered_where_accessibility_services_cannot_press_it(
     sdk: str, *, is_offered: bool
 ) -> None:
     world = show_windows(make_world(sdk=sdk))
-    asked = ask(world)
+    question = ask(world)
     assert ("Always" in world.texts()) is is_offered
     answer(world, "Deny")
-    asked.answer()
+    question.answer()
     world.close()

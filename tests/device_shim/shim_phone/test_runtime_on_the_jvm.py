@@ -55,12 +55,12 @@ def test_what_is_due_comes_for_one_phone_after_another_has_closed(world: World) 
     world.grant("any-app")
     other = tool_world(shim_runtime="jvm")
     other.grant("any-app", "desk")
-    asked = threading.Thread(target=world.ask, args=("screen", {"how": "well"}))
-    asked.start()
+    thread = threading.Thread(target=world.ask, args=("screen", {"how": "well"}))
+    thread.start()
     time.sleep(0.5)
     other.close()
-    asked.join(60)
-    assert not asked.is_alive()
+    thread.join(60)
+    assert not thread.is_alive()
 
 
 @ON_THE_JVM

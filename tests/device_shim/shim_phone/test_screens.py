@@ -288,8 +288,8 @@ def test_the_shim_sees_what_the_user_allowed(world: World) -> None:
 
 def _install_weather_shim(world: World, folder: Path, tools: list[ListedTool]) -> str:
     """Install a shim of the weather app, whose receiver listed these tools; return its application id."""
-    (found,) = read_source_apps(sample_files(folder, "weather"))
-    app = complete_broadcast(found, f"{WEATHER}.WeatherReceiver", tools)
+    (source,) = read_source_apps(sample_files(folder, "weather"))
+    app = complete_broadcast(source, f"{WEATHER}.WeatherReceiver", tools)
     (shim,) = build_shims([app], ShimOptions(), key())
     world.install(shim.apk)
     world.grant(AGENT, shim=shim.application_id)

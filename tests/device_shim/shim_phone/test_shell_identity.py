@@ -194,10 +194,10 @@ def test_a_flood_of_another_app_is_dropped_and_shims_are_served(world: World) ->
 def test_a_function_that_stays_silent_is_cancelled_and_its_call_times_out(world: World) -> None:
     world.system.faults = Faults(silent=frozenset({PLAIN_NOTES}))
     with world.instrumented():
-        asked = world.host(
+        response = world.host(
             "call", shim=SHIM, request=request_text("createNote", NOTE, dialect="S1"), deadline_ms=8_000
         )
-        assert token_of_host(asked) == "timeout"
+        assert token_of_host(response) == "timeout"
         wait_until(lambda: not holds(world, SHELL_SHIM))
         assert world.host("status", shim=SHIM)["open"] == 0
 

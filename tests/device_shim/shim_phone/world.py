@@ -99,8 +99,8 @@ class World:
 
     def grant(self, caller: str = "any-app", capability: str = "*", *, shim: str = SHIM) -> None:
         """Grant, with the certificate that the caller is signed with."""
-        found = self.system.packages.find(caller)
-        signer = {} if found is None else {"signer": found.signers[0]}
+        package = self.system.packages.find(caller)
+        signer = {} if package is None else {"signer": package.signers[0]}
         answer = self.host("grant", shim=shim, caller=caller, capability=capability, **signer)
         assert "grant" in answer, answer
 
@@ -165,8 +165,8 @@ class World:
             present.set()
 
         context = self.system.app_context(caller)
-        given = {name: [value] for name, value in parameters.items()}
-        context.platform.execute_app_function(package, function, given, take, seconds=30)
+        values = {name: [value] for name, value in parameters.items()}
+        context.platform.execute_app_function(package, function, values, take, seconds=30)
         assert present.wait(40)
         return outcomes[0]
 

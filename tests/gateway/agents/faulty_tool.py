@@ -80,7 +80,7 @@ def _typed(element: str, number: int, more: str = "") -> str:
     return f"<{element}><id>unused</id><isNullable>false</isNullable><type>{number}</type>{more}</{element}>"
 
 
-def _named(element: str, name: str, number: int, more: str = "") -> str:
+def _member(element: str, name: str, number: int, more: str = "") -> str:
     kind = _typed("dataTypeMetadata", number)
     return f"<{element}>{kind}<id>unused</id>{more}<name>{name}</name></{element}>"
 
@@ -88,13 +88,13 @@ def _named(element: str, name: str, number: int, more: str = "") -> str:
 FUNCTIONS = (
     f"<appfunctions><appfunction><id>{FUNCTION}</id><enabledByDefault>true</enabledByDefault>"
     "<description>Returns what it is given.</description>"
-    + _named("parameters", "text", 8, "<isRequired>true</isRequired>")
-    + _named("parameters", "count", 7, "<isRequired>false</isRequired>")
+    + _member("parameters", "text", 8, "<isRequired>true</isRequired>")
+    + _member("parameters", "count", 7, "<isRequired>false</isRequired>")
     + "<response><id>unused</id>"
     + _typed(
         "valueType",
         3,
-        _named("properties", "text", 8) + _named("properties", "count", 7) + "<required>text</required>",
+        _member("properties", "text", 8) + _member("properties", "count", 7) + "<required>text</required>",
     )
     + f"</response><functionId>{FUNCTION}</functionId></appfunction></appfunctions>"
 )
@@ -168,11 +168,11 @@ class Radio(Receiver):
         if intent.action == "com.example.ACTION_MMCP_DISCOVERY":
             tools = Extra("string", "echo") if fault == "tools as text" else Extra("string[]", ("echo",))
             parameters = "text: string" if fault == "parameters as prose" else '{"text": "string"}'
-            found = {
+            extras = {
                 "echo.description": Extra("string", "It echoes."),
                 "echo.parameters": Extra("string", parameters),
             }
-            return BroadcastResult(-1, None, Bundle({**found, "tools": tools}))
+            return BroadcastResult(-1, None, Bundle({**extras, "tools": tools}))
         return None if fault == "no data" else BroadcastResult(-1, "Error: unknown tool")
 
 
@@ -188,8 +188,8 @@ class Functions(AppFunctionService):
     ) -> None:
         del function_id, calling_package
         fault, text, count = Planted.fault, parameters.get("text"), parameters.get("count", [1])
-        known = {"text", "count"}
-        if fault == "silent" or (fault == "silent on more" and not parameters.keys() <= known):
+        names = {"text", "count"}
+        if fault == "silent" or (fault == "silent on more" and not parameters.keys() <= names):
             return
         if fault == "crash" and not parameters:
             raise AppCrashError

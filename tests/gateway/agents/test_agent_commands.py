@@ -104,8 +104,8 @@ def test_verify_reports_in_each_form_and_leaves_no_agent(droidgate: Runner, phon
     document = droidgate(*words, "--json").document("verify")
     assert document["counts"] == {"passed": 17, "failed": 0, "not-applicable": 0, "not-checked": 0}
     suites = ET.fromstring(droidgate(*words, "--junit").out).findall("testsuite")
-    found = [tuple(map(suite.get, ("tests", "failures", "skipped"))) for suite in suites]
-    assert found == [("14", "0", "0"), ("3", "0", "0")]
+    counts = [tuple(map(suite.get, ("tests", "failures", "skipped"))) for suite in suites]
+    assert counts == [("14", "0", "0"), ("3", "0", "0")]
     assert json.loads(droidgate(*words, "--sarif").out)["runs"][0]["results"] == []
     assert not any(phone.system.packages.find(item) for item in AGENTS)
     assert droidgate("agent", "list").code == 2
@@ -129,13 +129,13 @@ def test_an_apk_is_installed_called_and_removed(
 
 
 def test_what_is_left_on_a_phone_that_goes_away_is_said(phone: VirtualPhone, tmp_path: Path) -> None:
-    apk, said = tmp_path / "tool.apk", list[str]()
+    apk, reports = tmp_path / "tool.apk", list[str]()
     apk.write_bytes(faulty_apk("mmcp"))
     device = device_on(phone)
-    with pytest.raises(DeviceError), installed_app(place_of(device), apk, said.append):
+    with pytest.raises(DeviceError), installed_app(place_of(device), apk, reports.append):
         phone.system.faults = Faults(drop_after=1)
     phone.system.faults = Faults()
-    assert said[-1] == f"left on the phone; remove with: adb uninstall {TOOL}"
+    assert reports[-1] == f"left on the phone; remove with: adb uninstall {TOOL}"
     device.check(["pm", "uninstall", TOOL])
 
 

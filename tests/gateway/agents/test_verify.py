@@ -148,9 +148,9 @@ def java_bench(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
 def test_a_planted_fault_is_found_by_its_rule_bound_and_started(
     java_bench: Bench, fault: str, bound: list[str], started: list[str]
 ) -> None:
-    found = java_bench.run_java(fault)
-    assert (failed(found, "bind"), failed(found, "start")) == (bound, started)
-    assert found.fails == bool(fault)
+    report = java_bench.run_java(fault)
+    assert (failed(report, "bind"), failed(report, "start")) == (bound, started)
+    assert report.fails == bool(fault)
 
 
 SEEN_BY_EVENTS = ("a service without a binder", "a tool that dies of a request", "a tool that answers twice")
@@ -162,8 +162,8 @@ SEEN_BY_EVENTS = ("a service without a binder", "a tool that dies of a request",
 def test_the_virtual_phones_agent_reports_the_same_events(
     java_bench: Bench, fault: str, bound: list[str], started: list[str]
 ) -> None:
-    found = java_bench.run_java(fault)
-    assert (failed(found, "bind"), failed(found, "start")) == (bound, started)
+    report = java_bench.run_java(fault)
+    assert (failed(report, "bind"), failed(report, "start")) == (bound, started)
 
 
 def test_every_live_rule_of_mobile_mcp_has_a_planted_fault() -> None:
@@ -186,8 +186,8 @@ def test_every_live_rule_of_mobile_mcp_has_a_planted_fault() -> None:
 def test_a_planted_fault_of_mmcp_is_found(
     bench: Bench, protocol: str, fault: str, expected: list[str]
 ) -> None:
-    found = bench.run(protocol, fault, seconds=1.0)
-    rules = [check.rule.id for check in found.checks if check.verdict == "failed"]
+    report = bench.run(protocol, fault, seconds=1.0)
+    rules = [check.rule.id for check in report.checks if check.verdict == "failed"]
     assert rules == [f"mmcp-live-{rule}" for rule in expected]
     assert {f"mmcp-live-{rule}" for rule in expected} <= mmcp_checks.RULES.keys()
 
@@ -214,12 +214,12 @@ FUNCTION_FAULTS = {
 @titled(("fault", "expected"), FUNCTION_FAULTS)
 def test_a_planted_fault_of_a_function_is_found(bench: Bench, fault: str, expected: list[str]) -> None:
     functions = FUNCTIONS if fault else FUNCTIONS.replace("<id>unused</id>", "", 1)
-    found = bench.run("appfunctions", fault, seconds=1.0, functions=functions)
-    rules = [check.rule.id for check in found.checks if check.verdict == "failed"]
+    report = bench.run("appfunctions", fault, seconds=1.0, functions=functions)
+    rules = [check.rule.id for check in report.checks if check.verdict == "failed"]
     assert [rule for rule in rules if rule.startswith("appfunctions-live-")] == [
         f"appfunctions-live-{rule}" for rule in expected
     ]
-    assert found.fails
+    assert report.fails
 
 
 @pytest.mark.slow
@@ -237,9 +237,9 @@ def test_where_no_function_can_be_called_its_rules_say_so(sdk: str, verdict: str
     ):
         first, second = install_agents(place_of(device_on(phone)), None, print)
         phone.install(faulty_apk("appfunctions"))
-        found = Bench(phone, (first, second)).check(TOOL, {})
-    live = {(check.verdict, check.reason) for check in found.checks if check.transport == "shell"}
-    assert (live, found.fails) == ({(verdict, reason)}, False)
+        report = Bench(phone, (first, second)).check(TOOL, {})
+    live = {(check.verdict, check.reason) for check in report.checks if check.transport == "shell"}
+    assert (live, report.fails) == ({(verdict, reason)}, False)
 
 
 def test_every_live_rule_of_a_function_has_a_planted_fault() -> None:
@@ -267,24 +267,24 @@ RIGHT = {
 def test_a_right_app_has_no_fault(bench: Bench, package: str, calls: dict[str, dict[str, Any]]) -> None:
     if package == TOOL:
         bench.run("appfunctions", "")
-    found = bench.check(package, calls)
-    assert (found.findings, found.fails) == ((), False)
-    left_out = {check.transport for check in found.checks if check.verdict == "not-checked"}
+    report = bench.check(package, calls)
+    assert (report.findings, report.fails) == ((), False)
+    left_out = {check.transport for check in report.checks if check.verdict == "not-checked"}
     # Nobody opens tally, so Android does not let it be started.
     assert left_out == ({"start"} if package.endswith("tally") else set())
 
 
 def test_of_an_answer_that_is_too_long_to_keep_nothing_is_said(java_bench: Bench) -> None:
-    found = java_bench.run_java("huge")
-    assert found.findings == ()
-    left_out = {check.rule.id for check in found.checks if check.verdict == "not-checked"}
+    report = java_bench.run_java("huge")
+    assert report.findings == ()
+    left_out = {check.rule.id for check in report.checks if check.verdict == "not-checked"}
     assert left_out == {"mobile-mcp-live-response-output"}
 
 
 def test_what_the_descriptor_breaks_is_found_too(java_bench: Bench) -> None:
-    found = java_bench.run_java("", descriptor=DESCRIPTOR.replace('version="1.0">\n  <cap', ">\n  <cap"))
-    assert [item.code for item in found.findings] == ["mobile-mcp-version"]
-    assert found.fails
+    report = java_bench.run_java("", descriptor=DESCRIPTOR.replace('version="1.0">\n  <cap', ">\n  <cap"))
+    assert [item.code for item in report.findings] == ["mobile-mcp-version"]
+    assert report.fails
 
 
 @pytest.mark.slow
@@ -298,9 +298,9 @@ def test_what_the_descriptor_breaks_is_found_too(java_bench: Bench) -> None:
 def test_a_call_that_the_app_refuses_is_not_a_fault_of_the_app(
     bench: Bench, package: str, call: str, reason: str
 ) -> None:
-    found = bench.check(package, {call: {}})
-    reasons = {check.reason for check in found.checks if check.verdict == "not-checked"}
-    assert (found.findings, len(reasons)) == ((), 1)
+    report = bench.check(package, {call: {}})
+    reasons = {check.reason for check in report.checks if check.verdict == "not-checked"}
+    assert (report.findings, len(reasons)) == ((), 1)
     assert reasons.pop().startswith(reason)
 
 

@@ -67,8 +67,8 @@ def add_app_actions(project: Path, declared: str = APP_ACTIONS) -> None:
     (main / "res/xml").mkdir()
     (main / "res/xml/shortcuts.xml").write_text(declared, encoding="utf-8")
     manifest = (main / "AndroidManifest.xml").read_text(encoding="utf-8")
-    named = '<meta-data android:name="android.app.shortcuts" android:resource="@xml/shortcuts" /></activity>'
-    (main / "AndroidManifest.xml").write_text(manifest.replace("</activity>", named), encoding="utf-8")
+    entry = '<meta-data android:name="android.app.shortcuts" android:resource="@xml/shortcuts" /></activity>'
+    (main / "AndroidManifest.xml").write_text(manifest.replace("</activity>", entry), encoding="utf-8")
 
 
 def weather_with_app_actions(folder: Path, package: str = WEATHER, host: str = "places") -> bytes:

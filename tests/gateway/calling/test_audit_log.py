@@ -249,9 +249,9 @@ def test_a_torn_last_line_is_kept_aside_and_the_chain_goes_on(log: AuditLog, tor
     assert "the last line is torn" in verification.notes[0]
     write_calls(log, 1)
     note = check_holds(log, 23).notes[0]
-    kept = log.folder / note.rpartition(" ")[2]
+    torn_file = log.folder / note.rpartition(" ")[2]
     assert note.startswith("record 21: a torn line was kept aside, torn-")
-    assert kept.read_bytes() == torn
+    assert torn_file.read_bytes() == torn
 
 
 def test_records_written_after_the_head_belong_to_the_log(log: AuditLog) -> None:

@@ -109,7 +109,7 @@ def test_every_request_is_called_once_and_as_many_at_once_as_allowed(parallel: i
 
 def test_requests_of_one_lane_are_made_one_after_another_in_their_order(tmp_path: Path) -> None:
     lock, busy = threading.Lock(), Counter[str]()
-    made: dict[str, list[str]] = {"a": [], "b": []}
+    order: dict[str, list[str]] = {"a": [], "b": []}
     both = threading.Barrier(2)
 
     def lane_of(request: BatchRequest) -> str | None:
@@ -121,7 +121,7 @@ def test_requests_of_one_lane_are_made_one_after_another_in_their_order(tmp_path
             with lock:
                 busy[lane] += 1
                 assert busy[lane] == 1
-                made[lane].append(request.id)
+                order[lane].append(request.id)
             both.wait(timeout=60)  # the other lane is at work as well
             with lock:
                 busy[lane] -= 1
@@ -130,7 +130,7 @@ def test_requests_of_one_lane_are_made_one_after_another_in_their_order(tmp_path
     with open_journal(tmp_path / "results.jsonl") as journal:
         outcomes = list(run_batch(requests(11), call, journal, parallel=4, lane_of=lane_of))
     assert len(outcomes) == 11
-    assert made == {"a": ["0", "2", "4", "6", "8"], "b": ["1", "3", "5", "7", "9"]}
+    assert order == {"a": ["0", "2", "4", "6", "8"], "b": ["1", "3", "5", "7", "9"]}
 
 
 def test_a_hundred_thousand_requests_of_one_lane_are_ordered_without_searching(tmp_path: Path) -> None:
@@ -218,11 +218,11 @@ def test_a_line_that_was_cut_is_dropped_wherever_it_was_cut(tmp_path: Path) -> N
 
         with open_journal(path) as journal:
             outcomes = {item.id: item.status for item in run_batch(requests(3), call, journal, parallel=1)}
-        kept = whole[: whole[:size].rfind(b"\n") + 1].decode()
-        begun = {json.loads(line)["id"] for line in kept.splitlines()}
+        whole_lines = whole[: whole[:size].rfind(b"\n") + 1].decode()
+        begun = {json.loads(line)["id"] for line in whole_lines.splitlines()}
         assert called == [each for each in "012" if each not in begun]
         assert set(outcomes) == set("012")
-        assert path.read_text().startswith(kept)
+        assert path.read_text().startswith(whole_lines)
         assert path.read_bytes().endswith(b"\n")
 
 
@@ -249,21 +249,21 @@ def test_a_run_that_is_killed_makes_no_call_twice(tmp_path: Path) -> None:
     random = Random(7)
     script = tmp_path / "run.py"
     script.write_text(textwrap.dedent(KILLED))
-    journal, made = tmp_path / "results.jsonl", tmp_path / "made.txt"
+    journal, calls_file = tmp_path / "results.jsonl", tmp_path / "made.txt"
     for _ in range(8):
         process = subprocess.Popen(
-            [sys.executable, str(script), str(journal), str(made)], stdout=subprocess.PIPE, text=True
+            [sys.executable, str(script), str(journal), str(calls_file)], stdout=subprocess.PIPE, text=True
         )
         assert process.stdout is not None
-        before = len(made.read_text().splitlines()) if made.exists() else 0
+        before = len(calls_file.read_text().splitlines()) if calls_file.exists() else 0
         for _line in range(before + random.randrange(1, 20)):
             process.stdout.readline()
         process.send_signal(signal.SIGKILL)
         process.communicate()
     subprocess.run(
-        [sys.executable, str(script), str(journal), str(made)], check=True, stdout=subprocess.DEVNULL
+        [sys.executable, str(script), str(journal), str(calls_file)], check=True, stdout=subprocess.DEVNULL
     )
-    calls = Counter(made.read_text().split())
+    calls = Counter(calls_file.read_text().split())
     assert max(calls.values()) == 1
     lines = [json.loads(line) for line in journal.read_text().splitlines()]
     begun = {line["id"] for line in lines if line["status"] == "begun"}

@@ -54,8 +54,8 @@ def test_the_document_has_the_value_and_the_milliseconds_of_each_step(bare: Reac
 
 
 def test_an_argument_by_name_becomes_what_is_declared(bare: ReachedPhone) -> None:
-    named = ("title=a=b", "content=5", 'labels=["x"]')
-    value = json.loads(run(bare, CREATE, *named, "--yes", "--json").out)["value"]
+    arguments = ("title=a=b", "content=5", 'labels=["x"]')
+    value = json.loads(run(bare, CREATE, *arguments, "--yes", "--json").out)["value"]
     assert (value["title"], value["content"], value["labels"]) == ("a=b", "5", ["x"])
 
 

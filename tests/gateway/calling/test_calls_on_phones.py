@@ -161,9 +161,9 @@ def test_an_app_action_is_opened_by_the_shell_and_shown_with_its_arguments(
     fresh.call(capability, **dict.fromkeys(arguments, "Bonn"))
     result = fresh.call(capability, **arguments)
     assert (result.route, result.findings) == ("am-start-activity", ())
-    shown = f"{WEATHER}/.MainActivity"
-    said = f"The screen {shown} was opened. The app does not report what it does with the call."
-    assert result.outputs == {"result": said}
+    screen = f"{WEATHER}/.MainActivity"
+    text = f"The screen {screen} was opened. The app does not report what it does with the call."
+    assert result.outputs == {"result": text}
     top = fresh.phone.system.stack.top()
     view = None if top is None else top.activity.view()
     assert view is not None
@@ -252,7 +252,7 @@ def test_what_is_not_approved_is_refused_before_anything_is_sent(reached: Reache
 
 
 def test_nobody_is_asked_about_a_call_that_no_way_carries(fresh: ReachedPhone) -> None:
-    asked = Asked()
+    approver = Asked()
     # The shim for several apps is there, as it is where app functions are called through it.
     shim = build_bare_shim(load_or_make_key())
     install_archive(place_of(fresh.device), shim.apk, shim.file_name)
@@ -260,11 +260,11 @@ def test_nobody_is_asked_about_a_call_that_no_way_carries(fresh: ReachedPhone) -
         (TALLY, "read_total", {"player": "Ada"}),
         (CLOCK_IN, "clock_in_today", {}),
     ):
-        error = fresh.failure(capability, caller=fresh.caller(approver=asked), **arguments)
+        error = fresh.failure(capability, caller=fresh.caller(approver=approver), **arguments)
         assert error.message == f"unavailable: {app} has no shim on the phone"
         source = f"--from adb:{fresh.device.serial}/{app} --serial {fresh.device.serial}"
         assert error.hint == f"run `droidgate shim install {source} --protocol all`"
-    assert asked == []
+    assert approver == []
 
 
 def test_the_arguments_are_fitted_once_for_a_question(
@@ -303,14 +303,14 @@ def test_an_answer_counts_only_for_the_app_that_was_asked_about(
         if number == 1:
             legacy.replace_legacy(**replacement)
 
-    asked = Asked(replace_once, allowed=1, remember=remember)
-    caller = legacy.caller(approver=asked)
+    approver = Asked(replace_once, allowed=1, remember=remember)
+    caller = legacy.caller(approver=approver)
     title = secrets.token_hex(8)
     assert (
         legacy.failure(f"{LEGACY}/createNote", caller=caller, title=title, content="b").failure.token
         == "denied"
     )
-    first, second = asked
+    first, second = approver
     again = "the app was replaced after you answered, so you are asked again"
     assert (first.change, second.change) == ("", again)
     assert first.pin != second.pin
@@ -324,42 +324,42 @@ def test_an_answer_counts_only_for_the_app_that_was_asked_about(
 
 
 def test_an_update_that_declares_the_same_needs_no_second_answer(legacy: ReachedPhone) -> None:
-    asked = Asked(lambda _number: legacy.replace_legacy())
-    called = legacy.call(f"{LEGACY}/createNote", caller=legacy.caller(approver=asked), **NOTE)
+    approver = Asked(lambda _number: legacy.replace_legacy())
+    called = legacy.call(f"{LEGACY}/createNote", caller=legacy.caller(approver=approver), **NOTE)
     assert "note-" in str(called.value)
-    assert len(asked) == 1
+    assert len(approver) == 1
 
 
 @replacements
 def test_an_app_that_is_replaced_at_the_last_moment_gets_nothing(
     legacy: ReachedPhone, monkeypatch: pytest.MonkeyPatch, replacement: dict[str, bool]
 ) -> None:
-    asked = Asked(allowed=1)
+    approver = Asked(allowed=1)
     send = ShellRoute.send
 
     def send_late(self: ShellRoute, *given: Any) -> CallSteps[RawResult]:
-        if len(asked) == 1:
+        if len(approver) == 1:
             legacy.replace_legacy(**replacement)
         return send(self, *given)
 
     monkeypatch.setattr(ShellRoute, "send", send_late)
-    error = legacy.failure(f"{LEGACY}/createNote", caller=legacy.caller(approver=asked), **NOTE)
-    assert (error.failure.token, len(asked)) == ("denied", 2)
+    error = legacy.failure(f"{LEGACY}/createNote", caller=legacy.caller(approver=approver), **NOTE)
+    assert (error.failure.token, len(approver)) == ("denied", 2)
 
 
 def test_an_app_that_is_replaced_after_every_answer_is_not_called(legacy: ReachedPhone) -> None:
-    asked = Asked(lambda number: legacy.replace_legacy(other_text=number % 2 == 1))
-    error = legacy.failure(f"{LEGACY}/createNote", caller=legacy.caller(approver=asked), **NOTE)
+    approver = Asked(lambda number: legacy.replace_legacy(other_text=number % 2 == 1))
+    error = legacy.failure(f"{LEGACY}/createNote", caller=legacy.caller(approver=approver), **NOTE)
     assert "is replaced again and again" in error.message
-    assert (error.failure.token, len(asked)) == ("unavailable", 5)
+    assert (error.failure.token, len(approver)) == ("unavailable", 5)
 
 
 def test_an_approval_that_is_remembered_is_not_asked_for_again(reached: ReachedPhone) -> None:
-    asked = Asked(remember=True)
-    caller = reached.caller(approver=asked)
+    approver = Asked(remember=True)
+    caller = reached.caller(approver=approver)
     for _ in range(2):
         reached.call("read_total", caller=caller, player="Ann")
-    (request,) = asked
+    (request,) = approver
     assert (request.subject.package, request.arguments) == (TALLY, {"player": "Ann"})
     assert request.state.kind == "new"
 
@@ -394,8 +394,8 @@ def test_a_new_run_asks_the_phone_for_one_digest_of_what_it_answered_before(fres
     uninstall(fresh.device, LEGACY)
     assert len(_commands_of_a_new_run(fresh)) > 10
     assert len(_commands_of_a_new_run(fresh)) == 3
-    kept = max((cache_folder() / "phone-answers").iterdir(), key=lambda path: path.stat().st_mtime_ns)
-    whole = kept.read_bytes()
+    answers = max((cache_folder() / "phone-answers").iterdir(), key=lambda path: path.stat().st_mtime_ns)
+    whole = answers.read_bytes()
     nothing = re.sub(rb'"answers": .*', b'"answers": [[[], "", "", 0]]}', whole)
     others = (
         b"",
@@ -406,7 +406,7 @@ def test_a_new_run_asks_the_phone_for_one_digest_of_what_it_answered_before(fres
         whole.replace(b'"answers"', b"0"),
     )
     for damaged in others:
-        kept.write_bytes(damaged)
+        answers.write_bytes(damaged)
         assert len(_commands_of_a_new_run(fresh)) > 10
         assert len(_commands_of_a_new_run(fresh)) == 3
 
@@ -552,9 +552,9 @@ def test_discovery_asks_through_a_shim_for_tools_that_are_in_no_file(
         assert _tools_of_weather(reached) == []
     monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path))
     assert _tools_of_weather(reached) == [], "only the user's own shims are asked"
-    found = Phone(reached.device).discover(formats=["mmcp"], keep=False)
-    shown = [block.text for block in discovery_page(found) if isinstance(block, Line)]
-    assert "the list of its tools, which no shim on the phone got; `droidgate shim doctor` says why" in shown
+    discovery = Phone(reached.device).discover(formats=["mmcp"], keep=False)
+    lines = [block.text for block in discovery_page(discovery) if isinstance(block, Line)]
+    assert "the list of its tools, which no shim on the phone got; `droidgate shim doctor` says why" in lines
 
 
 @pytest.fixture(scope="module")
@@ -638,8 +638,8 @@ def changed_notes(tmp_path: Path) -> tuple[Path, Path]:
 
 def test_an_updated_app_needs_an_approval_only_where_it_changed(tmp_path: Path, fresh: ReachedPhone) -> None:
     module, descriptor = changed_notes(tmp_path)
-    asked = Asked(remember=True)
-    caller = fresh.caller(approver=asked)
+    approver = Asked(remember=True)
+    caller = fresh.caller(approver=approver)
 
     def update_and_call(version: int) -> int:
         fresh.phone.install(pack_project(module, key=signing_key(), package=NOTES, version_code=version))
@@ -647,12 +647,12 @@ def test_an_updated_app_needs_an_approval_only_where_it_changed(tmp_path: Path, 
 
     first = int(str(fresh.call(CREATE, caller=caller, **NOTE).value["noteId"]).removeprefix("note-"))
     second = update_and_call(98)
-    assert [request.state.kind for request in asked] == ["new"]
+    assert [request.state.kind for request in approver] == ["new"]
     text = descriptor.read_text(encoding="utf-8")
     assert "Write a new note." in text
     descriptor.write_text(text.replace("Write a new note.", "Write a note and send it."), encoding="utf-8")
     third = update_and_call(99)
-    assert [request.state.kind for request in asked] == ["new", "changed"]
+    assert [request.state.kind for request in approver] == ["new", "changed"]
     # The phone's shell refused the second and third call once each, since the app was another one.
     assert sent(fresh) == 5
     assert (second, third) == (first + 1, first + 2)

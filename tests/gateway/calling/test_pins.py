@@ -248,18 +248,18 @@ def test_several_processes_approve_at_the_same_time(tmp_path: Path) -> None:
 
 
 def test_every_generated_declaration_is_kept_as_it_is(tmp_path: Path) -> None:
-    kept = 0
+    count = 0
     for seed in range(60):
         provider = random_provider(Random(seed))
         store = PinStore(tmp_path / str(seed))
         for capability in provider.capabilities:
             store.approve(pin(provider, capability.id), provider)
-            kept += 1
+            count += 1
         again = PinStore(tmp_path / str(seed))
         assert len(again.list()) == len(provider.capabilities)
         for capability in provider.capabilities:
             assert again.check(pin(provider, capability.id)).kind == "approved"
-    assert kept > 50
+    assert count > 50
 
 
 def _points(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -402,9 +402,9 @@ class PhoneWithApp:
     def state(self) -> tuple[str, list[str]]:
         """Return what became of the approval, and the codes of what changed."""
         [record] = self.store.list()
-        found = compare_pin(record, self.declared())
-        codes = [] if found.comparison is None else [item.code for item in found.comparison.all_changes()]
-        return found.state, codes
+        check = compare_pin(record, self.declared())
+        codes = [] if check.comparison is None else [item.code for item in check.comparison.all_changes()]
+        return check.state, codes
 
 
 @pytest.fixture

@@ -427,15 +427,15 @@ def asked_on_terminal(
     arguments: Mapping[str, Json], typed: str = "n\n", *, width: int = 100, is_asked_anew: bool = False
 ) -> tuple[str, bool, bool]:
     """Return what the terminal showed, and whether the call was allowed, once or always."""
-    shown = Terminal()
+    terminal = Terminal()
     with (
         patch("sys.stdin", Terminal(typed)),
-        patch("sys.stderr", shown),
+        patch("sys.stderr", terminal),
         patch.dict("os.environ", {"COLUMNS": str(width), "NO_COLOR": "1"}),
         patch("droidgate.cli.calls.terminal_approval._forget_typed"),
     ):
         answer = ask_on_terminal(request_of(arguments, is_asked_anew=is_asked_anew))
-    return shown.getvalue(), answer.allowed, answer.remember
+    return terminal.getvalue(), answer.allowed, answer.remember
 
 
 # Arguments, and the lines that show them; None where only the number of the lines matters.

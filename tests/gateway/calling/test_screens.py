@@ -76,10 +76,10 @@ def test_a_screenshot_is_its_value(reached: ReachedPhone) -> None:
 
 
 def test_reading_needs_no_approval_and_acting_does(made: MadePhone, reached: ReachedPhone) -> None:
-    asked: list[ApprovalRequest] = []
+    requests: list[ApprovalRequest] = []
 
     def approver(request: ApprovalRequest) -> Approval:
-        asked.append(request)
+        requests.append(request)
         return refuse(request)
 
     caller = reached.caller(approver=approver)
@@ -89,7 +89,7 @@ def test_reading_needs_no_approval_and_acting_does(made: MadePhone, reached: Rea
         ask(caller, "tap", x=1, y=1)
     assert refused.value.failure.token == "needs_approval"
     assert "droidgate pins approve mobile-agent/tap" in (refused.value.hint or "")
-    assert [request.subject.effect for request in asked] == ["writes"]
+    assert [request.subject.effect for request in requests] == ["writes"]
     assert not [command for command in commands if command.startswith("input")]
 
 

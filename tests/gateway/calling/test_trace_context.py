@@ -74,8 +74,8 @@ def test_a_parent_is_kept_where_it_is_of_the_grammar(sent: Any) -> None:
 
 @pytest.mark.parametrize("sent", STATES, ids=lambda sent: repr(sent)[:70])
 def test_a_state_is_kept_where_it_is_of_the_grammar_and_has_a_parent(sent: Any) -> None:
-    kept = sent if STATES[sent] else None
-    assert read_trace_context({"traceparent": VALID, "tracestate": sent}) == TraceContext(VALID, kept)
+    state = sent if STATES[sent] else None
+    assert read_trace_context({"traceparent": VALID, "tracestate": sent}) == TraceContext(VALID, state)
     assert read_trace_context({"traceparent": "x", "tracestate": sent}) is None
     if isinstance(sent, str) and len(sent) <= 512:
         carrier = {"traceparent": VALID, "tracestate": sent}

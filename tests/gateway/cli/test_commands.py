@@ -89,8 +89,8 @@ def test_a_command_line_ends_with_its_code_and_prints_what_it_has_to(
     droidgate: Runner, typed: str, code: int, out: str | None, err: str | None
 ) -> None:
     words = shlex.split(typed)
-    given = [Path(word[1:]).read_bytes() for word in words if word.startswith("<")]
-    run = droidgate(*(word for word in words if not word.startswith("<")), stdin=b"".join(given))
+    inputs = [Path(word[1:]).read_bytes() for word in words if word.startswith("<")]
+    run = droidgate(*(word for word in words if not word.startswith("<")), stdin=b"".join(inputs))
     assert run.code == code
     for printed, expected in ((run.out, out), (run.err, err)):
         if expected == "" or (expected is not None and expected.endswith("\n")):
@@ -115,8 +115,8 @@ def test_inspect_shows_a_project(droidgate: Runner, golden: Golden) -> None:
 
 
 def test_inspect_shows_the_parameters_of_one_capability(droidgate: Runner, golden: Golden) -> None:
-    given = json.dumps({"tools": [{"name": "plan", "description": "Plan a day", **NESTED}]}).encode()
-    run = droidgate("inspect", "-", "--capability", "plan", stdin=given)
+    data = json.dumps({"tools": [{"name": "plan", "description": "Plan a day", **NESTED}]}).encode()
+    run = droidgate("inspect", "-", "--capability", "plan", stdin=data)
     assert (run.code, run.err) == (0, "")
     golden("cli/inspect-capability.txt", run.out)
     (provider,) = droidgate.document("inspect", "timer", "--capability", "stop_timer")["providers"]
@@ -213,8 +213,8 @@ def test_of_many_apps_those_that_declare_nothing_are_counted(droidgate: Runner) 
 
 
 def findings(droidgate: Runner, *words: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(droidgate("lint", *words, "--json").out)["findings"]
-    return found
+    findings: list[dict[str, Any]] = json.loads(droidgate("lint", *words, "--json").out)["findings"]
+    return findings
 
 
 def test_lint_names_rule_place_and_fix(droidgate: Runner, golden: Golden) -> None:
@@ -224,12 +224,12 @@ def test_lint_names_rule_place_and_fix(droidgate: Runner, golden: Golden) -> Non
     assert (run.code, run.err) == (1, "")
     golden("cli/lint.txt", run.out)
     document = droidgate.document("lint", "broken.xml", code=1)
-    found = document["findings"]
-    assert all(item["rule"] and item["source"]["path"] == "broken.xml" for item in found)
-    assert document["counts"]["error"] == sum(item["level"] == "error" for item in found)
+    findings = document["findings"]
+    assert all(item["rule"] and item["source"]["path"] == "broken.xml" for item in findings)
+    assert document["counts"]["error"] == sum(item["level"] == "error" for item in findings)
     log = json.loads(droidgate("lint", "broken.xml", "--sarif").out)
     check_log(log)
-    assert len(log["runs"][0]["results"]) == len(found)
+    assert len(log["runs"][0]["results"]) == len(findings)
     comment = droidgate("lint", "broken.xml", "--markdown").out
     assert comment.startswith("**")
     assert comment.count("\n| error |") == document["counts"]["error"]
@@ -239,12 +239,12 @@ def test_diff_prints_sarif_at_the_capability_that_changed(droidgate: Runner) -> 
     Path("later.xml").write_text(TIMER.replace('"minutes"', '"hours"'))
     log = json.loads(droidgate("diff", "timer.xml", "later.xml", "--sarif").out)
     check_log(log)
-    found = {
+    results = {
         (item["ruleId"], item["level"], item["locations"][0]["physicalLocation"]["region"]["startLine"])
         for item in log["runs"][0]["results"]
         if item["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "later.xml"
     }
-    assert found == {("property-added", "error", 3), ("property-removed", "error", 3)}
+    assert results == {("property-added", "error", 3), ("property-removed", "error", 3)}
 
 
 def test_a_finding_in_a_json_document_has_the_pointer_of_its_place(droidgate: Runner) -> None:
@@ -266,9 +266,9 @@ def test_a_lone_tool_without_an_input_schema_is_checked_where_its_format_is_name
     tool: str, codes: set[str], droidgate: Runner
 ) -> None:
     Path("tool.json").write_text(tool)
-    found = findings(droidgate, "tool.json", "--from", "mcp")
-    assert {item["code"] for item in found if item["source"].get("inner")} >= {"mcp-input-schema"}
-    assert codes <= {item["code"] for item in found}
+    reported = findings(droidgate, "tool.json", "--from", "mcp")
+    assert {item["code"] for item in reported if item["source"].get("inner")} >= {"mcp-input-schema"}
+    assert codes <= {item["code"] for item in reported}
     assert droidgate("lint", "tool.json").code == 3
 
 
@@ -522,8 +522,8 @@ def test_the_adb_server_of_the_demo_leaves_real_phones_and_logs_alone(
 
 @pytest.mark.slow
 def test_the_demo_makes_a_call_for_each_pair_of_protocols_and_shows_it(droidgate: Runner) -> None:
-    shown = droidgate("demo", "--details").out
-    table = re.sub(" {2,}", " -> ", shown[shown.index("7. Call") :])
+    output = droidgate("demo", "--details").out
+    table = re.sub(" {2,}", " -> ", output[output.index("7. Call") :])
     for pair in (
         "Mobile-MCP, not granted -> AppFunctions",
         "Mobile-MCP bound (S0) -> mMCP activity",
@@ -570,8 +570,8 @@ def test_text_from_apps_cannot_control_the_terminal(droidgate: Runner, typed: st
         run = droidgate(*typed.split(), *flags)
         assert run.code == 0, run.err
         assert not set(run.out + run.err) & set("\x1b\x9b\x07\r\u202e\u2066")
-    shown = run_on_terminal(*typed.split(), NO_COLOR="1")
-    plain = shown.replace("\x1b[1m", "").replace("\x1b[0m", "").replace("\r\n", "\n")
+    output = run_on_terminal(*typed.split(), NO_COLOR="1")
+    plain = output.replace("\x1b[1m", "").replace("\x1b[0m", "").replace("\r\n", "\n")
     assert not set(plain) & set("\x1b\x9b\x07\r\u202e\u2066")
 
 

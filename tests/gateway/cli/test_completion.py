@@ -110,12 +110,12 @@ def test_without_a_server_none_is_started(tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_server_that_never_answers_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(silent.getsockname()[1]))
-        kept = []
-        thread = threading.Thread(target=lambda: kept.append(silent.accept()), daemon=True)
+        connections = []
+        thread = threading.Thread(target=lambda: connections.append(silent.accept()), daemon=True)
         thread.start()
         assert complete("droidgate discover --serial ") == []
         thread.join()
-        kept[0][0].close()
+        connections[0][0].close()
 
 
 def test_a_broken_configuration_does_not_disturb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -191,12 +191,12 @@ def test_config_show_has_values_and_their_origins(droidgate: Runner, monkeypatch
     document = json.loads(run.out)
     schema = json.loads(droidgate("config", "show", "--json-schema").out)
     jsonschema.Draft202012Validator(schema).validate(document)
-    shown = {item["name"]: (item["value"], item["origin"], item["line"]) for item in document["settings"]}
+    settings = {item["name"]: (item["value"], item["origin"], item["line"]) for item in document["settings"]}
     assert document["file"] == "../droidgate.toml"
-    assert shown["strict"] == (True, "file", 1)
-    assert shown["lint.fail-on"] == ("note", "environment", None)
-    assert shown["diff.fail-on"] == (None, "default", None)
-    assert shown["phone.start.sdk"] == ("36.1", "default", None)
+    assert settings["strict"] == (True, "file", 1)
+    assert settings["lint.fail-on"] == ("note", "environment", None)
+    assert settings["diff.fail-on"] == (None, "default", None)
+    assert settings["phone.start.sdk"] == ("36.1", "default", None)
     page = droidgate("config", "show").out
     assert "../droidgate.toml:1" in page
     assert "DROIDGATE_LINT_FAIL_ON" in page

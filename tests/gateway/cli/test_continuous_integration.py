@@ -85,8 +85,8 @@ def test_the_action_fails_by_the_change_and_writes_a_summary(
     ("droidgate-convert", ["app", "--to", "mcp", "-o", "out"], 1),
 ])  # fmt: skip
 def test_a_hook_runs_as_pre_commit_runs_it(hook: str, arguments: list[str] | None, code: int) -> None:
-    (found,) = [item for item in HOOKS if item["id"] == hook]
-    words = [*shlex.split(found["entry"]), *(arguments or found.get("args", []))]
+    (entry,) = [item for item in HOOKS if item["id"] == hook]
+    words = [*shlex.split(entry["entry"]), *(arguments or entry.get("args", []))]
     assert subprocess.run(words, check=False).returncode == code
 
 

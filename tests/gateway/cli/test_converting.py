@@ -60,8 +60,8 @@ def fidelity(folder: str | Path = "out") -> dict[str, Any]:
 
 def losses(folder: str | Path = "out") -> list[dict[str, Any]]:
     """Return the findings of the first conversion."""
-    found: list[dict[str, Any]] = fidelity(folder)["conversions"][0]["findings"]
-    return found
+    findings: list[dict[str, Any]] = fidelity(folder)["conversions"][0]["findings"]
+    return findings
 
 
 def files(folder: str) -> list[str]:
@@ -110,10 +110,10 @@ def test_several_providers_get_a_folder_each_whose_name_stays(droidgate: Runner)
     Path("deep").mkdir()
     for path in ("more.json", "deep/tools.json"):
         write_tools(Path(path))
-    named = folders("more.json", "deep/tools.json", "tools.json", out="four")
-    assert {"app.timer-timerservice", "more"} < named
-    assert len(named) == 4
-    assert all(item.startswith("tools_") for item in named - {"app.timer-timerservice", "more"})
+    names = folders("more.json", "deep/tools.json", "tools.json", out="four")
+    assert {"app.timer-timerservice", "more"} < names
+    assert len(names) == 4
+    assert all(item.startswith("tools_") for item in names - {"app.timer-timerservice", "more"})
 
 
 def test_convert_refuses_to_overwrite_other_work(droidgate: Runner) -> None:
@@ -580,8 +580,8 @@ def test_convert_prints_sarif(droidgate: Runner, name: str) -> None:
     log = json.loads(converted(droidgate, *sources, "--sarif", to=target, code=code).out)
     check_log(log)
     results = log["runs"][0]["results"]
-    found = [item["code"] for conversion in fidelity()["conversions"] for item in conversion["findings"]]
-    assert [item["ruleId"] for item in results if item["ruleId"] != "provider-not-written"] == found
+    codes = [item["code"] for conversion in fidelity()["conversions"] for item in conversion["findings"]]
+    assert [item["ruleId"] for item in results if item["ruleId"] != "provider-not-written"] == codes
     for rule, level in levels.items():
         assert {item["level"] for item in results if item["ruleId"] == rule} == {level}
 

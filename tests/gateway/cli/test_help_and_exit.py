@@ -193,7 +193,7 @@ def test_bad_input_ends_with_one_line_and_leaves_nothing(
     if typed.startswith(("mk", "ln", "printf", "touch")):
         before, _, last = typed.rpartition("; ")
         subprocess.run(["bash", "-c", before], check=True)
-    made = sorted(folder.rglob("*"))
+    files = sorted(folder.rglob("*"))
     run = _run_line(last, droidgate)
     assert run.code == code, run
     assert "Traceback" not in run.err
@@ -205,7 +205,7 @@ def test_bad_input_ends_with_one_line_and_leaves_nothing(
         assert len(lines) == 1 or (len(lines) == 2 and lines[1].startswith("hint: "))
     if hint is not None:
         assert hint == lines[1] if hint.startswith("hint: ") else hint in lines[1]
-    assert sorted(folder.rglob("*")) == made
+    assert sorted(folder.rglob("*")) == files
     assert [path for path in (tmp_path / "home").rglob("*") if path.is_file()] == []
 
 
@@ -415,13 +415,13 @@ def test_the_help_of_a_command_has_a_word_for_each_value_and_short_sections(
 
 
 def test_a_heading_of_the_help_has_options_that_the_command_takes() -> None:
-    named = [
+    options = [
         (item, name)
         for item in _with_subclasses(Options)
         for name in itertools.chain(*item._headings.values())
     ]
-    assert len(named) > 50
-    assert [(item, name) for item, name in named if name not in vars(item)] == []
+    assert len(options) > 50
+    assert [(item, name) for item, name in options if name not in vars(item)] == []
 
 
 def test_no_arguments_show_the_help_as_a_usage_error(droidgate: Runner) -> None:

@@ -390,7 +390,7 @@ def test_markdown_shows_every_text_as_it_is(row: tuple[str, str]) -> None:
     """CommonMark with GitHub's tables, by markdown-it: what it shows is the text, without any mark-up."""
     page = markdown_page([Table(["A", "B"], [row]), Line(row[0], 1), Line("done")])
     parsed = MarkdownIt("commonmark").enable("table").parse(page)
-    shown = [
+    texts = [
         "".join(part.content for part in inline.children or ())
         for inline in parsed
         if inline.type == "inline"
@@ -398,7 +398,7 @@ def test_markdown_shows_every_text_as_it_is(row: tuple[str, str]) -> None:
     kinds = {part.type for inline in parsed for part in inline.children or ()}
     assert kinds <= {"text", "text_special", "strong_open", "strong_close"}
     words = [" ".join(visible(cell).split()) for cell in row]
-    assert [" ".join(text.split()) for text in shown] == ["done", "A", "B", *words, words[0]]
+    assert [" ".join(text.split()) for text in texts] == ["done", "A", "B", *words, words[0]]
 
 
 @titled(("text", "written"), {
@@ -425,14 +425,14 @@ def marked(document: dict[str, list[dict[str, str]]]) -> list[tuple[str, ...]]:
 
 
 def test_inspect_shows_marks_with_their_field(droidgate: Runner, tools: Path) -> None:
-    shown = droidgate("inspect", tools).out
-    assert all(line in shown for line in LINES)
+    output = droidgate("inspect", tools).out
+    assert all(line in output for line in LINES)
     assert marked(json.loads(droidgate("inspect", tools, "--json").out)) == MARKED
 
 
 def test_convert_shows_marks_that_reach_no_threshold(droidgate: Runner, tools: Path, tmp_path: Path) -> None:
-    shown = droidgate("convert", tools, "--to", "mmcp", "-o", tmp_path / "out").out
-    assert all(line in shown for line in LINES)
+    output = droidgate("convert", tools, "--to", "mmcp", "-o", tmp_path / "out").out
+    assert all(line in output for line in LINES)
     (conversion,) = json.loads((tmp_path / "out" / "fidelity.json").read_text())["conversions"]
     assert marked(conversion) == MARKED
     sarif = droidgate("convert", tools, "--to", "mmcp", "-o", tmp_path / "out", "--force", "--sarif").out
@@ -464,11 +464,11 @@ def test_convert_names_the_tool_whose_written_text_is_too_long(droidgate: Runner
 def test_lint_reports_marks_as_findings(droidgate: Runner, tools: Path) -> None:
     run = droidgate("lint", tools, "--json", "--fail-on", "warning")
     assert run.code == 1
-    found = [item for item in json.loads(run.out)["findings"] if item["code"] == "hidden-characters"]
-    assert [(item["message"], item["pointer"]) for item in found] == [
+    findings = [item for item in json.loads(run.out)["findings"] if item["code"] == "hidden-characters"]
+    assert [(item["message"], item["pointer"]) for item in findings] == [
         (line, pointer) for line, (_, _, pointer, _) in zip(LINES, MARKED, strict=True)
     ]
-    assert {item["source"]["path"] for item in found} == {str(tools)}
+    assert {item["source"]["path"] for item in findings} == {str(tools)}
     assert droidgate("lint", tools).code == 0
 
 
@@ -480,8 +480,8 @@ def test_migrate_shows_marks_of_the_source(droidgate: Runner, tools: Path, tmp_p
 
 
 def test_marks_fit_a_terminal_of_80_columns(tools: Path) -> None:
-    shown = run_on_terminal("inspect", tools, COLUMNS="80", NO_COLOR="1").splitlines()
-    plain = [re.sub(r"\x1b\[[0-9;]*m", "", line).rstrip() for line in shown]
+    lines = run_on_terminal("inspect", tools, COLUMNS="80", NO_COLOR="1").splitlines()
+    plain = [re.sub(r"\x1b\[[0-9;]*m", "", line).rstrip() for line in lines]
     assert all(f"    {line}" in plain for line in LINES)
 
 
@@ -525,9 +525,9 @@ def test_an_api_level_has_the_version_that_users_know(level: str | int, name: st
 @pytest.mark.parametrize("release", ["26", "30", "33", "34", "36", "36.1", "37"], ids="API {}".format)
 def test_the_names_are_the_versions_that_the_phones_state(release: str) -> None:
     stated = load_release(release).version
-    named = re.match(r"Android ([\d.]+)", android_name(release))
-    assert named is not None
-    assert f"{stated}.".startswith(f"{named[1]}.")
+    match = re.match(r"Android ([\d.]+)", android_name(release))
+    assert match is not None
+    assert f"{stated}.".startswith(f"{match[1]}.")
 
 
 def test_nouns_after_counts_are_singular_or_plural() -> None:

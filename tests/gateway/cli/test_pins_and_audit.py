@@ -52,15 +52,15 @@ def keep_changed_approval(capability: str) -> None:
 def test_an_approval_is_made_listed_compared_and_removed(droidgate: Runner, home: Path) -> None:
     let_programs_approve(home)
     assert droidgate.document("pins", "list")["pins"] == []
-    made = droidgate.document("pins", "approve", CREATE, "--yes")
-    assert [entry["capability"] for entry in made["approved"]] == [f"{NOTES}.NotesService#createNote"]
-    assert made["refused"] == made["unchanged"] == []
+    approval = droidgate.document("pins", "approve", CREATE, "--yes")
+    assert [entry["capability"] for entry in approval["approved"]] == [f"{NOTES}.NotesService#createNote"]
+    assert approval["refused"] == approval["unchanged"] == []
     again = droidgate.document("pins", "approve", CREATE)
-    assert (again["approved"], again["unchanged"]) == ([], made["approved"])
-    assert droidgate.document("pins", "list")["pins"] == made["approved"]
+    assert (again["approved"], again["unchanged"]) == ([], approval["approved"])
+    assert droidgate.document("pins", "list")["pins"] == approval["approved"]
     [difference] = droidgate.document("pins", "diff")["pins"]
     assert difference["state"] == "unchanged"
-    assert droidgate.document("pins", "remove", f"{NOTES}/*")["removed"] == made["approved"]
+    assert droidgate.document("pins", "remove", f"{NOTES}/*")["removed"] == approval["approved"]
     assert droidgate.document("pins", "list")["pins"] == []
 
 
@@ -69,8 +69,8 @@ def test_a_changed_declaration_is_shown_before_it_is_approved_again(droidgate: R
     keep_changed_approval(f"{NOTES}.NotesService#createNote")
     [difference] = droidgate.document("pins", "diff")["pins"]
     assert difference["state"] == "changed"
-    shown = droidgate("pins", "diff").out
-    assert "text-only: text-changed: the description changed\n    was: Harmless\n    is: Write a new" in shown
+    page = droidgate("pins", "diff").out
+    assert "text-only: text-changed: the description changed\n    was: Harmless\n    is: Write a new" in page
     run = droidgate("pins", "approve", CREATE, "--yes")
     assert f"{CREATE}  appfunctions: changed since it was approved" in run.out
     assert "the description changed" in run.out
@@ -96,16 +96,16 @@ def test_nothing_is_approved_without_a_terminal_or_option(
 
 @pytest.mark.parametrize(("answer", "approved"), [(b"y\n", 1), (b"n\n", 0), (b"\n", 0)])
 def test_a_terminal_is_asked_for_confirmation(answer: bytes, approved: int, home: Path) -> None:
-    shown = run_on_terminal("pins", "approve", CREATE, typed=answer, DROIDGATE_HOME=str(home))
-    assert "Approve 1 capability? [y/N]" in shown
+    output = run_on_terminal("pins", "approve", CREATE, typed=answer, DROIDGATE_HOME=str(home))
+    assert "Approve 1 capability? [y/N]" in output
     assert len(PinStore().list()) == approved
 
 
 def test_a_question_without_an_answer_ends_with_one_error(home: Path) -> None:
     end_of_input = b"\x04"
-    shown = run_on_terminal("pins", "approve", CREATE, typed=end_of_input, DROIDGATE_HOME=str(home))
+    output = run_on_terminal("pins", "approve", CREATE, typed=end_of_input, DROIDGATE_HOME=str(home))
     hint = "hint: answer y or n; see `droidgate pins approve --help`"
-    assert shown.splitlines()[-2:] == ["error: the input ended before an answer", hint]
+    assert output.splitlines()[-2:] == ["error: the input ended before an answer", hint]
     assert PinStore().list() == ()
 
 
@@ -119,8 +119,8 @@ def test_without_approvals_a_list_of_them_names_the_command_that_approves(
 
 
 def test_a_person_who_calls_at_a_terminal_is_not_asked(home: Path) -> None:
-    shown = run_on_terminal("pins", "approve", CREATE, "--yes", typed=b"", DROIDGATE_HOME=str(home))
-    assert "Approve 1 capability?" not in shown
+    output = run_on_terminal("pins", "approve", CREATE, "--yes", typed=b"", DROIDGATE_HOME=str(home))
+    assert "Approve 1 capability?" not in output
     assert len(PinStore().list()) == 1
 
 
@@ -205,9 +205,9 @@ def test_texts_of_phones_are_safe_on_a_terminal(droidgate: Runner) -> None:
     values = {name: getattr(SUBJECT, name) for name in SUBJECT.__slots__}
     hostile = type(SUBJECT)(**{**values, "capability": "\x1b[2Ja\u202eb", "client": "\x07"})
     AuditLog().start(hostile, pin=None, arguments={}, decision=ALLOWED).record.wait()
-    shown = droidgate("audit", "show").out
-    assert "\\x1b[2Ja\\u202eb" in shown
-    assert not {"\x1b", "\u202e", "\x07"} & set(shown)
+    output = droidgate("audit", "show").out
+    assert "\\x1b[2Ja\\u202eb" in output
+    assert not {"\x1b", "\u202e", "\x07"} & set(output)
 
 
 class Noon(datetime):

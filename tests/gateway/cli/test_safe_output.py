@@ -36,10 +36,10 @@ def _is_harmless(text: str) -> bool:
 
 @given(st.text(st.characters()))
 def test_visible_text_controls_nothing(text: str) -> None:
-    shown = visible(text)
-    assert not {unicodedata.category(item) for item in shown} & {"Cc", "Cs", "Zl", "Zp"}
-    assert not {unicodedata.bidirectional(item) for item in shown} & DIRECTION_CHANGES
-    shown.encode()
+    output = visible(text)
+    assert not {unicodedata.category(item) for item in output} & {"Cc", "Cs", "Zl", "Zp"}
+    assert not {unicodedata.bidirectional(item) for item in output} & DIRECTION_CHANGES
+    output.encode()
 
 
 def test_each_unsafe_character_is_shown_by_its_code() -> None:
@@ -66,17 +66,17 @@ def test_a_page_shows_hostile_text_and_executes_none_of_it(
     monkeypatch.setenv("COLUMNS", "1000")
     stream = Terminal() if terminal else io.StringIO()
     show([Heading(HOSTILE), Line(HOSTILE, 1), Table((HOSTILE, "b"), [(HOSTILE, HOSTILE)])], stream)
-    shown = stream.getvalue().replace("\x1b[1m", "").replace("\x1b[0m", "")
-    assert _is_harmless(shown)
-    assert shown.count("[bold]x[/bold] :smile:") == 5
-    assert shown.count(r"\x1b[31mred") == 5
+    output = stream.getvalue().replace("\x1b[1m", "").replace("\x1b[0m", "")
+    assert _is_harmless(output)
+    assert output.count("[bold]x[/bold] :smile:") == 5
+    assert output.count(r"\x1b[31mred") == 5
 
 
 def test_a_narrow_terminal_has_no_line_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [("done", "a step " * 6, "-"), ("refused", "another", LONG)]
-    shown = _shown_on_a_terminal(monkeypatch, 50, Table(("OUTCOME", "STEP", "WHY"), rows))
-    assert "-" not in [line.strip() for line in shown.splitlines()]
-    assert "a long sentence" in shown
+    output = _shown_on_a_terminal(monkeypatch, 50, Table(("OUTCOME", "STEP", "WHY"), rows))
+    assert "-" not in [line.strip() for line in output.splitlines()]
+    assert "a long sentence" in output
 
 
 def test_no_color_switches_colours_off(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,9 +111,9 @@ def test_a_terminal_cuts_long_cells_where_it_should_and_a_pipe_none(monkeypatch:
     piped = io.StringIO()
     show(blocks, piped)
     assert piped.getvalue().count(LONG.strip()) == 3
-    shown = _shown_on_a_terminal(monkeypatch, 1000, *blocks)
-    assert shown.count(LONG.strip()) == 1
-    assert shown.count("a long sentence a...") == 2
+    output = _shown_on_a_terminal(monkeypatch, 1000, *blocks)
+    assert output.count(LONG.strip()) == 1
+    assert output.count("a long sentence a...") == 2
 
 
 def test_one_long_cell_in_a_pipe_moves_only_its_own_row() -> None:
@@ -134,11 +134,11 @@ def test_a_narrow_terminal_shows_the_last_column_below_the_others(monkeypatch: p
 @pytest.mark.parametrize("columns", [60, 200], ids="{} columns".format)
 def test_grave_levels_have_a_colour(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
     rows = [("error", "/" * 40, LONG), ("warning", "/", "m"), ("note", "/", "m")]
-    shown = _shown_on_a_terminal(monkeypatch, columns, Table(("LEVEL", "W", "M"), rows))
-    assert "\x1b[31merror" in shown
-    assert "\x1b[33mwarning" in shown
-    assert "\x1b[31mnote" not in shown
-    assert "\x1b[33mnote" not in shown
+    output = _shown_on_a_terminal(monkeypatch, columns, Table(("LEVEL", "W", "M"), rows))
+    assert "\x1b[31merror" in output
+    assert "\x1b[33mwarning" in output
+    assert "\x1b[31mnote" not in output
+    assert "\x1b[33mnote" not in output
 
 
 @given(_JSON)

@@ -119,8 +119,8 @@ def test_ids_are_not_markup() -> None:
     links = "![x](https://evil.example/?d=1) [a](1) https://evil.example www.evil.example"
     message = f'"{links}" @team #1 <b> **b** _c_ `d` {{0}}'
     (result,) = _results(_finding("a.xml", message=message))
-    shown = result["message"]["markdown"]
-    assert not set("[]<>*_`@:{}|~") & set(shown)
-    assert html.unescape(shown) == message
+    markdown = result["message"]["markdown"]
+    assert not set("[]<>*_`@:{}|~") & set(markdown)
+    assert html.unescape(markdown) == message
     assert result["message"]["text"].replace("\\", "") == message
     assert "](" not in result["message"]["text"].replace("\\]", "").replace("\\[", "")

@@ -175,9 +175,9 @@ def test_a_shim_is_built_installed_called_synced_checked_and_uninstalled(shim: S
 
     checked = shim.document("doctor")
     assert [item for item in checked["checks"] if item["state"] == "problem"] == []
-    made = shim("call", "createNote", "--args", '{"title": "Oats", "content": "two bags"}')
-    assert made.code == 0
-    assert any(b"two bags" in kept for kept in files_of(shim.phone, legacy).values())
+    result = shim("call", "createNote", "--args", '{"title": "Oats", "content": "two bags"}')
+    assert result.code == 0
+    assert any(b"two bags" in content for content in files_of(shim.phone, legacy).values())
 
     removed = shim.document("uninstall", "--all")
     assert (len(removed["shims"]), removed["identity"]) == (7, None)
@@ -191,8 +191,8 @@ def test_one_call_finds_what_the_call_before_it_left_with_the_tool(shim: Shim) -
         answer = shim.document("call", "add_points", "--args", arguments)
         assert answer["outputs"] == {"player": "Ada", "total": total}
     shim.phone.system.end_processes(TALLY, "test")
-    shown = shim("call", "read_total", "--args", '{"player": "Ada"}')
-    assert (shown.code, "total: 0" in shown.out) == (0, True)
+    result = shim("call", "read_total", "--args", '{"player": "Ada"}')
+    assert (result.code, "total: 0" in result.out) == (0, True)
 
 
 def files_of(phone: VirtualPhone, package: str) -> dict[str, bytes]:
@@ -435,8 +435,8 @@ def test_all_apps_of_another_phone_are_not_all_apps_of_this_one(shim: Shim) -> N
     with start_phone(server=shim.phone.server, apps=False) as other:
         other.install(sample_package("clock-in").apk)
         shim.phone.system.packages.uninstall(CLOCK_IN)
-        asked = (*ALL, "--from", f"adb:{other.serial}", "--serial", shim.phone.serial)
-        assert shim("install", *asked).code == 0
+        arguments = (*ALL, "--from", f"adb:{other.serial}", "--serial", shim.phone.serial)
+        assert shim("install", *arguments).code == 0
         synced = shim.document("sync", "--serial", shim.phone.serial)
     assert {change["application_id"] for change in synced["changes"]} == {SHIM_OF + CLOCK_IN}
 
@@ -462,12 +462,12 @@ def empty_app(package: str) -> bytes:
 
 def test_what_nobody_chose_is_not_reported_as_an_app_without_a_shim(builder: Shim) -> None:
     folder = builder.folder_with("clock-in", "pdf-tool", "weather")
-    asked = ("build", *ALL, "--from", folder, "-o", builder.folder / "out", "--only", "merge", "--json")
-    built = builder(*asked).document("shim-build")
+    arguments = ("build", *ALL, "--from", folder, "-o", builder.folder / "out", "--only", "merge", "--json")
+    built = builder(*arguments).document("shim-build")
     assert [item["package"] for item in built["unused"]] == ["dev.droidgate.sample.weather"]
-    (made,) = built["shims"]
-    assert made["capabilities"] == ["merge"]
-    pointers = {item["pointer"] for item in made["findings"] if item["pointer"].startswith("/capabilities")}
+    (shim,) = built["shims"]
+    assert shim["capabilities"] == ["merge"]
+    pointers = {item["pointer"] for item in shim["findings"] if item["pointer"].startswith("/capabilities")}
     assert all(item.startswith("/capabilities/0/") for item in pointers)
 
 
@@ -490,8 +490,8 @@ def test_a_text_of_several_lines_is_shown_in_lines(shim: Shim, monkeypatch: pyte
     shim.install(f"adb:/{CLOCK_IN}")
     outputs = {"text": "one\ntwo \x1b[31m\u202e\n", "count": 2, "empty": ""}
     monkeypatch.setattr("droidgate.shims.shim_calls.call_capability", lambda *_, **__: outputs)
-    shown = shim("call", "clock_in_today").out
-    assert shown == "text:\n  one\n  two \\x1b[31m\\u202e\ncount: 2\nempty:\n"
+    output = shim("call", "clock_in_today").out
+    assert output == "text:\n  one\n  two \\x1b[31m\\u202e\ncount: 2\nempty:\n"
 
 
 def test_a_phone_without_shims_is_reported(shim: Shim) -> None:
@@ -609,35 +609,35 @@ def test_where_another_key_signed_the_one_that_calls_app_functions_the_fix_is_re
 
 
 def test_build_says_each_permission_and_for_which_capabilities_it_is_there(builder: Shim) -> None:
-    made = ("build", *ALL, "--from", builder.folder_with("pdf-tool", "notes", "clock-in"), "-o")
-    shown = builder(*made, builder.folder / "out").out
+    arguments = ("build", *ALL, "--from", builder.folder_with("pdf-tool", "notes", "clock-in"), "-o")
+    output = builder(*arguments, builder.folder / "out").out
     for permission, what in (
         ("FOREGROUND_SERVICE", "run a call that an agent starts: every capability"),
         ("SYSTEM_ALERT_WINDOW", "open the tool's window while no agent is in front: every"),
     ):
-        assert f"asks for {permission}, to {what}" in shown
-    together = builder(*made, builder.folder / "one", "--aggregate", "--deadline-ms", "9000").out
+        assert f"asks for {permission}, to {what}" in output
+    together = builder(*arguments, builder.folder / "one", "--aggregate", "--deadline-ms", "9000").out
     assert "call app functions and call app functions for the other shims: " in together
     assert "while no agent is in front: " in together
     assert " and " in together.partition("EXECUTE_APP_FUNCTIONS")[2].partition("\n")[0]
-    asked = {
+    permissions = {
         item["packages"][0]: {
             use["permission"].rpartition(".")[2]: use["capabilities"] for use in item["permissions"]
         }
-        for item in builder.document(*made, builder.folder / "out")["shims"]
+        for item in builder.document(*arguments, builder.folder / "out")["shims"]
     }
     usual = {"FOREGROUND_SERVICE", "POST_NOTIFICATIONS", "HIDE_OVERLAY_WINDOWS"}
-    assert asked[CLOCK_IN].keys() == usual
-    assert asked[PDF_TOOL].keys() == {*usual, "SYSTEM_ALERT_WINDOW"}
-    assert asked[NOTES].keys() == {*usual, "EXECUTE_APP_FUNCTIONS"}
-    assert all(asked[NOTES].values())
+    assert permissions[CLOCK_IN].keys() == usual
+    assert permissions[PDF_TOOL].keys() == {*usual, "SYSTEM_ALERT_WINDOW"}
+    assert permissions[NOTES].keys() == {*usual, "EXECUTE_APP_FUNCTIONS"}
+    assert all(permissions[NOTES].values())
 
 
 @pytest.mark.parametrize("name", [item for item in PUBLISHED if item.startswith("shim-")])
 def test_each_command_prints_its_schema(builder: Shim, name: str) -> None:
     command = name.removeprefix("shim-")
-    given = {"build": ["--from", "x"], "call": ["x"]}.get(command, [])
-    run = builder(command, *given, "--json-schema")
+    arguments = {"build": ["--from", "x"], "call": ["x"]}.get(command, [])
+    run = builder(command, *arguments, "--json-schema")
     assert json.loads(run.out) == schema_of(PUBLISHED[name])
 
 
@@ -653,17 +653,17 @@ def test_nothing_is_asked_where_there_is_no_terminal(shim: Shim) -> None:
 @pytest.mark.parametrize(("typed", "granted"), [(b"y\n", True), (b"n\n", False), (b"\n", False)])
 def test_a_terminal_is_asked_and_no_answer_is_a_no(shim: Shim, typed: bytes, *, granted: bool) -> None:
     arguments = ("shim", "install", *ALL, "--from", shim.folder_with("clock-in"))
-    shown = run_on_terminal(*arguments, typed=typed, DROIDGATE_HOME=str(shim.folder))
-    assert "Let any app on this phone call them? [y/N]" in shown
-    assert "query_clock_in" in shown
-    assert "\\n" not in shown
+    output = run_on_terminal(*arguments, typed=typed, DROIDGATE_HOME=str(shim.folder))
+    assert "Let any app on this phone call them? [y/N]" in output
+    assert "query_clock_in" in output
+    assert "\\n" not in output
     assert shim.on_phone() == {CLOCK_IN}
     assert bool(grants_on_the_phone(shim)) is granted
 
 
 def test_a_shim_that_another_key_signed_gets_no_arguments(shim: Shim) -> None:
-    made = ("build", *ALL, "--from", shim.folder_with("clock-in"), "-o", shim.folder / "shims")
-    signer = shim.document(*made, "--key", shim.other_key())["key"]["signer"]
+    arguments = ("build", *ALL, "--from", shim.folder_with("clock-in"), "-o", shim.folder / "shims")
+    signer = shim.document(*arguments, "--key", shim.other_key())["key"]["signer"]
     shim.phone.install((shim.folder / "shims" / f"{SHIM_OF}{CLOCK_IN}.apk").read_bytes())
     call = ("call", "make_up_clock_in", "--args", '{"date": "2026-03-02"}')
     files = f"/data/data/{CLOCK_IN}/files"
@@ -679,7 +679,7 @@ def ask_clock_in(phone: VirtualPhone) -> str:
     """Return what the sample agent gets from the shim of clock-in when it asks to clock in today."""
     context = phone.system.app_context(AGENT)
     services = context.query_services(Intent(ACTION_MOBILE_MCP))
-    (shim,) = [found for found in services if found.package == SHIM_OF + CLOCK_IN]
+    (shim,) = [service for service in services if service.package == SHIM_OF + CLOCK_IN]
     return Agent(context).call_bound(shim, request_text("clock_in_today", {}, dialect="S0"))
 
 
@@ -771,8 +771,8 @@ def test_protocols_are_chosen_by_name_and_a_wrong_name_has_the_nearest(builder: 
     built = builder.document("build", "--from", folder, "-o", out, *both)
     assert {item["packages"][0] for item in built["shims"]} == {CLOCK_IN, f"{NOTES}.legacy"}
     assert built["left_out"] == [PDF_TOOL]
-    named = builder("build", "--from", folder, "-o", out, "--only", "query_clock_in", "--force", "--json")
-    assert [item["packages"] for item in named.document("shim-build")["shims"]] == [[CLOCK_IN]]
+    result = builder("build", "--from", folder, "-o", out, "--only", "query_clock_in", "--force", "--json")
+    assert [item["packages"] for item in result.document("shim-build")["shims"]] == [[CLOCK_IN]]
     other_agents = builder("build", "--from", folder, "-o", out, "--advertise", "mmcp", "--force", "--json")
     assert len(other_agents.document("shim-build")["shims"]) == 3
     wrong = builder("build", "--from", folder, "-o", out, "--protocol", "mobile_mcp")

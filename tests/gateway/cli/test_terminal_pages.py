@@ -216,8 +216,8 @@ def test_forced_colours_are_piped(
 def test_a_real_terminal_shows_the_same_page(drawing: Pages, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(CHECKOUT)
     arguments = _filled(PAGES["inspect"], Path())
-    shown = run_on_terminal(*arguments, COLUMNS="80", NO_COLOR="1")
-    assert shown.replace("\r\n", "\n") == drawing.drawn(printing(arguments), 80, coloured=False)
+    output = run_on_terminal(*arguments, COLUMNS="80", NO_COLOR="1")
+    assert output.replace("\r\n", "\n") == drawing.drawn(printing(arguments), 80, coloured=False)
 
 
 CELLS = st.text(st.sampled_from("ab c-日é"), max_size=30)
@@ -285,8 +285,8 @@ def stable_block(block: Block, changed: Mapping[str, str]) -> Block:
     """Return a block without the texts that differ from run to run."""
 
     def stable(text: str) -> str:
-        for pattern, shown in changed.items():
-            text = re.sub(pattern, shown, text)
+        for pattern, replacement in changed.items():
+            text = re.sub(pattern, replacement, text)
         return text
 
     if not isinstance(block, Table):
@@ -348,16 +348,16 @@ def test_the_demo_works_and_its_page_fits_each_width(
 
     with monkeypatch.context() as patched:
         patched.setattr(pages, "_plain_lines", keep)
-        shown = droidgate("demo", "--keep", "kept")
-    assert (shown.code, shown.err) == (0, "")
-    assert "NOT THE SAME" not in shown.out
+        result = droidgate("demo", "--keep", "kept")
+    assert (result.code, result.err) == (0, "")
+    assert "NOT THE SAME" not in result.out
     for app in ("clock-in", "notes", "notes-legacy", "pdf-tool", "tally", "weather", "agent"):
-        assert re.search(rf"^  {app}\.apk +[\d,]+ +\d+$", shown.out, re.MULTILINE)
-    converted = re.findall(r"^  (\S+) +\S+\+\S+ +\S+\+\S+ +the same", shown.out, re.MULTILINE)
+        assert re.search(rf"^  {app}\.apk +[\d,]+ +\d+$", result.out, re.MULTILINE)
+    converted = re.findall(r"^  (\S+) +\S+\+\S+ +\S+\+\S+ +the same", result.out, re.MULTILINE)
     assert {app: converted.count(app) for app in converted} == dict.fromkeys(
         ("clockin", "notes", "notes.legacy", "pdftool", "tally", "weather"), 3
     )
-    served = shown.out[shown.out.index("8. Call each app from an MCP client") :]
+    served = result.out[result.out.index("8. Call each app from an MCP client") :]
     assert re.findall(r"^  ([a-z]+)_\w+ ", served, re.MULTILINE) == [
         *("clockin", "notes", "legacy", "tally", "weather", "pdftool")
     ]

@@ -86,8 +86,8 @@ def test_an_entry_of_the_same_name_is_replaced_in_its_place() -> None:
 @pytest.mark.parametrize("name", ["a", "b", "c"])
 def test_each_member_of_a_list_can_be_removed(name: str) -> None:
     text = '{\n  "servers": {\n    "a": 1, // first\n    "b": 2,\n    "c": 3\n  }\n}\n'
-    left = {key: value for key, value in {"a": 1, "b": 2, "c": 3}.items() if key != name}
-    assert read(remove_member(text, "servers", name)) == {"servers": left}
+    members = {key: value for key, value in {"a": 1, "b": 2, "c": 3}.items() if key != name}
+    assert read(remove_member(text, "servers", name)) == {"servers": members}
 
 
 @pytest.mark.parametrize("text", [

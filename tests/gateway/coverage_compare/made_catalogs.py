@@ -134,7 +134,7 @@ def write_rows(folder: Path, rows: Iterable[Row]) -> Catalog:
             f"TO '{folder}/{name}/0000.parquet' (FORMAT parquet)"
         )
         lines.unlink()
-    counts = {name: len(kept) for name, kept in listed.items()}
+    counts = {name: len(listed_rows) for name, listed_rows in listed.items()}
     facts = {"schema": CATALOG_SCHEMA, "droidgate": "0.1.0", "targets": TARGETS, "limits": {}, "rows": counts}
     (folder / "catalog.json").write_text(json.dumps(facts))
     return Catalog.open(folder)

@@ -178,9 +178,9 @@ def test_apps_of_droidgate_are_left_out_of_the_counts(
     assert _head(text)[-1].startswith("left out: 3 apps of droidgate itself")
     assert "dev.droidgate.shim.of" not in text
     assert "Not read" not in text
-    asked = droidgate("coverage", tmp_path / "c", "--include-shims", "--details").out
-    assert _head(asked)[0] == "6 apps"
-    assert "left out" not in asked
+    result = droidgate("coverage", tmp_path / "c", "--include-shims", "--details").out
+    assert _head(result)[0] == "6 apps"
+    assert "left out" not in result
 
 
 @pytest.mark.slow
@@ -190,20 +190,20 @@ def test_a_new_shim_is_not_a_change_unless_it_is_asked_for(droidgate: Runner, tm
     make_catalog(tmp_path / "new", app, App("dev.droidgate.shim.of.org.example", [mobile_mcp(NOTE)]))
     arguments = ("coverage", tmp_path / "new", "--since", tmp_path / "old", "--json")
     counts = json.loads(droidgate(*arguments).out)["report"]["history"]["counts"]
-    asked = json.loads(droidgate(*arguments, "--include-shims", "--details").out)["report"]["history"][
+    history = json.loads(droidgate(*arguments, "--include-shims", "--details").out)["report"]["history"][
         "counts"
     ]
-    assert (counts["apps_added"], asked["apps_added"]) == (0, 1)
+    assert (counts["apps_added"], history["apps_added"]) == (0, 1)
 
 
 def test_links_are_as_many_as_capabilities_less_groups(report_on: ReportOn) -> None:
     apps = [App(f"a{at}", [mmcp(Tool("play_song")), mobile_mcp(Tool("send_message"))]) for at in range(3)]
     line = _part(report_on(*apps), "Overlaps")[0]
-    found = re.fullmatch(r" +(\d+) capabilities in (\d+) groups that do the same, by (\d+) links: (.*)", line)
-    assert found is not None
-    capabilities, groups, links = map(int, found.groups()[:3])
+    match = re.fullmatch(r" +(\d+) capabilities in (\d+) groups that do the same, by (\d+) links: (.*)", line)
+    assert match is not None
+    capabilities, groups, links = map(int, match.groups()[:3])
     assert links == capabilities - groups > 0
-    assert sum(int(item.split()[0]) for item in found[4].split(", ")) == links
+    assert sum(int(item.split()[0]) for item in match[4].split(", ")) == links
 
 
 def test_rules_that_are_not_enforced_are_counted(
@@ -242,7 +242,7 @@ def test_the_conversions_of_each_protocol_are_reported_in_percent(report_on: Rep
         {"mcp+2025-11-25": "impossible"},
         {},
     ]
-    tools = [Tool(f"tool_{at}", levels=kept) for at, kept in enumerate(levels)]
+    tools = [Tool(f"tool_{at}", levels=level) for at, level in enumerate(levels)]
     header, row = _part(report_on(App("a", [functions(*tools)])), HEADING)
     reported = dict(zip(re.split(r"  +", header.strip()), re.split(r"  +", row.strip()), strict=True))
     assert reported == {
@@ -368,11 +368,11 @@ def test_tables_into_a_file_are_refused_with_a_hint(droidgate: Runner, tmp_path:
         done = droidgate("coverage", tmp_path / "c", option, tmp_path / "file.txt", *force)
         assert done.code != 0
         assert done.err.startswith(f"error: {tmp_path}/file.txt: not a folder\nhint: ")
-    named = tmp_path / f"apps.{option[2:]}"
-    assert droidgate("coverage", tmp_path / "c", option, named).err.startswith(
-        f"error: {named}: not a folder\n"
+    file = tmp_path / f"apps.{option[2:]}"
+    assert droidgate("coverage", tmp_path / "c", option, file).err.startswith(
+        f"error: {file}: not a folder\n"
     )
-    assert not named.exists()
+    assert not file.exists()
     below = droidgate("coverage", tmp_path / "c", option, tmp_path / "file.txt/out")
     assert "Not a directory" in below.err
     assert "Errno" not in below.err

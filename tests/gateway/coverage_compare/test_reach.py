@@ -205,10 +205,10 @@ def test_without_a_cell_of_the_shim_there_is_no_gateway() -> None:
         interface = next(item for item in load_reach().interfaces if item.backend == removed.backend)
         cells = _cells(ReachFacts(interface=interface.id), shim=less)
         for agent in load_reach().agents:
-            left = set(agent.frontends) - {removed.frontend}
-            left |= set(agent.frontends).intersection(interface.by_shell)
+            frontends = set(agent.frontends) - {removed.frontend}
+            frontends |= set(agent.frontends).intersection(interface.by_shell)
             if removed.frontend in agent.frontends and interface.id not in agent.speaks:
-                assert cells[agent.id].reach == ("gateway" if left else "none")
+                assert cells[agent.id].reach == ("gateway" if frontends else "none")
 
 
 def test_the_table_is_the_one_of_the_documentation() -> None:
@@ -220,12 +220,12 @@ def test_the_table_is_the_one_of_the_documentation() -> None:
         (row[0], title): cell for row in rows for title, cell in zip(titles[1:], row[1:], strict=True)
     }
     shim = load_shim_table()
-    kept = {
+    limits = {
         (frontend.title, backend.title): shim.limits(frontend.id, backend.id) or "runs"
         for frontend in shim.frontends
         for backend in shim.backends
     }
-    assert reported == kept
+    assert reported == limits
 
 
 def test_each_dialect_that_anybody_calls_has_an_interface_of_its_own_format() -> None:

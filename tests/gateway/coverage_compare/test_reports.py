@@ -100,7 +100,7 @@ def test_apps_are_counted_by_the_best_reach_and_silent_ones_by_their_receiver(se
 
 def test_what_the_gateway_carries_is_reported_with_its_loss(several: Catalog) -> None:
     levels = {
-        item.agent: {kept.name: kept.count for kept in item.levels} for item in report_of(several).reach
+        item.agent: {level.name: level.count for level in item.levels} for item in report_of(several).reach
     }
     assert levels["mobile-mcp"] == {"exact": 2}
     assert levels["mmcp-activity"] == {"exact": 1, "dropped": 1}
@@ -149,9 +149,9 @@ def test_use_cases_that_nobody_serves_are_gaps(several: Catalog) -> None:
     report = report_of(several)
     assert report.use_cases is not None
     served = {
-        kept.id: (kept.apps, kept.capabilities)
+        case.id: (case.apps, case.capabilities)
         for use_case in report.use_cases
-        for kept in use_case.use_cases
+        for case in use_case.use_cases
     }
     assert served["messaging.send"] == (1, 2)
     assert served["notes.create"] == (1, 1)
@@ -555,11 +555,11 @@ def test_a_descriptor_is_known_again_where_the_folder_of_all_sources_moved(tmp_p
 
 
 def test_descriptors_of_one_name_in_two_folders_are_not_taken_for_one(tmp_path: Path) -> None:
-    kept = App(None, [tool_list(NOTE)], source="all/kept.json")
+    first_app = App(None, [tool_list(NOTE)], source="all/kept.json")
     history = _history(
         tmp_path,
-        (kept, App(None, [tool_list(NOTE)], source="all/x/a.json")),
-        (kept, App(None, [tool_list(Tool("y"))], source="all/y/a.json")),
+        (first_app, App(None, [tool_list(NOTE)], source="all/x/a.json")),
+        (first_app, App(None, [tool_list(Tool("y"))], source="all/y/a.json")),
     )
     assert {(app.package, app.status) for app in history.apps} == {
         ("all/x/a.json", "removed"),
@@ -573,8 +573,8 @@ def test_the_trend_counts_what_the_changes_count(tmp_path: Path) -> None:
     before, after = history.trend
     assert (after.apps, after.declaring_apps, after.providers, after.capabilities) == (1, 1, 1, 2)
     counts = history.counts
-    came = counts.capabilities_added - counts.capabilities_removed
-    assert after.capabilities - before.capabilities == came == 1
+    growth = counts.capabilities_added - counts.capabilities_removed
+    assert after.capabilities - before.capabilities == growth == 1
     assert after.apps - before.apps == counts.apps_added - counts.apps_removed == 0
 
 

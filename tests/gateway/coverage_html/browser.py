@@ -178,8 +178,8 @@ class Page:
 
     def screenshot(self, *, whole: bool = False) -> bytes:
         """Return what is seen as PNG; `whole` takes the page from top to end."""
-        taken = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
-        return base64.b64decode(taken["data"])
+        answer = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
+        return base64.b64decode(answer["data"])
 
     def events_named(self, *methods: str) -> list[dict[str, Any]]:
         """Return the parameters of the events of these names so far."""

@@ -49,10 +49,10 @@ def make_report(count: int, *, seed: int = 3) -> CoverageReport:
     """Return the report of so many made-up apps; the same arguments make the same."""
     apps = list(_apps(count, seed))
     with tempfile.TemporaryDirectory() as folder:
-        made = [*(list(_earlier(apps, share)) for share in _SHARES), apps]
+        series = [*(list(_earlier(apps, share)) for share in _SHARES), apps]
         *earlier, last = [
             Snapshot(f"ecosystem-2026-{at + 9:02}", make_catalog(Path(folder, str(at)), *items))
-            for at, items in enumerate(made)
+            for at, items in enumerate(series)
         ]
         options = ReportOptions(details=True, translate=[app.package or "" for app in apps[:4]])
         with ReportedCatalog(last, earlier, options) as coverage:
@@ -91,9 +91,9 @@ def _apps(count: int, seed: int) -> Iterator[App]:
         declares = []
         # The first apps are those whose access rules were opened and that are translated.
         for number, protocol in enumerate(protocols if at >= OPENED else ("mobile-mcp",)):
-            made = names.capabilities(max(1, min(60, round(draw.gammavariate(1.6, 5)))))
-            declares.append(_MAKERS[protocol](*(_tool(draw, protocol, item) for item in made)))
-            findings += _findings(draw, number, len(made))
+            capabilities = names.capabilities(max(1, min(60, round(draw.gammavariate(1.6, 5)))))
+            declares.append(_MAKERS[protocol](*(_tool(draw, protocol, item) for item in capabilities)))
+            findings += _findings(draw, number, len(capabilities))
         launcher, package = draw.random() < 0.9, f"com.{label.replace(' ', '.').lower()}{at}"
         yield App(package, declares, launcher, version=2, label=label, findings=findings)
 

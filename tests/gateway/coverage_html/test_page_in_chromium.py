@@ -116,8 +116,8 @@ def _open_capability(page: Page, report: CoverageReport, at: int) -> None:
 
 
 def _column(page: Page, at: int) -> list[str]:
-    found: list[str] = page.run(f"$$('#matrix tbody tr').map((row) => row.cells[{at}].textContent)")
-    return found
+    texts: list[str] = page.run(f"$$('#matrix tbody tr').map((row) => row.cells[{at}].textContent)")
+    return texts
 
 
 def _active(page: Page) -> Any:
@@ -226,8 +226,8 @@ def test_an_app_leads_to_a_capability_with_all_that_is_known_of_it(
     page.click("#matrix tbody .link")
     page.wait("$('#sheet .command')")
     of_app = page.run(SHEET)
-    named = f"one.textContent === {json.dumps(capability.id)}"
-    page.run(f"$$('#sheet .link').find((one) => {named}).click()")
+    condition = f"one.textContent === {json.dumps(capability.id)}"
+    page.run(f"$$('#sheet .link').find((one) => {condition}).click()")
     page.wait("$('#sheet pre:not(.command)')")
     reported = page.run(SHEET)
 
@@ -278,8 +278,8 @@ def test_a_capability_leads_to_those_that_do_the_same(page: Page, report: Covera
         "$$('#sheet [aria-label=\"Capabilities of the same use case\"] tbody tr')"
         ".map((row) => row.cells[1].textContent)"
     )
-    named = [details.apps[details.providers[each.provider].app].label for each in others]
-    assert sorted(rows) == sorted(str(each) for each in named[:40])
+    labels = [details.apps[details.providers[each.provider].app].label for each in others]
+    assert sorted(rows) == sorted(str(each) for each in labels[:40])
 
 
 def test_findings_that_belong_to_no_app_are_shown_too(
@@ -426,8 +426,8 @@ def test_screen_readers_get_landmarks_headings_and_tables(page: Page) -> None:
     ]
     landmarks = {role for role, _ in roles}
     assert {"banner", "main", "navigation", "contentinfo", "search", "status", "columnheader"} <= landmarks
-    named = ("button", "combobox", "searchbox", "link", "region", "table", "heading", "radio")
-    assert [role for role, name in roles if role in named and not name] == []
+    named_roles = ("button", "combobox", "searchbox", "link", "region", "table", "heading", "radio")
+    assert [role for role, name in roles if role in named_roles and not name] == []
     assert ("button", "Dark") in roles
     levels = page.run("$$('h1,h2,h3,h4').map((one) => Number(one.tagName[1]))")
     assert levels[0] == 1
@@ -585,11 +585,11 @@ def test_the_largest_page_is_whole_opens_and_answers(report: CoverageReport, ope
     page.click("[name=show][value=capabilities]")
     page.wait(f"{COUNT}.startsWith('{all_of_them}')")
     _search(page, "create")
-    found = page.wait(f"!{COUNT}.startsWith('{all_of_them}') && {COUNT}")
+    count_text = page.wait(f"!{COUNT}.startsWith('{all_of_them}') && {COUNT}")
     page.run("$$('#pager button')[3].click()")
     page.run("$('#matrix tbody tr:last-child .link').click()")
     page.wait("$('#sheet pre')")
-    assert found == f"{having:,} of {len(details.capabilities):,} capabilities"
+    assert count_text == f"{having:,} of {len(details.capabilities):,} capabilities"
 
 
 # What apps say is shown and never obeyed
@@ -651,7 +651,7 @@ def _hostile(text: str) -> CoverageReport:
     return hostile.model_copy(update=parts)
 
 
-def _shown(text: str) -> str:
+def _visible(text: str) -> str:
     """Return how the page shows a text, computed here from what the documents promise."""
     return "".join(
         item if 0x20 <= ord(item) < 0x7F else item.encode("unicode-escape").decode() for item in text
@@ -666,9 +666,9 @@ def test_hostile_texts_stay_texts(text: str, open_report: OpenReport) -> None:
     page.run("$('#matrix tbody .link').click()")
     page.wait("$('#sheet pre')")
     declared = page.run("$('#sheet pre').textContent")
-    in_sheet = _shown(text) if len(text) <= 160 else f"{text[:159]}\N{HORIZONTAL ELLIPSIS}"
+    in_sheet = _visible(text) if len(text) <= 160 else f"{text[:159]}\N{HORIZONTAL ELLIPSIS}"
 
-    assert page.run("$('h1').textContent") == _shown(text)
+    assert page.run("$('h1').textContent") == _visible(text)
     assert page.run("$('#sheet-title').textContent") == in_sheet
     assert json.loads(declared) == {"id": text}
     assert declared.isprintable() or set(declared) - {"\n"} == set(re.sub(r"[^\x20-\x7e]", "", declared))
@@ -738,7 +738,7 @@ def test_the_commands_of_the_page_run_when_they_are_pasted(
     for target in ("appfunctions+v2", "mcp+2025-11-25"):
         page.run(f"{CHOICE}.value = {json.dumps(target)}")
         page.run(f"{CHOICE}.dispatchEvent(new Event('change', {{bubbles: true}}))")
-        made = _run_in_shell(page.run(COMMAND), tmp_path)
-        assert made.returncode == 0, made.stderr
+        result = _run_in_shell(page.run(COMMAND), tmp_path)
+        assert result.returncode == 0, result.stderr
         assert (tmp_path / "out/fidelity.json").is_file()
         shutil.rmtree(tmp_path / "out")

@@ -22,10 +22,10 @@ def _data(page: str, name: str) -> Any:
 
 
 def _packs(page: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    packs: dict[str, Any] = {}
     for item in _data(page, "packs"):
-        found |= json.loads(zlib.decompress(base64.b64decode(item)))
-    return found
+        packs |= json.loads(zlib.decompress(base64.b64decode(item)))
+    return packs
 
 
 def test_every_declaration_and_finding_of_the_report_is_in_the_page() -> None:
@@ -103,9 +103,9 @@ def test_a_part_that_the_report_has_not_is_not_in_the_page(left_out: str) -> Non
 
 
 def test_a_share_is_rounded_to_all_or_none_only_where_that_is_exact() -> None:
-    shown = [percent(part, 1000) for part in (0, 1, 500, 999, 1000)]
+    texts = [percent(part, 1000) for part in (0, 1, 500, 999, 1000)]
 
-    assert [re.sub("\N{NO-BREAK SPACE}", "", item) for item in shown] == ["0%", "<1%", "50%", ">99%", "100%"]
+    assert [re.sub("\N{NO-BREAK SPACE}", "", item) for item in texts] == ["0%", "<1%", "50%", ">99%", "100%"]
     assert percent(0, 0) == "\N{EN DASH}"
     assert [shade(part, 1000) for part in (0, 1, 500, 999, 1000)] == [0, 1, 5, 9, 10]
     assert [signed(item) for item in (-3, 0, 1200)] == ["\N{MINUS SIGN}3", "0", "+1,200"]

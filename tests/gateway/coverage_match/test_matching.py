@@ -69,13 +69,13 @@ def _figures(half: str, way: str) -> tuple[int, int, int]:
         left, other = pair.keys
         if way == "pairs":
             score = scorer.score(prepared[left], prepared[other], siblings=are_siblings(pair))
-            found = score >= THRESHOLD
+            is_match = score >= THRESHOLD
         else:
-            found = groups.get(left, left) == groups.get(other, other)
+            is_match = groups.get(left, left) == groups.get(other, other)
         same = pair.label != DIFFERENT
-        right += same and found
-        wrong += found and not same
-        missed += same and not found
+        right += same and is_match
+        wrong += is_match and not same
+        missed += same and not is_match
     return right, wrong, missed
 
 
@@ -96,12 +96,12 @@ def test_the_document_states_how_many_kinds_are_right(half: str) -> None:
     kinds = {link.key: link.kind for link in matching.links}
     lines = DOCUMENT.read_text(encoding="utf-8").splitlines()
     for label in ("near-duplicate", "same-app-twice"):
-        found = [
+        pairs = [
             {kinds.get(key) for key in pair.keys}
             for pair in labelled_pairs(half)
             if pair.label == label and groups.get(pair.keys[0]) == groups.get(pair.keys[1]) is not None
         ]
-        assert f"| {half} | {label} | {len(found)} | {sum(label in item for item in found)} |" in lines
+        assert f"| {half} | {label} | {len(pairs)} | {sum(label in item for item in pairs)} |" in lines
 
 
 @pytest.mark.slow
@@ -210,12 +210,12 @@ def _made_capabilities(count: int) -> Iterator[CapabilityText]:
     """Yield capabilities of apps with eight each, in three protocols."""
     names = Names(seed=7)
     for number in range(count):
-        made, app = names.capability(), number // 8
+        capability, app = names.capability(), number // 8
         protocol = ("mobile-mcp", "mmcp", "appfunctions")[app % 3]
-        name = f"com.app{app}.Functions#{made.camel_name}" if app % 3 == 2 else made.snake_name
-        shape = ", ".join(f"{parameter.name}:{parameter.kind}" for parameter in made.parameters)
+        name = f"com.app{app}.Functions#{capability.camel_name}" if app % 3 == 2 else capability.snake_name
+        shape = ", ".join(f"{parameter.name}:{parameter.kind}" for parameter in capability.parameters)
         key = f"com.app{app}/{protocol}/{number}"
-        yield CapabilityText(key, f"com.app{app}", protocol, name, made.description, shape)
+        yield CapabilityText(key, f"com.app{app}", protocol, name, capability.description, shape)
 
 
 @pytest.mark.slow
@@ -243,8 +243,8 @@ def test_no_capabilities_have_no_matches() -> None:
     )
 )
 def test_any_text_is_matched_without_an_error(texts: list[tuple[str, str | None, str]]) -> None:
-    made = [_capability(f"k{place}", *item) for place, item in enumerate(texts)]
-    matching = match_all(made)
+    capabilities = [_capability(f"k{place}", *item) for place, item in enumerate(texts)]
+    matching = match_all(capabilities)
     counted = Counter(key for keys in matching.groups for key in keys)
     assert all(count == 1 for count in counted.values())
 

@@ -145,7 +145,7 @@ def test_an_app_that_serves_a_use_case_in_two_protocols_counts_once(tmp_path: Pa
     apps = [App("com.notes", [mmcp(Tool("create_note", "Makes a note.")), functions(tool)]), App("com.other")]
     with Figures(make_catalog(tmp_path / "catalog", *apps)) as figures:
         overlaps = find_overlaps(figures)
-    (counted,) = [item for kept in overlaps.coverage for item in kept.use_cases if item.apps]
+    (counted,) = [item for row in overlaps.coverage for item in row.use_cases if item.apps]
     (alone,) = served_by(CapabilityText("k", "p", "mmcp", "create_note", "Makes a note."))
     assert (counted.id, counted.apps, counted.capabilities) == (alone.use_case, 1, 2)
     assert {item.name: item.count for item in counted.protocols} == {"appfunctions": 1, "mmcp": 1}

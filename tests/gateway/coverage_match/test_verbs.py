@@ -18,7 +18,7 @@ from requirements_of_tests import CHECKOUT
 CLOCK_IN = CHECKOUT / "device_shim/apps/clock-in/app/src/main/res/xml/mcp_capabilities.xml"
 
 
-def _said(*names: str, description: bool = False) -> list[CapabilityText]:
+def _texts_of(*names: str, description: bool = False) -> list[CapabilityText]:
     """Return a capability of an app of its own for each name."""
     return [
         CapabilityText(
@@ -33,9 +33,9 @@ def _said(*names: str, description: bool = False) -> list[CapabilityText]:
 
 
 def _groups(*names: str, description: bool = False) -> set[frozenset[str]]:
-    kept = {item.key: item.name for item in _said(*names, description=description)}
-    matching = match_all(_said(*names, description=description))
-    return {frozenset(kept[key] for key in keys) for keys in matching.groups}
+    names_by_key = {item.key: item.name for item in _texts_of(*names, description=description)}
+    matching = match_all(_texts_of(*names, description=description))
+    return {frozenset(names_by_key[key] for key in keys) for keys in matching.groups}
 
 
 def _served(name: str, description: str | None = None) -> set[str]:
@@ -127,7 +127,7 @@ def test_names_that_begin_with_one_unknown_word_are_not_surely_the_same() -> Non
     """They may do the same (`rebur_recipe`), or name the same (`espresso_recipe`)."""
     vocabulary = Vocabulary()
     names = "espresso_recipe", "espresso_stock", "vepaki_stock", "order_stock"
-    features = [features_of(declared_text(item), vocabulary) for item in _said(*names)]
+    features = [features_of(declared_text(item), vocabulary) for item in _texts_of(*names)]
     scorer = Scorer(features)
     first, *others = map(scorer.prepare, features)
     assert [signals(scorer, first, other)[0] for other in others] == [0.4, 0.0, 0.0]
@@ -135,12 +135,12 @@ def test_names_that_begin_with_one_unknown_word_are_not_surely_the_same() -> Non
 
 def test_no_group_of_many_made_up_capabilities_contradicts_itself() -> None:
     names = Names(seed=11)
-    made = [names.capability() for _ in range(4_000)]
+    capabilities = [names.capability() for _ in range(4_000)]
     texts = [
         CapabilityText(f"k{place:04}", f"com.app{place}", "mmcp", item.snake_name, item.description)
-        for place, item in enumerate(made)
+        for place, item in enumerate(capabilities)
     ]
-    verbs = {text.key: item.verb for text, item in zip(texts, made, strict=True)}
+    verbs = {text.key: item.verb for text, item in zip(texts, capabilities, strict=True)}
     looking, making = {"get", "list", "show", "read"}, {"create", "add"}
     families = [
         looking,
@@ -167,7 +167,7 @@ def test_the_sample_app_that_clocks_in_lists_nothing_twice() -> None:
             "mobile-mcp",
             item.attrib["id"],
             item.attrib["description"],
-            ", ".join(f"{kept.attrib['name']}:string" for kept in item.findall("input/param")),
+            ", ".join(f"{parameter.attrib['name']}:string" for parameter in item.findall("input/param")),
         )
         for item in ET.parse(CLOCK_IN).getroot().findall("capability")
     ]
@@ -250,7 +250,7 @@ def test_other_languages_have_the_same_meanings(written: str, action: str, thing
 )
 def test_a_phrase_is_found_with_words_between(text: str, action: str) -> None:
     vocabulary = Vocabulary()
-    assert {found for _, _, found, _ in vocabulary.phrases_of(vocabulary.words_of(text))} == {action}
+    assert {meaning for _, _, meaning, _ in vocabulary.phrases_of(vocabulary.words_of(text))} == {action}
 
 
 def test_a_word_too_short_for_an_ending_is_in_a_phrase_as_it_is_written() -> None:

@@ -17,9 +17,9 @@ def work(item: Item, known: Container[str]) -> Scanned:
     """Scan an input, or do what its name says."""
     name = item.source.rpartition("/")[2]
     if name.startswith("bomb"):
-        kept = []
+        blocks = []
         while True:
-            kept.append(bytearray(16 << 20))
+            blocks.append(bytearray(16 << 20))
     if name.startswith("loop"):
         while True:
             pass

@@ -188,8 +188,8 @@ def test_two_versions_of_an_app_are_two_apps(tmp_path: Path) -> None:
     for version in (1, 2):
         (folder / f"v{version}.apk").write_bytes(tool_app("dev.example.versions", version=version))
     catalog = scan_into(tmp_path / "c", folder).catalog
-    found = ask(catalog, "SELECT package, version_code FROM apps ORDER BY version_code")
-    assert found == [("dev.example.versions", 1), ("dev.example.versions", 2)]
+    rows = ask(catalog, "SELECT package, version_code FROM apps ORDER BY version_code")
+    assert rows == [("dev.example.versions", 1), ("dev.example.versions", 2)]
     pins = ask(catalog, "SELECT id, count(DISTINCT pin), count(DISTINCT unit) FROM capabilities GROUP BY 1")
     assert sorted(pins) == [("say_time", 1, 2), ("set_alarm", 1, 2)], "the version is in no pin"
 
@@ -415,9 +415,9 @@ def test_a_terminal_shows_the_first_rows_and_json_has_all(
     ask = ["catalog", "sql", str(catalog.folder)]
     sql = "SELECT range AS n FROM range(2500)"
     assert run([*ask, sql]) == 0
-    shown = capsys.readouterr().out.splitlines()
-    assert shown[-1] == "the first 1,000 rows; --csv and --json print all"
-    assert len(shown) == 1002
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1] == "the first 1,000 rows; --csv and --json print all"
+    assert len(lines) == 1002
     assert run([*ask, sql, "--csv"]) == 0
     assert capsys.readouterr().out.splitlines() == ["n", *map(str, range(2500))]
     assert run([*ask, sql, "--json"]) == 0

@@ -151,18 +151,18 @@ def test_catalogs_of_one_name_and_a_folder_of_that_name_do_not_mix(apps: Path, t
         scan_into(tmp_path / place / "apps", apps / "agent.apk")
     sources = [tmp_path / "a/apps", apps, tmp_path / "b/apps"]
     sources += [tmp_path / "a/../a/apps", Path(f"{tmp_path}/b/apps/")]
-    found = [row[0] for row in rows_of(scan_into(tmp_path / "c", *sources).catalog)["sources"]]
-    assert len(set(found)) == len(found) == 22 + SAMPLES
-    assert [name for name in found if "(" in name] == ["apps (2)/agent.apk", "apps (3)/agent.apk"]
+    paths = [row[0] for row in rows_of(scan_into(tmp_path / "c", *sources).catalog)["sources"]]
+    assert len(set(paths)) == len(paths) == 22 + SAMPLES
+    assert [name for name in paths if "(" in name] == ["apps (2)/agent.apk", "apps (3)/agent.apk"]
 
 
 def test_no_password_of_a_url_gets_into_a_catalog(tmp_path: Path) -> None:
     catalog = scan_into(
         tmp_path / "c", "http://me:secret@127.0.0.1:9/x.apk", "http://me:secret@127.0.0.1:9/y/"
     )
-    found = rows_of(catalog.catalog)["sources"]
-    assert [row[0] for row in found] == ["http://127.0.0.1:9/x.apk", "http://127.0.0.1:9/y/"]
-    assert "secret" not in repr(found)
+    rows = rows_of(catalog.catalog)["sources"]
+    assert [row[0] for row in rows] == ["http://127.0.0.1:9/x.apk", "http://127.0.0.1:9/y/"]
+    assert "secret" not in repr(rows)
 
 
 @pytest.mark.slow
@@ -277,14 +277,14 @@ def _serving(data: bytes) -> Iterator[tuple[str, list[int]]]:
 
         def _answer(self, *, has_body: bool) -> None:
             way = self.path.split("/")[1]
-            asked = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
+            match = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
             body = data
             if way == "moved":
                 self.send_response(302)
                 self.send_header("Location", "/ranges/x.apk")
                 body = b""
-            elif way == "ranges" and asked:
-                first, last = int(asked[1]), min(int(asked[2]), len(data) - 1)
+            elif way == "ranges" and match:
+                first, last = int(match[1]), min(int(match[2]), len(data) - 1)
                 body = data[first : last + 1]
                 self.send_response(206)
                 self.send_header("Content-Range", f"bytes {first}-{last}/{len(data)}")
@@ -529,8 +529,8 @@ def test_a_link_to_nowhere_and_a_pipe_in_a_folder_are_rows(tmp_path: Path, folde
 def test_a_reason_names_a_file_inside_an_apk_as_such(tmp_path: Path, folder: Path) -> None:
     with zipfile.ZipFile(tmp_path / "x.apk", "w") as archive:
         archive.writestr("AndroidManifest.xml", "<manifest/>")
-    found = ask(scan_into(folder, tmp_path / "x.apk").catalog, "SELECT reason FROM sources")
-    assert found == [("AndroidManifest.xml: it is not compiled XML",)]
+    rows = ask(scan_into(folder, tmp_path / "x.apk").catalog, "SELECT reason FROM sources")
+    assert rows == [("AndroidManifest.xml: it is not compiled XML",)]
 
 
 def test_a_file_in_place_of_a_catalog_folder_is_refused(scan: Scan, apps: Path, folder: Path) -> None:
@@ -608,8 +608,8 @@ def test_the_page_of_a_scan_names_the_providers_that_inspect_does_not_count(
     manifest = {"instructions": "Says hello.", "tools": [{"name": "hi", "parameters": {"type": "object"}}]}
     value = f"<meta-data android:name='mMCP_manifest' android:value='{json.dumps(manifest)}'/>"
     advertised = _component("activity", "com.example.mMCP.ACTION_TOOL_ADVERTISE", value)
-    asked = _component("receiver", "com.example.ACTION_MMCP_DISCOVERY")
-    for name, content in (("one.xml", advertised), ("two.xml", asked), ("tools.json", json.dumps(manifest))):
+    probe = _component("receiver", "com.example.ACTION_MMCP_DISCOVERY")
+    for name, content in (("one.xml", advertised), ("two.xml", probe), ("tools.json", json.dumps(manifest))):
         (apps / name).write_text(content)
     assert len(read_source(str(apps)).providers) == 1
     page = scan(apps).out

@@ -346,9 +346,9 @@ def test_files_that_take_all_the_time_of_each_run_keep_no_other_from_being_read(
     for source in hostile:
         (tmp_path / source).write_bytes(b"PK\x03\x04")
     settings = {"work": WORK, "workers": 1, "deadline": 500.0, "run_deadline": 5.0}
-    left = [sorted(scan_into(tmp_path / "c", folder, **settings).out_of_time) for _ in range(4)]
-    assert len(left[0]) == 6 + SAMPLES + len(hostile)
-    assert left[-1] == hostile
+    unread = [sorted(scan_into(tmp_path / "c", folder, **settings).out_of_time) for _ in range(4)]
+    assert len(unread[0]) == 6 + SAMPLES + len(hostile)
+    assert unread[-1] == hostile
 
 
 @pytest.mark.slow
@@ -410,9 +410,9 @@ def test_a_lasting_worker_goes_on_after_a_hostile_batch(tmp_path: Path) -> None:
         first, second = worker.scan(items[:3]), worker.scan(items[3:])
     finally:
         worker.end()
-    found = outcomes([*first, *second])
+    results = outcomes([*first, *second])
     assert [each.item for each in (*first, *second)] == items
-    assert {name for name, outcome in found.items() if outcome != "read"} == {"abort.apk", "loop.apk"}
+    assert {name for name, outcome in results.items() if outcome != "read"} == {"abort.apk", "loop.apk"}
 
 
 # What a cluster does with late, failing and strange workers; a cluster that is asked step by step

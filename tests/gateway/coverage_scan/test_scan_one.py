@@ -204,8 +204,8 @@ def test_splits_in_a_folder_belong_to_their_base(tmp_path: Path) -> None:
 def test_a_project_and_its_apk_have_the_same_rows(tmp_path: Path) -> None:
     catalog = scan_into(tmp_path / "c", APPS / "pdf-tool").catalog
     built = scan_file(write(tmp_path / "x.apk", sample_package("pdf-tool").apk))["capabilities"]
-    found = ask(catalog, "SELECT id, parameters, tool_bytes FROM capabilities")
-    assert found == [(item["id"], item["parameters"], item["tool_bytes"]) for item in built]
+    rows = ask(catalog, "SELECT id, parameters, tool_bytes FROM capabilities")
+    assert rows == [(item["id"], item["parameters"], item["tool_bytes"]) for item in built]
     assert ask(catalog, "SELECT source, kind FROM sources WHERE kind = 'module'") == [
         ("pdf-tool/app", "module")
     ]

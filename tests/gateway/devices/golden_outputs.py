@@ -119,25 +119,25 @@ def _tokens(case: Case) -> Any:
     return content.read_call(case.stdout, case.exit_status, case.stderr).tokens()
 
 
-def _of(read: Callable[[str, int, str], Any]) -> Callable[[Case], Any]:
+def _plain_reader(read: Callable[[str, int, str], Any]) -> Callable[[Case], Any]:
     return lambda case: _plain(read(case.stdout, case.exit_status, case.stderr))
 
 
 READERS: dict[str, Callable[[Case], Any]] = {
-    "pm list packages": _of(packages.read_packages),
-    "pm path": _of(packages.read_paths),
+    "pm list packages": _plain_reader(packages.read_packages),
+    "pm path": _plain_reader(packages.read_paths),
     "cmd package query-": _components,
     "cmd app_function help": _help,
     "cmd app_function list-app-functions": _listing,
     "cmd app_function execute-app-function": _execution,
-    "am broadcast": _of(activities.read_broadcast),
-    "am start-activity -W": _of(activities.read_activity_start),
-    "am get-current-user": _of(properties.read_current_user),
+    "am broadcast": _plain_reader(activities.read_broadcast),
+    "am start-activity -W": _plain_reader(activities.read_activity_start),
+    "am get-current-user": _plain_reader(properties.read_current_user),
     "content call": _tokens,
-    "getprop": _of(properties.read_properties),
-    "pm install-create": _of(app_installation.read_session),
-    "pm install-commit": _of(app_installation.read_success),
-    "pm uninstall": _of(app_installation.read_success),
+    "getprop": _plain_reader(properties.read_properties),
+    "pm install-create": _plain_reader(app_installation.read_session),
+    "pm install-commit": _plain_reader(app_installation.read_success),
+    "pm uninstall": _plain_reader(app_installation.read_success),
     "host:devices-l": _devices,
 }
 

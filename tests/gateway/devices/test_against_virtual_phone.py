@@ -138,8 +138,8 @@ def test_packages_are_listed_and_their_apks_read_piece_by_piece(reached: Reached
 
 
 def test_components_of_an_action_are_found(reached: Reached) -> None:
-    found = query_components(reached.device, "services", "android.app.appfunctions.AppFunctionService")
-    assert any(item.startswith("dev.droidgate.sample.notes/") for item in found)
+    components = query_components(reached.device, "services", "android.app.appfunctions.AppFunctionService")
+    assert any(item.startswith("dev.droidgate.sample.notes/") for item in components)
     assert query_components(reached.device, "receivers", "com.example.ACTION_OF_NOBODY") == []
 
 

@@ -238,10 +238,10 @@ def test_a_handle_made_of_another_does_not_ask_again_which_device_it_is(start_se
     server = start_server()
     device = device_on(server)
     device.ended_by(threading.Event()).run(["id"])
-    asked = len(server.requests)
+    count = len(server.requests)
     device.run(["id"])
     device.ended_by(threading.Event()).run(["id"])
-    assert len(server.requests) - asked == 2 * len(["host:tport", "shell"])
+    assert len(server.requests) - count == 2 * len(["host:tport", "shell"])
 
 
 # An APK on a device: the right bytes, few of them, and none at all a second time
@@ -277,11 +277,11 @@ class Phone:
 
     def shell(self, command: str, stdin: bytes) -> Answer:
         del stdin
-        found = re.fullmatch(r"dd '?if=[^ ]*'? bs=65536 skip=(\d+) count=(\d+)", command)
-        assert found is not None, command
+        match = re.fullmatch(r"dd '?if=[^ ]*'? bs=65536 skip=(\d+) count=(\d+)", command)
+        assert match is not None, command
         self.reads += 1
-        start = int(found[1]) * BLOCK
-        return Answer(self.data[start : start + int(found[2]) * BLOCK], b"2+0 records in\n")
+        start = int(match[1]) * BLOCK
+        return Answer(self.data[start : start + int(match[2]) * BLOCK], b"2+0 records in\n")
 
 
 @pytest.fixture

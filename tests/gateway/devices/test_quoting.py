@@ -246,7 +246,7 @@ def test_only_the_quoting_functions_make_a_device_command() -> None:
 
 @pytest.mark.slow
 def test_no_other_text_names_a_service_of_a_device_or_a_device_without_its_serial() -> None:
-    found = {
+    places = {
         (path, text)
         for path, tree in modules()
         for node in ast.walk(tree)
@@ -255,8 +255,8 @@ def test_no_other_text_names_a_service_of_a_device_or_a_device_without_its_seria
         and text.startswith(SERVICES)
         and (":" in text.partition(" ")[0] and len(text.split()) == 1)
     }
-    assert {(path, text) for path, text in found if "/devices/" in path} == REQUESTS
-    assert {text for path, text in found if "/devices/" not in path and "tport" in text} == set()
+    assert {(path, text) for path, text in places if "/devices/" in path} == REQUESTS
+    assert {text for path, text in places if "/devices/" not in path and "tport" in text} == set()
 
 
 def test_what_the_quoting_functions_build_is_recognized_and_nothing_that_a_shell_would_read() -> None:

@@ -81,15 +81,15 @@ def run_command(phone: VirtualPhone, *arguments: str) -> str:
     "phone", ["26", "30", "33", "34", "36", "36.1", "37"], ids="API {}".format, indirect=True
 )
 def test_sample_apps_are_what_their_source_trees_declare(phone: VirtualPhone) -> None:
-    found = discover(phone)
-    assert found.problems == ()
-    installed = {app.package for app in found.apps}
+    discovery = discover(phone)
+    assert discovery.problems == ()
+    installed = {app.package for app in discovery.apps}
     expected = [name for name in MODULES if phone.system.release.sdk >= 36 or name not in NEEDS_36]
     assert installed == {SAMPLE + name for name in (*expected, "weather")}
     for name in expected:
         module = MODULES[name]
         (declared,) = read_source(str(APPS / module)).providers
-        provider = provider_of(found, name)
+        provider = provider_of(discovery, name)
         assert provider.content_digest() == declared.content_digest(), name
         assert provider.source is not None
         assert provider.source.path.startswith(f"adb:{phone.serial}/{SAMPLE}{name}!/")
@@ -108,16 +108,16 @@ def test_functions_have_the_state_of_the_phone(phone: VirtualPhone) -> None:
         *("cmd", "app_function", "set-enabled", "--package", f"{SAMPLE}notes"),
         *("--function", CREATE_NOTE, "--state", "disable"),
     )
-    found = discover(phone)
-    states = {item.id: item.state for item in provider_of(found, "notes").capabilities}
+    discovery = discover(phone)
+    states = {item.id: item.state for item in provider_of(discovery, "notes").capabilities}
     assert {name for name, state in states.items() if state is not None and not state.enabled} == {
         CREATE_NOTE
     }
     assert None not in states.values()
-    rows = [row for block in discovery_page(found) if isinstance(block, Table) for row in block.rows]
+    rows = [row for block in discovery_page(discovery) if isinstance(block, Table) for row in block.rows]
     assert "8 (1 disabled, 1 not callable)" in next(row for row in rows if row[0] == f"{SAMPLE}notes")
     assert f"{CREATE_NOTE} (disabled)" in {
-        capability_name(item) for item in provider_of(found, "notes").capabilities
+        capability_name(item) for item in provider_of(discovery, "notes").capabilities
     }
     run_command(
         phone,
@@ -131,10 +131,10 @@ def test_functions_have_the_state_of_the_phone(phone: VirtualPhone) -> None:
 
 @pytest.mark.parametrize("phone", ["36"], ids="API {}".format, indirect=True)
 def test_a_phone_without_a_listing_is_read_from_its_apks_with_a_note(phone: VirtualPhone) -> None:
-    found = discover(phone)
-    provider = provider_of(found, "notes")
+    discovery = discover(phone)
+    provider = provider_of(discovery, "notes")
     assert all(item.state is None for item in provider.capabilities)
-    (app,) = [item for item in found.apps if item.package == f"{SAMPLE}notes"]
+    (app,) = [item for item in discovery.apps if item.package == f"{SAMPLE}notes"]
     assert "function-state-not-known" in {item.code for item in app.findings}
 
 
@@ -167,13 +167,13 @@ def test_an_app_with_a_split_is_read_with_it_and_kept_with_it(phone: VirtualPhon
     module, package = APPS / "clock-in/app", f"{SAMPLE}clockin"
     phone.install(*pack_base_and_split(module, key=signing_key(), package=package, version_code=5))
     (declared,) = read_source(str(module)).providers
-    found = discover(phone)
-    assert provider_of(found, "clockin").content_digest() == declared.content_digest()
+    discovery = discover(phone)
+    assert provider_of(discovery, "clockin").content_digest() == declared.content_digest()
     paths = run_command(phone, "pm", "path", package).split()
     assert len(paths) == 2
     again = discover(phone)
     assert again.bytes_read == 0
-    assert provider_of(again, "clockin") == provider_of(found, "clockin")
+    assert provider_of(again, "clockin") == provider_of(discovery, "clockin")
 
 
 def test_an_app_that_was_removed_is_not_listed(phone: VirtualPhone) -> None:
@@ -183,27 +183,27 @@ def test_an_app_that_was_removed_is_not_listed(phone: VirtualPhone) -> None:
 
 
 def test_apps_of_the_phone_are_no_larger_over_adb_than_a_full_pull(phone: VirtualPhone) -> None:
-    found = discover(phone, keep=False, every_app=True)
+    discovery = discover(phone, keep=False, every_app=True)
     device = device_of(phone)
     whole = 0
-    for app in found.apps:
+    for app in discovery.apps:
         path = run_command(phone, "pm", "path", app.package).removeprefix("package:").strip()
         status = device.status(path)
         assert status is not None
         whole += status.size
-    assert 0 < found.bytes_read <= whole
+    assert 0 < discovery.bytes_read <= whole
 
 
 def test_app_actions_are_found_in_apps_with_a_launcher_screen_and_other_apps_are_not_listed(
     phone: VirtualPhone, tmp_path: Path
 ) -> None:
     phone.install(weather_with_app_actions(tmp_path))
-    found = discover(phone)
-    (weather,) = (app for app in found.apps if app.package == f"{SAMPLE}weather")
+    discovery = discover(phone)
+    (weather,) = (app for app in discovery.apps if app.package == f"{SAMPLE}weather")
     (declared,) = (each for each in weather.providers if each.protocol == "app-actions")
     assert [item.id for item in declared.capabilities] == [PLACE, THING]
-    assert callability_of(declared, weather, found).routes[0].ready
-    assert f"{SAMPLE}agent" not in {app.package for app in found.apps}
+    assert callability_of(declared, weather, discovery).routes[0].ready
+    assert f"{SAMPLE}agent" not in {app.package for app in discovery.apps}
 
 
 HOSTILE = (
@@ -224,20 +224,20 @@ def test_an_app_with_hostile_names_hides_no_other_and_cannot_control_the_termina
     monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
     before = {item.package for item in discover(phone).apps}
     phone.install(pack_project({"AndroidManifest.xml": HOSTILE.encode()}, key=signing_key()))
-    found = discover(phone)
-    assert {item.package for item in found.apps if item.providers} == before | {"org.example.hostile"}
-    (hostile,) = provider_of(found, "hostile", "org.example.").capabilities
+    discovery = discover(phone)
+    assert {item.package for item in discovery.apps if item.providers} == before | {"org.example.hostile"}
+    (hostile,) = provider_of(discovery, "hostile", "org.example.").capabilities
     assert hostile.id == "t\x1b[31m\x9b"
     codes = {"discover": 0, "discover --json": 0, "inspect adb:": 0, "lint adb:": 1}
     for command, code in codes.items():
         assert run(command.split()) == code
-        shown = capsys.readouterr()
-        assert "hostile" in shown.out
-        assert not set(shown.out + shown.err) & set("\x1b\x9b\x07\r\u202e\u2066")
+        captured = capsys.readouterr()
+        assert "hostile" in captured.out
+        assert not set(captured.out + captured.err) & set("\x1b\x9b\x07\r\u202e\u2066")
     run(["discover"])
-    shown = capsys.readouterr()
-    assert "warning: adb:" in shown.err
-    assert r"t\x1b[31m\x9b description: has hidden characters: U+202E, U+0007" in shown.out
+    captured = capsys.readouterr()
+    assert "warning: adb:" in captured.err
+    assert r"t\x1b[31m\x9b description: has hidden characters: U+202E, U+0007" in captured.out
     run(["discover", "--json"])
     providers = [item for app in json.loads(capsys.readouterr().out)["apps"] for item in app["providers"]]
     marks = [mark for item in providers for mark in item["marks"]]
@@ -261,9 +261,9 @@ def test_shims_are_left_out_unless_they_are_asked_for_or_named(
     assert document["left_out"] == [f"{SAMPLE}agent", SHIM_PACKAGE, shim]
     assert not {item["package"] for item in document["apps"]} & {SHIM_PACKAGE, shim}
     assert run(["discover"]) == 0
-    shown = capsys.readouterr().out
-    assert "left out: 3 apps of droidgate itself" in shown
-    assert shim not in shown
+    output = capsys.readouterr().out
+    assert "left out: 3 apps of droidgate itself" in output
+    assert shim not in output
 
     assert run(["discover", "--include-shims", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
@@ -272,9 +272,9 @@ def test_shims_are_left_out_unless_they_are_asked_for_or_named(
     assert own[shim] == "shim"
     assert own[f"{SAMPLE}clockin"] is None
     assert run(["discover", "--include-shims"]) == 0
-    shown = capsys.readouterr().out
-    assert f"{shim} (shim)" in shown
-    assert f"{SHIM_PACKAGE} is a shim without capabilities of its own" in shown
+    output = capsys.readouterr().out
+    assert f"{shim} (shim)" in output
+    assert f"{SHIM_PACKAGE} is a shim without capabilities of its own" in output
 
     assert run(["inspect", f"adb:{phone.serial}/{shim}"]) == 0
     assert "query_clock_in" in capsys.readouterr().out
@@ -285,10 +285,10 @@ def test_the_command_line_shows_what_was_found(
 ) -> None:
     monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
     assert run(["discover"]) == 0
-    shown = capsys.readouterr()
+    captured = capsys.readouterr()
     for word in (f"{SAMPLE}weather", "mmcp+broadcast", "not known", "mobile-mcp+1.0", "appfunctions+v2"):
-        assert word in shown.out
-    assert "bytes of APKs read over adb" in shown.err
+        assert word in captured.out
+    assert "bytes of APKs read over adb" in captured.err
     assert run(["discover", "--json", "--only", "mmcp"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["schema"] == "droidgate.discover/1"

@@ -53,9 +53,9 @@ class Script:
 
     def answer(self, arguments: Sequence[str]) -> Answer | None:
         for length in range(len(arguments), 0, -1):
-            found = self.answers.get(tuple(arguments[:length]))
-            if found is not None:
-                return found
+            output = self.answers.get(tuple(arguments[:length]))
+            if output is not None:
+                return output
         return None
 
 
@@ -195,28 +195,28 @@ def test_what_changed_is_read_again(change: str) -> None:
 def test_a_record_that_was_damaged_is_read_again(tmp_path: Path) -> None:
     device = clock_device()
     first = read(device)
-    (kept,) = (tmp_path / "cache/installed-applications").iterdir()
-    whole = kept.read_bytes()
+    (record,) = (tmp_path / "cache/installed-applications").iterdir()
+    whole = record.read_bytes()
     for damaged in (b"", b"{}", b"[]", whole[:-9], whole.replace(b'"components"', b'"others"')):
-        kept.write_bytes(damaged)
+        record.write_bytes(damaged)
         phone = read(device)
         assert phone.kept == 0
         assert phone.apps[0].providers == first.apps[0].providers
-        assert kept.read_bytes() == whole
+        assert record.read_bytes() == whole
 
 
 def test_a_question_that_the_record_does_not_answer_reads_the_apk(tmp_path: Path) -> None:
     device = clock_device()
     first = read(device)
-    (kept,) = (tmp_path / "cache/installed-applications").iterdir()
-    kept_items = json.loads(kept.read_bytes())
+    (record,) = (tmp_path / "cache/installed-applications").iterdir()
+    kept_items = json.loads(record.read_bytes())
     assert kept_items["answers"]
     kept_items["answers"] = []
-    kept.write_text(json.dumps(kept_items))
+    record.write_text(json.dumps(kept_items))
     phone = read(device)
     assert phone.kept == 0
     assert phone.apps[0].providers == first.apps[0].providers
-    assert json.loads(kept.read_bytes())["answers"]
+    assert json.loads(record.read_bytes())["answers"]
 
 
 def test_nothing_is_cached_where_that_is_not_requested(tmp_path: Path) -> None:
@@ -528,10 +528,10 @@ def ask_everything(of: Application) -> list[object]:
 def stored(tmp_path: Path, kept: KeptApplication) -> KeptApplication:
     store = ApplicationStore(tmp_path / "kept")
     store.keep("name", KEY, kept)
-    found = store.load("name")
-    assert found is not None
-    assert found[0] == KEY
-    return found[1]
+    copy = store.load("name")
+    assert copy is not None
+    assert copy[0] == KEY
+    return copy[1]
 
 
 def test_answers_from_a_record_are_the_same_and_read_no_apk(tmp_path: Path) -> None:
@@ -541,17 +541,17 @@ def test_answers_from_a_record_are_the_same_and_read_no_apk(tmp_path: Path) -> N
     answers = ask_everything(recorded.application)
     assert answers == ask_everything(original)
     count = len(resources.asked)
-    kept = stored(tmp_path, recorded)
-    assert ask_everything(kept.application) == answers
+    copy = stored(tmp_path, recorded)
+    assert ask_everything(copy.application) == answers
     assert len(resources.asked) == count
 
 
 def test_components_are_the_same_with_the_types_of_their_values(tmp_path: Path) -> None:
     original = application(Resources())
-    kept = stored(tmp_path, record(original, {})).application
+    copy = stored(tmp_path, record(original, {})).application
     for name in ("package", "components", "place", "label", "loose_assets", "version_code", "signers"):
-        assert getattr(kept, name) == getattr(original, name), name
-    types = [type(item.value) for item in kept.components[1].meta_data]
+        assert getattr(copy, name) == getattr(original, name), name
+    types = [type(item.value) for item in copy.components[1].meta_data]
     assert types == [type(item.value) for item in original.components[1].meta_data]
 
 
@@ -564,9 +564,9 @@ def test_a_question_is_asked_once() -> None:
 
 
 def test_a_question_that_was_never_asked_has_no_answer(tmp_path: Path) -> None:
-    kept = stored(tmp_path, record(application(Resources()), {}))
+    copy = stored(tmp_path, record(application(Resources()), {}))
     with pytest.raises(NotKeptError):
-        kept.application.resources.read_asset("x.json")
+        copy.application.resources.read_asset("x.json")
 
 
 def test_answers_of_an_earlier_record_are_used() -> None:
@@ -581,8 +581,8 @@ def test_answers_of_an_earlier_record_are_used() -> None:
 def test_findings_are_kept(tmp_path: Path) -> None:
     finding = Finding(code="x", level=Level.WARNING, pointer="", message="m", source=Place(path="a", line=3))
     recorded = record(application(Resources()), {})
-    kept = stored(tmp_path, KeptApplication(recorded.application, recorded.resources, (finding,)))
-    assert kept.findings == (finding,)
+    copy = stored(tmp_path, KeptApplication(recorded.application, recorded.resources, (finding,)))
+    assert copy.findings == (finding,)
 
 
 def test_a_record_of_another_version_is_not_used(tmp_path: Path) -> None:
@@ -602,11 +602,11 @@ def test_a_folder_that_cannot_be_written_is_not_an_error(tmp_path: Path) -> None
 def test_what_cannot_be_put_in_place_leaves_nothing_behind(tmp_path: Path) -> None:
     store = ApplicationStore(tmp_path)
     store.keep("app", KEY, record(application(Resources()), {}))
-    (kept,) = tmp_path.iterdir()
-    kept.unlink()
-    (kept / "in the way").mkdir(parents=True)
+    (file,) = tmp_path.iterdir()
+    file.unlink()
+    (file / "in the way").mkdir(parents=True)
     store.keep("app", KEY, record(application(Resources()), {}))
-    assert list(tmp_path.iterdir()) == [kept]
+    assert list(tmp_path.iterdir()) == [file]
 
 
 def test_what_is_kept_is_the_user_s_alone(tmp_path: Path) -> None:

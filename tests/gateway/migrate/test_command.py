@@ -49,10 +49,10 @@ def test_migrate_with_write_writes_and_a_second_run_changes_nothing(droidgate: R
 @pytest.mark.slow
 def test_the_diff_that_migrate_shows_can_be_applied(project: Path, tmp_path: Path) -> None:
     twin = copy_module("pdf-tool", tmp_path / "twin")
-    shown = run_process("migrate", CLOCK, "--to", "mobile-mcp", "--into", project)
-    assert shown.code == 0
+    result = run_process("migrate", CLOCK, "--to", "mobile-mcp", "--into", project)
+    assert result.code == 0
     applied = subprocess.run(
-        ["git", "apply", "-"], cwd=twin, input=shown.out.encode(), check=False, capture_output=True
+        ["git", "apply", "-"], cwd=twin, input=result.out.encode(), check=False, capture_output=True
     )
     assert applied.returncode == 0, applied.stderr.decode()
     assert run_process("migrate", CLOCK, "--to", "mobile-mcp", "--into", project, "--write").code == 0
@@ -223,7 +223,7 @@ def test_a_second_migration_names_methods_still_to_add(droidgate: Runner, tree: 
         if language == "kotlin"
         else "public JSONObject clearAll(boolean really) throws"
     )
-    shown = f"src/main/java/dev/notes/{handler.name}"
-    assert f"{shown} has no method for dev.notes.BaseNotes#clearAll: add {head}" in again.out
+    path = f"src/main/java/dev/notes/{handler.name}"
+    assert f"{path} has no method for dev.notes.BaseNotes#clearAll: add {head}" in again.out
     assert "deleteNote: add" not in again.out
     assert handler.read_text() == filled

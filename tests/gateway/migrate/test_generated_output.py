@@ -54,7 +54,7 @@ def project(droidgate: Runner, tmp_path: Path) -> Project:
 def listed(apk: bytes) -> list[str]:
     with make_phone("37", apk) as phone:
         text = run(phone, "cmd", "app_function", "list-app-functions").stdout
-    documents = [item for found in json.loads(text).values() for result in found for item in result.values()]
+    documents = [item for items in json.loads(text).values() for result in items for item in result.values()]
     return [item["functionId"][0] for item in documents if "functionId" in item]
 
 

@@ -64,9 +64,9 @@ def test_libraries_and_built_files_do_not_count(tmp_path: Path) -> None:
         gradle='plugins { id("com.android.library") }\nandroid { namespace = "dev.lib" }\n',
     )
     make_module(tmp_path / "app/build/intermediates")
-    found = find_source_set(tmp_path)
-    assert found.folder == tmp_path / "app/src/main"
-    assert found.namespace == "dev.example"
+    source_set = find_source_set(tmp_path)
+    assert source_set.folder == tmp_path / "app/src/main"
+    assert source_set.namespace == "dev.example"
 
 
 def test_a_package_that_is_stated_nowhere_has_to_be_given(tmp_path: Path) -> None:
@@ -490,8 +490,8 @@ def check_migration(provider: Provider, target: str, project: Path) -> None:
     if find_format(target)[1].readable:
         assert capabilities_of(new) == capabilities_of([*old, written])
         component = written.component or ""
-        found = [item for item in new if (item.component or "").endswith(component)]
-        assert [item.capabilities for item in found if item.protocol == written.protocol] != []
+        providers = [item for item in new if (item.component or "").endswith(component)]
+        assert [item.capabilities for item in providers if item.protocol == written.protocol] != []
     else:
         manifest = (project / "src/main/AndroidManifest.xml").read_text()
         assert written.component is not None
@@ -499,8 +499,8 @@ def check_migration(provider: Provider, target: str, project: Path) -> None:
         assert capabilities_of(new) == capabilities_of(old)
 
     after = files_of(project)
-    kept = {path: data for path, data in before.items() if not path.endswith("AndroidManifest.xml")}
-    assert kept.items() <= after.items()
+    files = {path: data for path, data in before.items() if not path.endswith("AndroidManifest.xml")}
+    assert files.items() <= after.items()
     again = migrate(provider, target, project)
     assert again.changes == ()
     again.write()
@@ -544,11 +544,11 @@ def test_what_the_author_filled_in_stays_and_the_rest_is_made_anew(tmp_path: Pat
         folder / "MobileMcpToolServiceCalls.java",
     )
     author.write_text("// mine\n")
-    made = calls.read_text()
-    calls.write_text(made + "// changed\n")
+    source = calls.read_text()
+    calls.write_text(source + "// changed\n")
     migrate(provider, "mobile-mcp+1.0", project).write()
     assert author.read_text() == "// mine\n"
-    assert calls.read_text() == made
+    assert calls.read_text() == source
 
 
 def test_a_changed_source_changes_the_descriptor_it_made(tmp_path: Path) -> None:
@@ -557,8 +557,8 @@ def test_a_changed_source_changes_the_descriptor_it_made(tmp_path: Path) -> None
     migrate(provider, "mobile-mcp+1.0", project).write()
     fewer = provider.model_copy(update={"capabilities": provider.capabilities[:2]})
     migrate(fewer, "mobile-mcp+1.0", project).write()
-    (found,) = read_providers(project, find_format("mobile-mcp")[0])
-    assert [item.id for item in found.capabilities] == [item.id for item in provider.capabilities[:2]]
+    (written,) = read_providers(project, find_format("mobile-mcp")[0])
+    assert [item.id for item in written.capabilities] == [item.id for item in provider.capabilities[:2]]
 
 
 @pytest.mark.parametrize(("app", "targets"), [

@@ -71,8 +71,8 @@ def names(tmp_path: Path) -> dict[str, Path]:
 @pytest.mark.parametrize("dialect", CALLS)
 def test_a_models_call_is_resolved_to_its_capability(dialect: str, names: dict[str, Path]) -> None:
     for call in (CALLS[dialect], json.dumps(CALLS[dialect])):
-        for known in (names[dialect], json.loads(names[dialect].read_text())):
-            meant = droidgate.read_function_call(dialect, call, known)
+        for name_map in (names[dialect], json.loads(names[dialect].read_text())):
+            meant = droidgate.read_function_call(dialect, call, name_map)
             assert (meant.capability, meant.arguments) == ("notes#create", ARGUMENTS)
             assert meant.call_id in {"call_1", "toolu_1", "1"}
 
@@ -87,11 +87,11 @@ def test_a_conversion_in_python_serves_as_a_name_map(names: dict[str, Path], tmp
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_the_objects_of_the_vendors_libraries_are_read(names: dict[str, Path]) -> None:
-    made = {}
+    objects = {}
     for dialect, (distribution, module, name) in LIBRARIES.items():
         require(distribution)
-        made[dialect] = getattr(importlib.import_module(module), name).model_validate(CALLS[dialect])
-    for dialect, call in made.items():
+        objects[dialect] = getattr(importlib.import_module(module), name).model_validate(CALLS[dialect])
+    for dialect, call in objects.items():
         meant = droidgate.read_function_call(dialect, call.model_dump(), names[dialect])
         assert (meant.capability, meant.arguments) == ("notes#create", ARGUMENTS)
 
@@ -116,12 +116,12 @@ def test_a_parameter_that_is_given_by_both_of_its_names_is_refused(names: dict[s
 
 
 def test_a_function_of_two_apps_and_tools_of_another_dialect_are_refused(names: dict[str, Path]) -> None:
-    known = json.loads(names["anthropic"].read_text())
+    name_map = json.loads(names["anthropic"].read_text())
     with pytest.raises(UsageError, match="not of 'gemini' tools"):
-        droidgate.read_function_call("gemini", GEMINI, known)
-    known["providers"] *= 2
+        droidgate.read_function_call("gemini", GEMINI, name_map)
+    name_map["providers"] *= 2
     with pytest.raises(InputError, match="several apps"):
-        droidgate.read_function_call("anthropic", CLAUDE, known)
+        droidgate.read_function_call("anthropic", CLAUDE, name_map)
 
 
 def test_an_unknown_function_is_refused_with_the_closest_one(names: dict[str, Path]) -> None:
@@ -181,9 +181,9 @@ def test_what_is_not_a_name_map_is_refused_with_the_place_of_one(known: Any, tmp
 
 
 def test_names_of_a_format_that_models_do_not_call_are_refused() -> None:
-    known = {"target": {"format": "mcp", "dialect": "2025-11-25"}, "providers": []}
+    name_map = {"target": {"format": "mcp", "dialect": "2025-11-25"}, "providers": []}
     with pytest.raises(UsageError, match="the names are of tools in mcp"):
-        droidgate.read_function_call("2025-11-25", CLAUDE, known)
+        droidgate.read_function_call("2025-11-25", CLAUDE, name_map)
 
 
 def test_null_in_a_models_call_means_no_value_and_a_required_null_is_one(tmp_path: Path) -> None:

@@ -133,12 +133,12 @@ def test_pack_warns_of_exactly_the_apps_that_android_refuses() -> None:
     """The same APKs are given to Android's own parser by ManifestsTest.java."""
     apks = limit_apks()
     findings = {
-        name: [item for item in kept.packing.findings if item.code == "manifest-text-too-long"]
-        for name, kept in apks.items()
+        name: [item for item in packed.packing.findings if item.code == "manifest-text-too-long"]
+        for name, packed in apks.items()
     }
     assert len(findings) > 15
-    for name, kept in apks.items():
-        assert len(findings[name]) == int(kept.refused)
+    for name, packed in apks.items():
+        assert len(findings[name]) == int(packed.refused)
         for finding in findings[name]:
             assert "Android 15 and later refuse an app" in finding.message
             assert finding.hint is not None
@@ -211,9 +211,9 @@ def test_resources_of_libraries_are_packed_in_the_order_of_their_priority(pack: 
         r'string/(\w+)\n((?:\s+\(\w*\) ".*"\n)+)',
         run_tool("aapt2", "dump", "resources", tmp_path / "app.apk"),
     )
-    found = {name: sorted(re.findall(r'\((\w*)\) "(.*)"', text)) for name, text in values}
+    texts = {name: sorted(re.findall(r'\((\w*)\) "(.*)"', text)) for name, text in values}
     own = [("", "app"), ("de", "geteilt")]
-    assert found == {"base": [("", "Base")], "own": own, "title": [("", "Shared")]}
+    assert texts == {"base": [("", "Base")], "own": own, "title": [("", "Shared")]}
     caps = run_tool("aapt2", "dump", "xmltree", "--file", "res/xml/caps.xml", tmp_path / "app.apk")
     assert 'of="shared"' in caps
     with zipfile.ZipFile(tmp_path / "app.apk") as archive:
@@ -234,11 +234,11 @@ def test_a_tree_with_libraries_and_its_apk_declare_the_same(
     pack: Pack, droidgate: Runner, tmp_path: Path
 ) -> None:
     pack()
-    shown = [
+    labels = [
         json.loads(droidgate("inspect", tmp_path / item, "--json").out)["applications"][0]["label"]
         for item in ("p", "app.apk")
     ]
-    assert shown == ["Shared", "Shared"]
+    assert labels == ["Shared", "Shared"]
 
 
 def test_a_module_without_its_project_cannot_have_libraries(pack: Pack, tmp_path: Path) -> None:

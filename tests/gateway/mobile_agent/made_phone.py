@@ -61,9 +61,9 @@ class FormActivity(Activity):
 
     @property
     def facts(self) -> FormFacts:
-        found = self.context.platform.statics.setdefault("facts", FormFacts())
-        assert isinstance(found, FormFacts)
-        return found
+        facts = self.context.platform.statics.setdefault("facts", FormFacts())
+        assert isinstance(facts, FormFacts)
+        return facts
 
     def view(self) -> View:
         rows = tuple(
@@ -203,9 +203,9 @@ class MadePhone:
 
     @property
     def facts(self) -> FormFacts:
-        found = self.phone.system.app_context(FORM).platform.statics["facts"]
-        assert isinstance(found, FormFacts)
-        return found
+        facts = self.phone.system.app_context(FORM).platform.statics["facts"]
+        assert isinstance(facts, FormFacts)
+        return facts
 
     @property
     def heard(self) -> object:
@@ -252,8 +252,8 @@ def made_phone(*, keyboard: bool = False, clock: Any = None, keeps_ids: bool = F
 
 def control(listed: list[dict[str, Any]], name: str) -> dict[str, str]:
     """Return the arguments that name a control."""
-    (found,) = [item for item in listed if item["name"] == name]
-    return {"control_id": found["id"], "control_name": found["name"]}
+    (entry,) = [item for item in listed if item["name"] == name]
+    return {"control_id": entry["id"], "control_name": entry["name"]}
 
 
 ROLES: tuple[Role, Role] = ("data_collection", "action")

@@ -125,13 +125,13 @@ def records(
     answers: list[Json | Exception], *, stops_early: bool = True
 ) -> tuple[list[dict[str, Json]], int]:
     """Return the records of tools that answer so, and how many were called."""
-    left: Iterator[Json | Exception] = iter(answers)
+    remaining: Iterator[Json | Exception] = iter(answers)
     calls = 0
 
     def call(_: AgentCommand) -> Json:
         nonlocal calls
         calls += 1
-        answer = next(left)
+        answer = next(remaining)
         if isinstance(answer, Exception):
             raise answer
         return answer
@@ -165,9 +165,9 @@ SKIPPED = "Early exit due to previous failure."
 def test_what_follows_a_call_without_an_answer_is_skipped_and_not_called(
     answers: list[Json | Exception], options: dict[str, bool], statuses: list[str], errors: Json, calls: int
 ) -> None:
-    found, called = records(answers, **options)
-    assert [record["status"] for record in found] == statuses
-    assert [record["error"] for record in found] == errors
+    results, called = records(answers, **options)
+    assert [record["status"] for record in results] == statuses
+    assert [record["error"] for record in results] == errors
     assert called == calls
 
 

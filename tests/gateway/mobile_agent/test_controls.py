@@ -20,8 +20,8 @@ HEAD = "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>"
 def node(text: str = "", bounds: str = "[0,0][10,10]", inside: str = "", **attributes: str) -> str:
     written = {"text": text, "class": "android.widget.TextView", "package": "a.b", "bounds": bounds}
     written |= {name.replace("_", "-"): value for name, value in attributes.items()}
-    shown = " ".join(f"{name}={xml.sax.saxutils.quoteattr(value)}" for name, value in written.items())
-    return f"<node {shown}>{inside}</node>"
+    words = " ".join(f"{name}={xml.sax.saxutils.quoteattr(value)}" for name, value in written.items())
+    return f"<node {words}>{inside}</node>"
 
 
 def controls(*nodes: str) -> tuple[Control, ...]:
@@ -56,10 +56,10 @@ def test_bounds_decide_as_in_ufos_server(bounds: str, is_kept: bool) -> None:  #
 
 
 def test_controls_are_numbered_in_the_order_of_the_hierarchy() -> None:
-    found = controls(
+    items = controls(
         node("outer", inside=node("inner") + node()), node(content_desc="last", clickable="true")
     )
-    assert [(item.id, item.name, item.type) for item in found] == [
+    assert [(item.id, item.name, item.type) for item in items] == [
         ("1", "outer", "TextView"),
         ("2", "inner", "TextView"),
         ("3", "last", "TextView"),
@@ -67,8 +67,8 @@ def test_controls_are_numbered_in_the_order_of_the_hierarchy() -> None:
 
 
 def test_a_name_is_the_text_then_the_description_then_the_class() -> None:
-    found = controls(node("t", content_desc="d"), node(content_desc="d"), node(clickable="true"))
-    assert [item.name for item in found] == ["t", "d", "TextView"]
+    items = controls(node("t", content_desc="d"), node(content_desc="d"), node(clickable="true"))
+    assert [item.name for item in items] == ["t", "d", "TextView"]
 
 
 def test_line_breaks_and_emoji_in_halves_come_out_as_they_were() -> None:
@@ -108,20 +108,20 @@ def made(texts: Sequence[str]) -> tuple[Control, ...]:
 def test_a_control_found_again_has_the_same_name(before: list[str], now: list[str]) -> None:
     old, new = made(before), made(now)
     for control in old:
-        found = find_again(control, old, new)
-        assert found is None or found.name == control.name
+        match = find_again(control, old, new)
+        assert match is None or match.name == control.name
         if before == now and before.count(control.name) == 1:
-            assert found == control
+            assert match == control
         if control.name not in now:
-            assert found is None
+            assert match is None
 
 
 def test_of_two_alike_the_one_that_is_left_is_not_taken_for_the_one_that_is_gone() -> None:
     old = made(["Alice", "Delete", "Bob", "Delete"])
     assert find_again(old[1], old, made(["Bob", "Delete"])) is None
-    found = find_again(old[3], old, made(["Alice", "Delete", "Bob", "Delete"]))
-    assert found is not None
-    assert found.id == "4"
+    match = find_again(old[3], old, made(["Alice", "Delete", "Bob", "Delete"]))
+    assert match is not None
+    assert match.id == "4"
 
 
 def test_a_field_is_the_same_whatever_it_holds() -> None:

@@ -199,10 +199,10 @@ def test_elements_are_found_by_text_or_id_and_their_ids_can_be_clicked(
 ) -> None:
     phone.value("launch_app", package_name=FORM)
     with phone.made.counted() as commands:
-        found = phone.value("find_element", **arguments)
+        answer = phone.value("find_element", **arguments)
     assert len(commands) == 1
-    assert [item["name"] for item in found["controls"]] == names
-    for item in found["controls"]:
+    assert [item["name"] for item in answer["controls"]] == names
+    for item in answer["controls"]:
         clicked = phone.value("click_control", control_id=item["id"], control_name=item["name"])
         assert clicked["control_info"] == {key: item[key] for key in ("id", "name", "type", "rect")}
 
@@ -400,8 +400,8 @@ def test_the_answers_in_the_guide_are_those_of_a_phone() -> None:
         made.run("launch_app", package_name=SHOP)
         listing = made.run("list_controls")
         since = made.run("list_controls", since=listing["screen"])
-        found = made.run("find_element", text="buy")
-    for answer in (listing, since, found):
+        search = made.run("find_element", text="buy")
+    for answer in (listing, since, search):
         assert json.dumps(answer, separators=(",", ":")) in guide.splitlines()
 
 
@@ -418,8 +418,8 @@ def test_the_id_of_a_list_is_not_under_that_of_its_first_row() -> None:
     Image.new("RGB", (400, 400), "white").save(paper, "PNG")
     rects = {"7": (0, 0, 400, 400), "8": (0, 0, 400, 60)}
     controls = [replace(some_control(number), id=number, rect=rect) for number, rect in rects.items()]
-    made = make_picture(paper.getvalue(), max_size=400, file_format="png", controls=controls)
-    with Image.open(io.BytesIO(made.data)) as picture:
+    image = make_picture(paper.getvalue(), max_size=400, file_format="png", controls=controls)
+    with Image.open(io.BytesIO(image.data)) as picture:
         colours = {number: picture.getpixel((200, rect[3] - 1)) for number, rect in rects.items()}
         # An id's ground is the corner of its box, inside of the edge.
         assert picture.getpixel((3, 4)) == colours["8"]
@@ -644,8 +644,8 @@ def run_ufo_tests(call: Call) -> None:
             assert value["success"] is True, tool
             assert members <= set(value), tool
     listed = call("get_app_window_controls_target_info", force_refresh=True)
-    named = next(item for item in listed if item["name"])
-    clicked = call("click_control", control_id=named["id"], control_name=named["name"])
+    control = next(item for item in listed if item["name"])
+    clicked = call("click_control", control_id=control["id"], control_name=control["name"])
     assert clicked["success"] is True
     assert call("capture_screenshot", format="base64")["image"].startswith("data:image/png;base64,")
 

@@ -471,8 +471,8 @@ def test_parallel_calls_never_mix(made: MadePhone) -> None:
 def test_b14_a_phone_that_is_gone_is_an_error_of_every_tool_and_no_facts_are_kept() -> None:
     with made_phone() as made:
         listed = made.open_form()
-        for kept in ("ui_tree", "device_info"):
-            made.run("invalidate_cache", cache_type=kept)
+        for cache_type in ("ui_tree", "device_info"):
+            made.run("invalidate_cache", cache_type=cache_type)
     assert not made.run("get_ui_tree")["success"]
     assert not made.run("tap", x=1, y=1)["success"]
     assert not made.run("click_control", **control(listed, "Save"))["success"]
@@ -507,17 +507,17 @@ def failing(
 ) -> Iterator[list[int]]:
     """Let a command of the phone fail in some of its calls, which are counted in the list."""
     commands: dict[str, Callable[[CommandCall], int]] = module.COMMANDS
-    real, made = commands[name], list[int]()
+    real, numbers = commands[name], list[int]()
 
     def fail(call: CommandCall) -> int:
-        made.append(len(made))
-        if made[-1] not in calls:
+        numbers.append(len(numbers))
+        if numbers[-1] not in calls:
             return real(call)
         call.write_error(printed)
         return status
 
     with patch.dict(commands, {name: fail}):
-        yield made
+        yield numbers
 
 
 @pytest.mark.parametrize("payload", [

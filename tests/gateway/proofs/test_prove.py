@@ -68,8 +68,8 @@ def proof_of(
     report: Callable[[str], None] = lambda _: None,
     **apks: bytes,
 ) -> ProvedPhone:
-    named = {package.replace("_", "."): apk for package, apk in apks.items()}
-    return prove(place_of(device_on(phone)), chosen_steps(patterns), named, ask, report)
+    apks_by_package = {package.replace("_", "."): apk for package, apk in apks.items()}
+    return prove(place_of(device_on(phone)), chosen_steps(patterns), apks_by_package, ask, report)
 
 
 def verdicts(proof: ProvedPhone, verdict: str) -> dict[str, str]:
@@ -269,9 +269,9 @@ def test_apps_of_a_folder_are_installed_and_removed(tmp_path: Path, droidgate: R
         words = ("prove", "--apps", tmp_path, "--steps", "call/host/*", "-o", tmp_path / "out")
         document = droidgate(*words, "--json").document("prove")
         assert phone.system.packages.find("dev.droidgate.sample.weather") is None
-    found = {step["id"]: step["verdict"] for step in document["phones"][0]["steps"]}
-    assert found["call/host/mmcp-broadcast"] == found["state/as-before"] == "passed"
-    assert found["call/host/mobile-mcp"] == "needs-a-hand"
+    verdicts = {step["id"]: step["verdict"] for step in document["phones"][0]["steps"]}
+    assert verdicts["call/host/mmcp-broadcast"] == verdicts["state/as-before"] == "passed"
+    assert verdicts["call/host/mobile-mcp"] == "needs-a-hand"
 
 
 @pytest.mark.slow
@@ -286,9 +286,9 @@ def test_a_phone_that_goes_away_is_put_back_at_the_next_start() -> None:
         assert proof.lost == "grant/named-agent"
         assert proof.left == tuple(f"adb uninstall {package}" for package in (*AGENTS, SHIM))
         phone.system.faults = Faults()
-        said: list[str] = []
-        again = proof_of(phone, "shell/facts", report=said.append)
-        assert said[0] == "put back what an earlier proof changed ..."
+        reports: list[str] = []
+        again = proof_of(phone, "shell/facts", report=reports.append)
+        assert reports[0] == "put back what an earlier proof changed ..."
         assert verdicts(again, "failed") == {}
         assert {item.name for item in phone.system.packages.all()} == before
 

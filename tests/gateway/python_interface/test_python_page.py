@@ -165,9 +165,9 @@ def test_pyright_knows_the_type_of_each_stable_name_and_accepts_each_snippet(tmp
     done = subprocess.run(
         [*command, "-p", str(tmp_path)], capture_output=True, text=True, timeout=200, check=False
     )
-    found = json.loads(done.stdout)
-    assert found["summary"]["filesAnalyzed"] == len(SNIPPETS) + 2
-    messages = [f"{Path(item['file']).name}: {item['message']}" for item in found["generalDiagnostics"]]
+    report = json.loads(done.stdout)
+    assert report["summary"]["filesAnalyzed"] == len(SNIPPETS) + 2
+    messages = [f"{Path(item['file']).name}: {item['message']}" for item in report["generalDiagnostics"]]
     assert [message for message in messages if not message.startswith("wrong.py: ")] == []
     assert messages
 
@@ -211,9 +211,9 @@ def test_the_example_of_a_function_shows_what_it_returns(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(examples_phone.server_port))
     monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path / "home"))
-    said: list[str] = []
-    doctest.DocTestRunner().run(EXAMPLES[name], out=said.append)
-    assert "".join(said) == ""
+    output: list[str] = []
+    doctest.DocTestRunner().run(EXAMPLES[name], out=output.append)
+    assert "".join(output) == ""
 
 
 def test_type_checkers_see_the_stable_names_of_the_modules_that_a_program_gets_them_from() -> None:

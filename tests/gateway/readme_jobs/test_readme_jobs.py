@@ -43,16 +43,16 @@ pytestmark = pytest.mark.slow
 
 def section(heading: str) -> str:
     """Return the README's text below a heading, up to the next one."""
-    found = re.search(rf"^## {heading}\n(.*?)(?=^## )", README.read_text(), re.DOTALL | re.MULTILINE)
-    assert found is not None
-    return found[1]
+    match = re.search(rf"^## {heading}\n(.*?)(?=^## )", README.read_text(), re.DOTALL | re.MULTILINE)
+    assert match is not None
+    return match[1]
 
 
 def commands_of(job: str) -> list[str]:
     """Return the commands of a job: the block after the word in bold that names it."""
-    found = re.search(rf"^\*\*{job}\*\*.*?^```\n(.*?)^```", section("Three jobs"), re.DOTALL | re.MULTILINE)
-    assert found is not None
-    return found[1].splitlines()
+    match = re.search(rf"^\*\*{job}\*\*.*?^```\n(.*?)^```", section("Three jobs"), re.DOTALL | re.MULTILINE)
+    assert match is not None
+    return match[1].splitlines()
 
 
 @dataclass
@@ -102,8 +102,8 @@ class Newcomer:
 @pytest.fixture
 def newcomer(tmp_path: Path) -> Newcomer:
     programs, home, folder = (tmp_path / name for name in ("bin", "home", "checkout"))
-    for made in (programs, home, folder):
-        made.mkdir()
+    for path in (programs, home, folder):
+        path.mkdir()
     (programs / "droidgate").symlink_to(PROGRAM)
     for name in ("sh", "cp"):
         program = shutil.which(name)
@@ -211,8 +211,8 @@ def test_expose_works_by_the_instruction_of_the_readme(
 
 def test_migrate_works_by_the_instruction_of_the_readme(newcomer: Newcomer, *, refresh: bool) -> None:
     check_lengths("migrate", play("Migrate", newcomer), refresh=refresh)
-    shown, _ = newcomer.type("droidgate inspect out/weather")
-    assert "mobile-mcp+1.0" in shown
+    output, _ = newcomer.type("droidgate inspect out/weather")
+    assert "mobile-mcp+1.0" in output
 
 
 def test_compare_works_by_the_instruction_of_the_readme(newcomer: Newcomer, *, refresh: bool) -> None:
@@ -227,8 +227,8 @@ def test_migrate_and_compare_work_from_a_phone(newcomer: Newcomer, release: str,
         check_lengths(f"migrate-{release}", lengths, refresh=refresh)
         lengths = play_on_phone("Compare", newcomer, phone)
         check_lengths(f"compare-{release}", lengths, refresh=refresh)
-    shown, _ = newcomer.type("droidgate inspect out/weather")
-    assert "mobile-mcp+1.0" in shown
+    output, _ = newcomer.type("droidgate inspect out/weather")
+    assert "mobile-mcp+1.0" in output
     assert (newcomer.folder / "out" / "apps.html").read_text().startswith("<!DOCTYPE html>")
 
 

@@ -182,12 +182,12 @@ class FaultyAdb:
             while True:
                 await asyncio.wait({sending, asking}, return_when=asyncio.FIRST_COMPLETED)
                 if asking.done():
-                    asked = asking.result()
-                    if not asked:
+                    question = asking.result()
+                    if not question:
                         return
-                    if any(word in asked for word in _CALLING) and self._draw.random() < FAULT_RATE:
+                    if any(word in question for word in _CALLING) and self._draw.random() < FAULT_RATE:
                         fault = self._choose()
-                    to_phone.write(asked)
+                    to_phone.write(question)
                     asking = asyncio.ensure_future(client.read(1 << 16))
                 if sending.done():
                     reply = sending.result()
@@ -377,8 +377,8 @@ def soak(folder: Path, calls: int, *, clients: int, seed: int, trace: bool = Fal
 
 def _run(server: subprocess.Popen[str], report: Report, clients: int, draw: random.Random) -> None:
     lines = iter(server.stderr)  # type: ignore[arg-type]
-    found = next(found for line in lines if (found := re.search(r"listening on http://[^:]+:(\d+)", line)))
-    port = int(found[1])
+    match = next(match for line in lines if (match := re.search(r"listening on http://[^:]+:(\d+)", line)))
+    port = int(match[1])
     with closing(Client(port)) as first:
         questions = _questions(first, draw)
     report.faults.clear()
@@ -405,8 +405,8 @@ def _run(server: subprocess.Popen[str], report: Report, clients: int, draw: rand
                     report.wrong.append(verdict)
 
     with ExitStack() as opened, ThreadPoolExecutor(clients) as pool:
-        made = [opened.enter_context(closing(Client(port))) for _ in range(clients)]
-        list(pool.map(work, made))
+        connections = [opened.enter_context(closing(Client(port))) for _ in range(clients)]
+        list(pool.map(work, connections))
 
 
 def _questions(first: Client, draw: random.Random) -> Questions:
@@ -416,15 +416,15 @@ def _questions(first: Client, draw: random.Random) -> Questions:
     notes: dict[str, str] = {}
     while len(notes) < _MADE_NOTES:
         content = f"content {len(notes)} {draw.random()}"
-        made = first.call(create, {"title": "a", "content": content})["result"]
-        if not made.get("isError"):
-            notes[made["structuredContent"]["noteId"]] = content
+        creation = first.call(create, {"title": "a", "content": content})["result"]
+        if not creation.get("isError"):
+            notes[creation["structuredContent"]["noteId"]] = content
     return Questions(tools, notes, draw)
 
 
 def _sample(server: subprocess.Popen[str], lines: Iterator[str], report: Report) -> None:
     server.send_signal(signal.SIGUSR1)
-    traced = next(found for line in lines if (found := _TRACED.search(line)))
+    traced = next(match for line in lines if (match := _TRACED.search(line)))
     report.objects.append(int(traced[1]))
     pages = int(Path(f"/proc/{server.pid}/statm").read_text(encoding="ascii").split()[1])
     report.resident.append(pages * os.sysconf("SC_PAGE_SIZE") / (1 << 20))

@@ -70,8 +70,8 @@ class Tasks(ClientExtension):
                 return mcp_types.CallToolResult.model_validate(
                     seen.get("result") or {"content": [{"type": "text", "text": seen["statusMessage"]}]}
                 )
-            asked = seen.get("inputRequests", {})
-            answers = {key: self.answer for key in asked if key not in self.answered}
+            requests = seen.get("inputRequests", {})
+            answers = {key: self.answer for key in requests if key not in self.answered}
             if answers:
                 self.answered += answers
                 await send(context.session, "update", seen["taskId"], inputResponses=answers)

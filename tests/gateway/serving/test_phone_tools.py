@@ -438,8 +438,8 @@ async def test_a_call_needs_the_approval_of_the_clients_user(
     assert not (await call(user)).is_error
     assert len(user.questions) == 3
     assert ["cannot ask" in line for line in caplog.messages].count(True) == 1
-    asked = "Test Client wants to call add_points\nof the app dev.droidgate.sample.tally on"
-    assert user.questions[0].startswith(asked)
+    question = "Test Client wants to call add_points\nof the app dev.droidgate.sample.tally on"
+    assert user.questions[0].startswith(question)
     lines = '\n- player (3): "Ada"\n- points (1): 1\n'
     assert f"Arguments (2, each with its length):{lines}" in user.questions[0]
     # It is pinned now: nobody is asked.
@@ -555,7 +555,7 @@ def test_only_files_in_the_apps_own_folders_are_read(phone: ReachedPhone) -> Non
     phone.device.check(["mkdir", "-p", str(PurePosixPath(own).parent)])
     for path in (own, others):
         phone.device.push(b"content", path)
-    named: list[Json] = [
+    files: list[Json] = [
         own,
         others,
         f"/sdcard/Android/data/{NOTES}/files/x",
@@ -563,9 +563,9 @@ def test_only_files_in_the_apps_own_folders_are_read(phone: ReachedPhone) -> Non
         f"/storage/emulated/10/Android/data/{PDF_TOOL}/files/own.txt",
         f"/sdcard/Android/data/{PDF_TOOL}/../{NOTES}/x",
     ]
-    reading = read_files({"files": named}, target, phone.device)
+    reading = read_files({"files": files}, target, phone.device)
     assert [(file.path, file.data) for file in reading.files] == [(own, b"content")]
-    assert [problem.partition(" ")[0] for problem in reading.problems] == named[1:5]
+    assert [problem.partition(" ")[0] for problem in reading.problems] == files[1:5]
 
 
 _GRANTING = re.compile(r"droidgate (?!is |and )[a-z-]+|--(yes|allow|signed-by|files)|\.(toml|json)\b|/tmp/")
@@ -644,7 +644,7 @@ async def test_nothing_that_a_model_reads_names_a_command_that_grants(
                 await client.read_resource(resource.uri)
             text = await _refusal(client, call, is_found=way == "search")
     assert message in text
-    assert [found for text in read for found in _GRANTING.finditer(text)] == []
+    assert [match for text in read for match in _GRANTING.finditer(text)] == []
     assert any(message in text for text in read)
     if message == DENIED:
         assert caplog.messages[-1].endswith(f"; hint: see rule 1 of {own.folder / 'policy.toml'}")
@@ -656,8 +656,8 @@ async def _refusal(client: Client, call: tuple[str, dict[str, Any]], *, is_found
         if "/" in name:
             request = mcp_types.Request[dict[str, Any], str](method=name, params=arguments)
             await client.session.send_request(request, AnyResult)
-        found = ("call_tool", {"name": name, "arguments": arguments})
-        result = await client.call_tool(*(found if is_found else call))
+        search_call = ("call_tool", {"name": name, "arguments": arguments})
+        result = await client.call_tool(*(search_call if is_found else call))
     except MCPError as error:
         return f"{error.message} {error.data}"
     assert result.is_error
@@ -748,8 +748,8 @@ async def test_each_warning_of_a_call_reaches_the_client(
         unwritten = Work(Mock(side_effect=WriteError("no room")))
         monkeypatch.setattr(AuditLog, "end", Mock(return_value=unwritten))
     async with connected(SearchTools(tools_of(own), always=search), revision) as client:
-        found = ("call_tool", {"name": call[0], "arguments": call[1]})
-        result = await client.call_tool(*(found if search else call))
+        request = ("call_tool", {"name": call[0], "arguments": call[1]})
+        result = await client.call_tool(*(request if search else call))
     assert not result.is_error
     [note] = text_of(result).split("[Note from droidgate] ")[1:]
     assert note.startswith(warning)
@@ -815,12 +815,12 @@ async def test_a_trace_context_is_in_the_log_and_the_trace_and_not_in_what_the_a
             for meta in sent:
                 arguments = {"player": "Nobody"}
                 assert not (await client.call_tool("tally_read_total", arguments, meta=meta)).is_error
-    kept = [sent[0], dict.fromkeys(sent[0])]
+    expected = [sent[0], dict.fromkeys(sent[0])]
     logged = [call.start for call in read_calls(own.folder / "audit")]
-    assert [{name: start.get(name) for name in sent[0]} for start in logged] == kept
+    assert [{name: start.get(name) for name in sent[0]} for start in logged] == expected
     events = [json.loads(line)["event"] for line in path.read_text().splitlines()]
     requests = [event for event in events if event["kind"] == "request"]
-    assert [{name: request[name] for name in sent[0]} for request in requests] == kept
+    assert [{name: request[name] for name in sent[0]} for request in requests] == expected
     assert "delivery" in {event["kind"] for event in events}
     assert trace_id not in json.dumps([event for event in events if event["kind"] != "request"])
 
@@ -940,9 +940,9 @@ def test_tools_of_several_phones_have_the_phone_in_their_names(phone: ReachedPho
     names = {tool.name for tool in tools.snapshot().tools}
     assert {"first_tally_read_total", "second_tally_read_total"} <= names
     assert {tool.group.partition("/")[0] for tool in tools.snapshot().tools} == {"first", "second"}
-    found = ToolIndex(tools.snapshot().tools).find("note", 5)
-    assert [{tool.name.partition("_")[0] for tool in same} for same in found] == [{"first", "second"}] * 5
-    assert len({same[0].name for same in found}) == 5
+    matches = ToolIndex(tools.snapshot().tools).find("note", 5)
+    assert [{tool.name.partition("_")[0] for tool in same} for same in matches] == [{"first", "second"}] * 5
+    assert len({same[0].name for same in matches}) == 5
 
 
 def tools_of_questions(phone: ReachedPhone) -> list[ServedTool]:
@@ -972,19 +972,19 @@ def test_nine_in_ten_questions_of_users_find_a_tool_that_answers_them(phone: Rea
         if not any(tool.name.endswith(ends) for (tool,) in index.find(question, 5)):
             missed[number % 2].append(question)
     assert (len(QUESTIONS), *(len(half) <= 6 for half in missed)) == (120, True, True), missed
-    found = [
+    hits = [
         any(tool.name in right.split() for (tool,) in index.find(question, 5))
         for question, right in QUESTIONS_OF_A_STRANGER.items()
     ]
-    assert (len(found), found.count(True) >= 108) == (120, True)
+    assert (len(hits), hits.count(True) >= 108) == (120, True)
 
 
 async def test_search_mode_finds_describes_and_calls(phone: ReachedPhone) -> None:
     async with connected(SearchTools(tools_of(phone)), "2025-11-25") as client:
         listed = (await client.list_tools()).tools
         assert [tool.name for tool in listed] == ["find_tools", "describe_tool", "call_tool"]
-        found = json.loads(text_of(await client.call_tool("find_tools", {"query": "points of a player"})))
-        assert found[0]["name"].startswith("tally_")
+        tools = json.loads(text_of(await client.call_tool("find_tools", {"query": "points of a player"})))
+        assert tools[0]["name"].startswith("tally_")
         outside = text_of(await client.call_tool("find_tools", {"query": "how hot is it outside"}))
         assert {tool["name"] for tool in json.loads(outside)} <= {
             f"weather_{name}" for name in ("currentWeather", "forecast", "warmestPlace")

@@ -288,11 +288,11 @@ async def test_an_answer_that_nobody_asked_for_does_not_count(revision: str) -> 
     async with connected("http", revision, ask, tools) as client:
 
         async def answer(state: str | None, arguments: dict[str, Any], **fields: Any) -> str | None:
-            given: dict[str, Any] = {
+            responses: dict[str, Any] = {
                 "confirm": mcp_types.ElicitResult(action="accept", content={"ok": True, **fields})
             }
             result = await client.session.call_tool(
-                "ask", arguments, input_responses=given, request_state=state, allow_input_required=True
+                "ask", arguments, input_responses=responses, request_state=state, allow_input_required=True
             )
             assert isinstance(result, mcp_types.InputRequiredResult)
             return result.request_state

@@ -37,23 +37,23 @@ def _names_of_tests(path: Path) -> set[str]:
 
 def test_each_requirement_has_a_test_that_exists_or_the_reason_why_it_is_not_offered() -> None:
     names: dict[str, set[str]] = {}
-    for page, level, requirement, *shown in ROWS:
+    for page, level, requirement, *proofs in ROWS:
         assert level in LEVELS, (page, requirement)
-        assert shown, (page, requirement)
-        for each in shown:
+        assert proofs, (page, requirement)
+        for each in proofs:
             kind, _, rest = each.partition(" ")
             if kind in {"check", "reason"}:
                 assert rest, (page, requirement)
                 continue
             file, _, name = each.partition("::")
-            found = names.setdefault(file, _names_of_tests(Path(__file__).parent / file))
-            assert name in found, (page, requirement, each)
+            test_names = names.setdefault(file, _names_of_tests(Path(__file__).parent / file))
+            assert name in test_names, (page, requirement, each)
 
 
 def test_each_check_of_the_table_is_one_of_the_suite_and_passes() -> None:
     """A run of the suite fails in exactly the checks that are not offered (`test_conformance`)."""
-    shown = [each for _, _, _, *tests in ROWS for each in tests]
-    checks = {each.removeprefix("check ") for each in shown if each.startswith("check ")}
+    proofs = [each for _, _, _, *tests in ROWS for each in tests]
+    checks = {each.removeprefix("check ") for each in proofs if each.startswith("check ")}
     suite = require("mcp-conformance").read_text(encoding="utf-8")
     assert {check for check in checks if check not in suite} == set()
     failing = {check for revision in ("2025-11-25", "2026-07-28") for check in NOT_OFFERED[revision]}
@@ -101,8 +101,8 @@ def open_request(
     server: RunningServer, method: str, headers: Mapping[str, str | None], body: bytes
 ) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
-    given = {**COMMON, **headers}
-    sent = {name: value for name, value in given.items() if value is not None}
+    all_headers = {**COMMON, **headers}
+    sent = {name: value for name, value in all_headers.items() if value is not None}
     connection.request(method, "/mcp", body, sent)
     return connection, connection.getresponse()
 
@@ -115,8 +115,8 @@ def answer_of(
     kind = response.headers.get("Content-Type", "")
     read = b"" if method == "GET" else response.read()
     connection.close()
-    found = re.findall(rb"^data: (\{.*)$", read, re.MULTILINE) if kind.startswith("text/event") else [read]
-    return response.status, kind, json.loads(found[-1]) if found and found[-1].startswith(b"{") else None
+    lines = re.findall(rb"^data: (\{.*)$", read, re.MULTILINE) if kind.startswith("text/event") else [read]
+    return response.status, kind, json.loads(lines[-1]) if lines and lines[-1].startswith(b"{") else None
 
 
 def session_of(server: RunningServer) -> str:
@@ -154,10 +154,10 @@ def test_the_answer_to_an_older_client_has_the_status_and_the_error_of_its_revis
 ) -> None:
     method, headers, body, status, kind, code = OLDER[name]
     sent = {"Mcp-Session-Id": session_of(server), "MCP-Protocol-Version": "2025-11-25", **headers}
-    answered, given, found = answer_of(server, method, sent, body)
-    assert (answered, given.partition(";")[0]) == (status, kind)
-    assert ((found or {}).get("error") or {}).get("code") == code
-    assert status != 202 or found is None
+    answered, content_type, document = answer_of(server, method, sent, body)
+    assert (answered, content_type.partition(";")[0]) == (status, kind)
+    assert ((document or {}).get("error") or {}).get("code") == code
+    assert status != 202 or document is None
 
 
 @pytest.mark.parametrize(("asked", "given"), [
@@ -176,8 +176,8 @@ def test_the_version_of_a_handshake_is_the_clients_or_the_latest(
 
 @pytest.mark.parametrize("identifier", ["text", "", 0, -1, 2**53])
 def test_an_answer_has_the_id_of_its_request(server: RunningServer, identifier: Any) -> None:
-    found = answer_of(server, "POST", {"Mcp-Session-Id": session_of(server)}, message("ping", identifier))[2]
-    assert found == {"jsonrpc": "2.0", "id": identifier, "result": {}}
+    answer = answer_of(server, "POST", {"Mcp-Session-Id": session_of(server)}, message("ping", identifier))[2]
+    assert answer == {"jsonrpc": "2.0", "id": identifier, "result": {}}
 
 
 def test_a_session_has_one_listening_stream_which_gets_no_responses(server: RunningServer) -> None:
@@ -211,8 +211,8 @@ def modern(method: str, name: str | None = None) -> dict[str, str | None]:
 
 def test_a_client_that_shows_no_forms_is_sent_none(server: RunningServer) -> None:
     call = message("tools/call", name="test_elicitation", arguments={"message": "?"}, _meta=META)
-    found = answer_of(server, "POST", modern("tools/call", "test_elicitation"), call)[2]
-    assert "action=unavailable" in found["result"]["content"][0]["text"]
+    answer = answer_of(server, "POST", modern("tools/call", "test_elicitation"), call)[2]
+    assert "action=unavailable" in answer["result"]["content"][0]["text"]
 
 
 def test_a_stream_passes_proxies_at_once_and_ends_with_the_server() -> None:

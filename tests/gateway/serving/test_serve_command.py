@@ -47,8 +47,8 @@ def made() -> Iterator[MadePhone]:
 
 
 def environment_of(phone: VirtualPhone, home: Path) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANDROID_", "ADB_"))}
-    return {**kept, "ANDROID_ADB_SERVER_PORT": str(phone.server_port), "DROIDGATE_HOME": str(home)}
+    base = {name: value for name, value in os.environ.items() if not name.startswith(("ANDROID_", "ADB_"))}
+    return {**base, "ANDROID_ADB_SERVER_PORT": str(phone.server_port), "DROIDGATE_HOME": str(home)}
 
 
 @pytest.fixture
@@ -346,8 +346,8 @@ def test_what_a_killed_server_had_recorded_is_whole(environment: dict[str, str],
         answered += sum(answer.endswith("\n") for answer in answers)
     verified = run(environment, "audit", "verify")
     assert verified.returncode == 0, verified.stdout + verified.stderr
-    shown = run(environment, "audit", "show", "--json", "--last", "10000")
-    calls = json.loads(shown.stdout)["calls"]
+    result = run(environment, "audit", "show", "--json", "--last", "10000")
+    calls = json.loads(result.stdout)["calls"]
     assert answered <= sum(call["result"] == "ok" for call in calls) <= len(calls)
     # Some were ended while the call was made.
     assert len(calls) > answered
@@ -442,7 +442,7 @@ def test_extensions_and_several_phones_are_asked_for_by_options(made_environment
 @pytest.mark.slow
 def test_with_tokens_each_server_names_the_file_of_its_own(made_environment: dict[str, str]) -> None:
     with running(made_environment, "--token", lines=4) as (process, lines):
-        files = [Path(found) for found in re.findall(r"token: (.+)", "".join(lines))]
+        files = [Path(path) for path in re.findall(r"token: (.+)", "".join(lines))]
         tokens = [file.read_text(encoding="ascii").strip() for file in files]
         assert len(set(tokens)) == 2
         for url, token in zip(urls_in(lines), tokens, strict=True):
@@ -496,7 +496,7 @@ def test_what_is_wrong_or_open_to_all_is_refused_with_a_hint(options: dict[str, 
 
 
 def test_away_from_loopback_a_token_is_needed() -> None:
-    asked: list[ListeningServer] = []
+    servers: list[ListeningServer] = []
 
     @contextmanager
     def listen(address: HttpAddress) -> Iterator[tuple[socket.socket, HttpAddress]]:
@@ -504,12 +504,12 @@ def test_away_from_loopback_a_token_is_needed() -> None:
             yield unused, address
 
     def stop(listening: ListeningServer) -> None:
-        asked.append(listening)
+        servers.append(listening)
         raise KeyboardInterrupt
 
     with patch.object(running_servers, "listen", listen), pytest.raises(KeyboardInterrupt):
         serve_mobile_agent(host="192.0.2.7", on_listening=stop)
-    (first,) = asked
+    (first,) = servers
     assert first.url == "http://192.0.2.7:8020/mcp"
     assert first.token_file is not None
     assert len(first.token_file.read_text(encoding="ascii").strip()) > 40

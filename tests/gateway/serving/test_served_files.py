@@ -136,14 +136,14 @@ def test_images_in_a_result_are_found_by_their_bytes() -> None:
 
 
 def test_small_images_are_in_the_result_and_other_files_are_resources() -> None:
-    kept = KeptResults()
+    results = KeptResults()
     large = PNG + bytes(MAX_IMAGES)
     files = (
         ServedFile("/sdcard/a.png", "image/png", PNG),
         ServedFile("/sdcard/b.png", "image/png", large),
         ServedFile("/sdcard/\u202ec.pdf", "application/pdf", bytes(MAX_BLOB + 1)),
     )
-    content = write_outcome(ToolOutcome(McpToolResult("done"), files=files), HANDSHAKE, kept)["content"]
+    content = write_outcome(ToolOutcome(McpToolResult("done"), files=files), HANDSHAKE, results)["content"]
     text, image, *links = content
     assert text["text"] == "done"
     assert image == {"type": "image", "data": PIXEL, "mimeType": "image/png"}
@@ -152,5 +152,5 @@ def test_small_images_are_in_the_result_and_other_files_are_resources() -> None:
         "/sdcard/\\u202ec.pdf, part 1 of 2",
         "/sdcard/\\u202ec.pdf, part 2 of 2",
     ]
-    parts = [kept.get(link["uri"]) for link in links]
+    parts = [results.get(link["uri"]) for link in links]
     assert [part.content for part in parts if part is not None] == [large, bytes(MAX_BLOB), b"\0"]

@@ -43,8 +43,8 @@ def capability(package: str, identifier: str, component: str = "") -> NamedCapab
 
 def new_together(*capabilities: NamedCapability) -> list[str]:
     """Return the names of capabilities that come together."""
-    named = new_names({each.digest: each for each in capabilities}, {})
-    return [named[each.digest] for each in capabilities]
+    names = new_names({each.digest: each for each in capabilities}, {})
+    return [names[each.digest] for each in capabilities]
 
 
 def test_a_name_is_the_end_of_the_package_and_of_the_id() -> None:
@@ -354,11 +354,11 @@ def test_hints_of_an_app_are_shown_only_as_far_as_the_user_believes_them() -> No
     document = {"tools": [{"name": "run", "inputSchema": {"type": "object"}, "annotations": annotations}]}
     (provider,) = read(document).providers
     (tool,), _ = write_tools(provider)
-    shown = {
+    hints = {
         effect: named(tool, "app_run", "run", "app", effect)[MODERN].get("annotations")
         for effect in CallEffect
     }
-    assert shown == {
+    assert hints == {
         CallEffect.READS: {"readOnlyHint": True},
         CallEffect.WRITES: {"readOnlyHint": False},
         CallEffect.UNKNOWN: None,
@@ -391,8 +391,8 @@ def test_the_tool_with_the_rarest_words_is_found_first() -> None:
 ], ids=lambda query: repr(query[:20]))  # fmt: skip
 def test_any_text_is_a_query(query: str) -> None:
     index = ToolIndex([tool_of("app_run", "Send a mail"), tool_of("app_note", "")])
-    found = [tool.name for (tool,) in index.find(query, 5)]
-    assert found == (["app_note"] if "note" in query else [])
+    names = [tool.name for (tool,) in index.find(query, 5)]
+    assert names == (["app_note"] if "note" in query else [])
 
 
 def test_a_misspelt_word_is_the_known_word_that_it_is_most_like() -> None:
@@ -451,10 +451,10 @@ def test_texts_of_many_apps_are_bounded_with_their_lines_and_the_rest_is_counted
     texts = {f"com.app{number:03}": "y" * characters for number in range(100)}
     text = with_app_texts("own", texts, MARK)
     blocks = [part for part in text.split("\n\n") if part.startswith(f"--- {MARK}")]
-    shown = text.count(END)
+    count = text.count(END)
     assert MAX_OF_ALL - MAX_OF_APP - 200 < sum(map(len, blocks)) < MAX_OF_ALL + 100
-    assert 6 <= shown == len(blocks) < 50
-    assert text.endswith(f"\n{100 - shown} more apps have such texts, as resources.")
+    assert 6 <= count == len(blocks) < 50
+    assert text.endswith(f"\n{100 - count} more apps have such texts, as resources.")
 
 
 async def test_a_client_gets_the_instructions_as_they_are_when_it_connects() -> None:

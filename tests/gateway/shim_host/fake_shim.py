@@ -114,8 +114,8 @@ class FakeShim:
         if words[1] == "read":
             return Answer(self.frames.pop(path))
         padded = options["--arg"] + "=" * (-len(options["--arg"]) % 4)
-        given = json.loads(base64.urlsafe_b64decode(padded))
-        self.calls.append((options["--method"], given))
-        if given["version"] != 1:
+        argument = json.loads(base64.urlsafe_b64decode(padded))
+        self.calls.append((options["--method"], argument))
+        if argument["version"] != 1:
             return bundle(token(failure("unsupported_version", "version 1 is spoken here")))
-        return bundle(token(self.methods[options["--method"]](given)))
+        return bundle(token(self.methods[options["--method"]](argument)))

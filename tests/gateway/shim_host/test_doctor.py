@@ -41,9 +41,9 @@ BOUND = (
 @pytest.fixture(autouse=True)
 def facts(monkeypatch: pytest.MonkeyPatch) -> dict[str, ShimFacts]:
     """Return what the APKs of the installed shims say."""
-    kept = {APPLICATION_ID: FACTS}
-    monkeypatch.setattr(doctor, "installed_facts", lambda _, package: kept.get(package.name))
-    return kept
+    facts_by_id = {APPLICATION_ID: FACTS}
+    monkeypatch.setattr(doctor, "installed_facts", lambda _, package: facts_by_id.get(package.name))
+    return facts_by_id
 
 
 @pytest.fixture
@@ -74,10 +74,10 @@ def holder(*, lends: bool = True, **changes: Any) -> InstalledShim:
 def functions(device: Device, *others: InstalledShim, sdk: int = 36) -> Check:
     """Return what is found of a shim's app functions, with these shims installed too."""
     place = DeviceUser(device, 0, str(sdk))
-    found = examine(place, (*installed_shims(place), *others))
+    items = examine(place, (*installed_shims(place), *others))
     (item,) = [
         item
-        for item in found
+        for item in items
         if item.kind.id == "app-functions-access" and item.application_id == APPLICATION_ID
     ]
     return item
@@ -102,30 +102,30 @@ def test_every_problem_has_a_fix(device: Device, answering: FakeShim) -> None:
     answering.outputs["dumpsys trust"] = Answer(LOCKED.format(1).encode())
     answering.outputs["dumpsys package"] = Answer(STOPPED.format("true").encode())
     answering.outputs["cmd package"] = Answer(b"com.example.other/com.example.other.ToolService\n")
-    found = checks(device)
-    problems = {name for name, item in found.items() if item.state == "problem"}
+    results = checks(device)
+    problems = {name for name, item in results.items() if item.state == "problem"}
     assert problems == {
         "screen-lock", "app-function-shell", "visibility", "targets", "battery-exemption",
         "notifications", "activity-start-route", "app-functions-access", "grants",
     }  # fmt: skip
-    assert all(item.fix for item in found.values() if item.state == "problem")
+    assert all(item.fix for item in results.values() if item.state == "problem")
 
 
 def test_checks_of_a_working_shim_are_ok_but_for_those_of_functions(
     device: Device, answering: FakeShim
 ) -> None:
     status_with(answering, access=dict.fromkeys(STATUS["access"], True), grants=STATUS["grants"][1:])
-    found = states(device)
+    results = states(device)
     assert functions(device, holder()).state == "ok"
-    assert {name for name, state in found.items() if state != "ok"} == {
+    assert {name for name, state in results.items() if state != "ok"} == {
         *("app-function-shell", "app-functions-access", "tool-start")
     }
 
 
 def test_an_app_that_is_stopped_is_not_a_problem(device: Device, answering: FakeShim) -> None:
     answering.outputs["dumpsys package"] = Answer(STOPPED.format("true").encode())
-    found = checks(device)["stopped-state"]
-    assert (found.state, "a broadcast too" in found.found) == ("ok", True)
+    check = checks(device)["stopped-state"]
+    assert (check.state, "a broadcast too" in check.found) == ("ok", True)
 
 
 def test_one_app_calls_the_functions_of_all_shims_or_the_fix_is_reported(
@@ -153,13 +153,13 @@ def test_a_caller_of_functions_that_another_key_signed_is_a_problem(
     facts[SHIM_PACKAGE] = replace(HOLDER, signer="0" * 64)
     place = DeviceUser(device, 0, "36")
     (own, *_) = [item for item in installed_shims(place) if item.application_id == APPLICATION_ID]
-    found = [
+    reports = [
         item
         for item in examine(place, (own, holder()))
         if item.kind.id == "app-functions-access" and item.application_id == APPLICATION_ID
     ]
-    assert [item.state for item in found] == ["problem"]
-    assert "signed with another key" in found[0].found
+    assert [item.state for item in reports] == ["problem"]
+    assert "signed with another key" in reports[0].found
 
 
 @pytest.mark.parametrize(("enabled", "dumped", "state"), [
@@ -184,15 +184,15 @@ def test_accessibility_is_looked_at_where_the_permission_is_lent(device: Device,
     answering.outputs["settings get"] = Answer(SERVICES_ON)
     assert "accessibility" not in states(device)
     place = DeviceUser(device, 0, "36")
-    found = {item.kind.id: item for item in examine(place, (*installed_shims(place), holder()))}
-    assert found["accessibility"].state == "unknown"
+    results = {item.kind.id: item for item in examine(place, (*installed_shims(place), holder()))}
+    assert results["accessibility"].state == "unknown"
 
 
 def test_a_grant_to_any_app_is_a_risk(device: Device, answering: FakeShim) -> None:
     del answering
-    found = checks(device)["grants"]
-    assert (found.state, "every capability" in found.found) == ("risk", True)
-    assert "com.example.agent" in found.found
+    check = checks(device)["grants"]
+    assert (check.state, "every capability" in check.found) == ("risk", True)
+    assert "com.example.agent" in check.found
 
 
 def test_grants_that_hold_for_started_calls_too_are_reported(
@@ -201,8 +201,8 @@ def test_grants_that_hold_for_started_calls_too_are_reported(
     status_with(answering, grants=STATUS["grants"][1:])
     assert "started" not in checks(device)["grants"].found
     facts[APPLICATION_ID] = replace(FACTS, read_only=("createNote",))
-    found = checks(device)["grants"]
-    assert (found.state, "also for started calls: com.example.agent: createNote" in found.found) == (
+    check = checks(device)["grants"]
+    assert (check.state, "also for started calls: com.example.agent: createNote" in check.found) == (
         "ok",
         True,
     )
@@ -228,8 +228,8 @@ def test_how_the_user_can_be_asked(
 ) -> None:
     access = {name: name in allowed for name in STATUS["access"]}
     status_with(answering, asking=asking, access=access)
-    found = checks(device, sdk)["consent"]
-    assert (found.state, message in found.found) == (state, True)
+    check = checks(device, sdk)["consent"]
+    assert (check.state, message in check.found) == (state, True)
 
 
 def test_a_hidden_service_is_unknown(
@@ -238,9 +238,9 @@ def test_a_hidden_service_is_unknown(
     del answering
     facts[APPLICATION_ID] = replace(FACTS, services=("com.example.absent/.S", "com.example.notes/.S"))
     place = DeviceUser(device, 0, "36")
-    found = [item for item in examine(place, installed_shims(place)) if item.kind.id == "tool-start"]
-    assert [item.state for item in found] == ["unknown", "unknown"]
-    assert "is not installed" in found[0].found
+    results = [item for item in examine(place, installed_shims(place)) if item.kind.id == "tool-start"]
+    assert [item.state for item in results] == ["unknown", "unknown"]
+    assert "is not installed" in results[0].found
 
 
 def test_the_kinds_of_a_shim_that_cannot_be_read_are_all(device: Device) -> None:
@@ -257,8 +257,8 @@ def test_the_kinds_of_a_shim_that_cannot_be_read_are_all(device: Device) -> None
 ], ids=["7.1", "9", "11", "13", "16"])  # fmt: skip
 def test_old_releases_need_less(device: Device, answering: FakeShim, sdk: int, not_needed: set[str]) -> None:
     del answering
-    found = {name for name, state in states(device, sdk).items() if state == "not-needed"}
-    assert found == {*not_needed, "tool-start"}
+    names = {name for name, state in states(device, sdk).items() if state == "not-needed"}
+    assert names == {*not_needed, "tool-start"}
 
 
 @pytest.mark.parametrize("state", ["absent", "other-signer", "changed"])
@@ -269,15 +269,15 @@ def test_an_app_that_drifted_is_a_problem(device: Device, answering: FakeShim, s
 
 def test_a_disabled_app_is_a_problem_though_no_shim_sees_it(device: Device, answering: FakeShim) -> None:
     answering.outputs["pm list -d"] = Answer(b"package:com.example.notes\npackage:com.example.other\n")
-    found = checks(device)["targets"]
-    assert (found.state, found.found) == ("problem", "com.example.notes is disabled")
+    check = checks(device)["targets"]
+    assert (check.state, check.found) == ("problem", "com.example.notes is disabled")
 
 
 @pytest.mark.parametrize("garbage", [b"", b"nothing known\n", b"\xff\xfe", b"User 10: stopped=true\n"])
 def test_what_dumpsys_says_otherwise_is_unknown(device: Device, answering: FakeShim, garbage: bytes) -> None:
     answering.outputs["dumpsys trust"] = answering.outputs["dumpsys package"] = Answer(garbage)
-    found = states(device)
-    assert (found["screen-lock"], found["stopped-state"]) == ("unknown", "unknown")
+    results = states(device)
+    assert (results["screen-lock"], results["stopped-state"]) == ("unknown", "unknown")
 
 
 @pytest.mark.parametrize("package", ["--checkin", "com.x; reboot", "", "\u202ecom.x"])
@@ -288,10 +288,10 @@ def test_a_package_that_is_none_is_not_asked_for(device: Device, answering: Fake
 
 def test_a_shim_of_another_version_is_reported_with_the_rest(device: Device, answering: FakeShim) -> None:
     answering.methods["status"] = lambda _: {"error": {"token": "unsupported_version", "message": "2"}}
-    found = checks(device)
-    assert (found["handshake"].state, found["handshake"].fix is not None) == ("problem", True)
-    assert found["screen-lock"].state == "ok"
-    assert "targets" not in found
+    results = checks(device)
+    assert (results["handshake"].state, results["handshake"].fix is not None) == ("problem", True)
+    assert results["screen-lock"].state == "ok"
+    assert "targets" not in results
 
 
 def test_an_action_that_nobody_answers_is_a_problem(device: Device, answering: FakeShim) -> None:
@@ -302,9 +302,9 @@ def test_an_action_that_nobody_answers_is_a_problem(device: Device, answering: F
 def test_a_shim_without_capabilities_needs_no_agents(device: Device, answering: FakeShim) -> None:
     status_with(answering, routes=[], sources=[], targets=[])
     assert HELLO["routes"]
-    found = checks(device)
+    results = checks(device)
     asked_by_agents = {"visibility", "targets", "stopped-state", "grants", "consent", "notifications"}
-    assert asked_by_agents.isdisjoint(found)
+    assert asked_by_agents.isdisjoint(results)
 
 
 # Each check of `shim doctor` is a step of the page that a person with a phone works through
@@ -339,6 +339,6 @@ def test_each_step_says_what_is_expected() -> None:
 
 def test_commands_of_the_page_exist() -> None:
     shim = getattr(get_command(build_app()), "commands")["shim"]  # noqa: B009
-    named = set(re.findall(r"droidgate shim ([a-z]+)", PAGE))
-    assert named
-    assert named <= set(shim.commands)
+    names = set(re.findall(r"droidgate shim ([a-z]+)", PAGE))
+    assert names
+    assert names <= set(shim.commands)

@@ -158,12 +158,12 @@ def test_the_bare_shim_asks_a_broadcast_app_and_is_gone_again(reached: Reached) 
     assert [item.unasked_components for item in reached.apps if item.package == WEATHER] == [
         (f"{WEATHER}.WeatherReceiver",)
     ]
-    asked = ask_broadcast_apps(reached.place, reached.apps, reached.key)
-    (weather,) = [item for item in asked.apps if item.package == WEATHER]
+    result = ask_broadcast_apps(reached.place, reached.apps, reached.key)
+    (weather,) = [item for item in result.apps if item.package == WEATHER]
     assert weather.unasked_components == ()
     names = [item.id for provider in weather.providers for item in provider.capabilities]
     assert names == ["currentWeather", "forecast", "warmestPlace"]
-    assert [step.outcome for step in asked.steps] == ["done"]
+    assert [step.outcome for step in result.steps] == ["done"]
     assert SHIM_PACKAGE not in reached.place.packages()
 
 
@@ -188,12 +188,12 @@ def test_the_bare_shim_that_is_there_stays(reached: Reached) -> None:
     facts = facts_of(bare, reached.key.digest)
     done = install_shim(reached.place, facts, bare.apk, file_name=bare.file_name)
     assert done.works
-    (found,) = [
+    (shim,) = [
         installed_shim
         for installed_shim in installed_shims(reached.place)
         if installed_shim.application_id == SHIM_PACKAGE
     ]
-    assert found.is_bare
+    assert shim.is_bare
     ask_broadcast_apps(reached.place, reached.apps, reached.key)
     assert SHIM_PACKAGE in reached.place.packages()
     tools = reached.place.client(SHIM_PACKAGE).discover_broadcast(RECEIVER)
@@ -213,11 +213,11 @@ def test_one_shim_borrows_the_shells_permission_and_calls_a_function_for_another
     again = set_up_identity(reached.place, shims, reached.key)
     assert [item.outcome for item in again.steps] == ["not-needed", "not-needed"]
     function = f"{NOTES}.NotesService#createNote"
-    made = call_capability(client, function, {"title": "From the host", "content": "x"})
-    assert made
-    kept = reached.phone.system.files
+    outputs = call_capability(client, function, {"title": "From the host", "content": "x"})
+    assert outputs
+    files = reached.phone.system.files
     root = f"/data/data/{NOTES}/files"
-    assert any(b"From the host" in kept.read(f"{root}/{name}") for name in kept.list(root))
+    assert any(b"From the host" in files.read(f"{root}/{name}") for name in files.list(root))
     assert ask_broadcast_apps(reached.place, reached.apps, reached.key).steps[0].outcome == "done"
     assert holder.status().access.execute_app_functions
     assert release_identity(reached.place, {reached.key.digest}) is None

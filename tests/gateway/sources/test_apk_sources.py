@@ -20,12 +20,12 @@ NEWER = axml(element("manifest", {"package": "dev.droidgate.test", "android:vers
 
 def apps_of(folder: Path) -> dict[str, list[str | None]]:
     reading = read_source(str(folder))
-    found = {}
+    splits = {}
     for application in reading.applications:
         apk = application.resources._apk  # type: ignore[attr-defined]
         assert isinstance(apk, Apk)
-        found[apk.name.rpartition("/")[2]] = [part.split for part in apk.parts]
-    return found
+        splits[apk.name.rpartition("/")[2]] = [part.split for part in apk.parts]
+    return splits
 
 
 def test_apks_next_to_each_other_are_joined(tmp_path: Path) -> None:
@@ -81,8 +81,8 @@ def test_an_apk_is_inspected(droidgate: Runner, app: str) -> None:
     (capability,) = provider["capabilities"]
     assert capability["description"] == "Takes a note"
     assert capability["version"] == "1.0"
-    (name, kept), *_ = capability["input"]["properties"].items()
-    assert (name, kept["required"], kept["type"]["description"]) == ("text", True, 'a < b & "c"\n')
+    (name, parameter), *_ = capability["input"]["properties"].items()
+    assert (name, parameter["required"], parameter["type"]["description"]) == ("text", True, 'a < b & "c"\n')
 
 
 def test_a_container_is_inspected(droidgate: Runner, app: str) -> None:

@@ -84,13 +84,13 @@ VALUES = """<resources xmlns:tools="http://schemas.android.com/tools">
 
 
 def tree(**files: str) -> dict[str, bytes]:
-    named = {"AndroidManifest.xml": MANIFEST, "res/values/strings.xml": VALUES, **files}
-    return {name: text.encode() for name, text in named.items()}
+    texts = {"AndroidManifest.xml": MANIFEST, "res/values/strings.xml": VALUES, **files}
+    return {name: text.encode() for name, text in texts.items()}
 
 
 def with_meta(attributes: str, files: dict[str, str] | None = None) -> MetaValue | None:
-    kept = f'<meta-data android:name="m" {attributes}/>'
-    text = f"<manifest {ANDROID}><application>{kept}</application></manifest>"
+    element = f'<meta-data android:name="m" {attributes}/>'
+    text = f"<manifest {ANDROID}><application>{element}</application></manifest>"
     application = application_from_tree(tree(**{"AndroidManifest.xml": text, **(files or {})}))
     meta = application.components[0].find_meta_data("m")
     assert meta is not None
@@ -181,8 +181,8 @@ def test_meta_data_has_the_value_that_a_device_would_see(value: str, on_the_devi
 
 def test_a_resource_is_kept_as_a_reference() -> None:
     application = application_from_tree(tree())
-    (kept,) = application.components[0].properties
-    assert (kept.name, kept.value, kept.raw_value, kept.resource) == ("p", None, None, "@xml/meta")
+    (item,) = application.components[0].properties
+    assert (item.name, item.value, item.raw_value, item.resource) == ("p", None, None, "@xml/meta")
 
 
 def test_the_build_file_overrules_the_manifest_about_the_package() -> None:
@@ -486,9 +486,9 @@ def test_a_name_unlike_those_of_protocols_is_not_reported(name: str) -> None:
 def test_a_place_that_a_rule_of_the_format_names_is_not_named_twice() -> None:
     service = service_of(action="com.example.mobile.mcp.SERVICE", meta_data="mobile.mcp.tool.capabilities")
     app = application_from_tree({"AndroidManifest.xml": manifest_of(service)})
-    found = list(check_reading(Providers(applications=(app,)), FORMATS, lambda _: None))
-    assert "mobile-mcp-action" in {finding.code for finding in found}
-    assert "near-name" not in {finding.code for finding in found}
+    findings = list(check_reading(Providers(applications=(app,)), FORMATS, lambda _: None))
+    assert "mobile-mcp-action" in {finding.code for finding in findings}
+    assert "near-name" not in {finding.code for finding in findings}
 
 
 def test_the_names_of_protocols_are_collected_once_for_many_apps(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -501,8 +501,8 @@ def test_the_names_of_protocols_are_collected_once_for_many_apps(monkeypatch: py
         real(self, formats)
 
     monkeypatch.setattr(NearNames, "__init__", counted)
-    found = list(check_reading(Providers(applications=(app,) * 3), FORMATS, lambda _: None))
-    assert [finding.code for finding in found].count("near-name") == 3
+    findings = list(check_reading(Providers(applications=(app,) * 3), FORMATS, lambda _: None))
+    assert [finding.code for finding in findings].count("near-name") == 3
     assert len(collected) == 1
 
 
@@ -545,7 +545,7 @@ def tree_of(text: str, files: Mapping[str, str] = FILES) -> dict[str, str]:
 
 def read(reader: str, text: str) -> Application:
     files = tree_of(text)
-    sources = {name: kept.encode() for name, kept in files.items()}
+    sources = {name: content.encode() for name, content in files.items()}
     if reader == "tree":
         return application_from_tree(sources)
     if reader == "aapt2":
@@ -556,8 +556,8 @@ def read(reader: str, text: str) -> Application:
 
 
 def component(application: Application) -> Component:
-    (found,) = application.of_kind("service", "activity", "receiver")
-    return found
+    (service,) = application.of_kind("service", "activity", "receiver")
+    return service
 
 
 @pytest.mark.parametrize("reader", READERS)
@@ -712,8 +712,8 @@ def test_a_rule_that_is_not_known_closes_the_component_and_is_reported(
     own: str, whole: str, files: dict[str, str], access: dict[str, Any], words: str
 ) -> None:
     application = source(own, whole, files)
-    found = read_access(application, component(application))
-    assert {name: getattr(found, name) for name in access} == access
+    rules = read_access(application, component(application))
+    assert {name: getattr(rules, name) for name in access} == access
     ((rule, level, message),) = lost_rules(application)
     expected_rule, _, part = words.partition(" ")
     expected_level = Level.READ if "permission" in access else Level.DROPPED

@@ -250,8 +250,8 @@ def test_a_real_app_differs_from_its_compilers_output_where_the_compiler_was_old
         "app/src/main/java/CountAppFunctions.kt": f"appfunctions_kotlin/{app}java*CountAppFunctions.kt",
         "app/src/main/assets/app_functions_v2.xml": f"appfunctions/{app}assets__app_functions_v2.xml",
     }
-    found = {path: next(corpus.glob(name)).read_bytes() for path, name in names.items()}
-    write_tree(Path("p"), {**found, "app/src/main/AndroidManifest.xml": MANIFEST})
+    files = {path: next(corpus.glob(name)).read_bytes() for path, name in names.items()}
+    write_tree(Path("p"), {**files, "app/src/main/AndroidManifest.xml": MANIFEST})
     reading = read_source("p")
     assert ids(reading)
     assert all(str(item.source).startswith("p/app/src/main/assets") for item in reading.providers)
@@ -374,9 +374,9 @@ def test_functions_of_one_variant_are_read_and_those_of_others_are_reported(titl
     assert {id_ for id_ in ids(reading) if id_.startswith("shared.")} == {
         f"shared.Of{name}#f" for name in own
     }
-    found = {str(item.source): item for item in reading.findings}
+    findings = {str(item.source): item for item in reading.findings}
     for name in SETS:
-        finding = found[f"p/app/src/{name}/java/{name}.kt"]
+        finding = findings[f"p/app/src/{name}/java/{name}.kt"]
         is_read = name in expected
         assert finding.code == ("variant-code-read" if is_read else "variant-code-unread")
         assert finding.message.endswith("declares 1 capability: f")
@@ -429,8 +429,8 @@ def test_lint_finds_a_fault_of_another_variant_once_and_names_the_source_set(
     assert finding.source is not None
     assert finding.source.path == f"p/app/src/{next(iter(files))}"
     assert finding.text.endswith(f"(only in {source_set})")
-    (named,) = [item for item in lint("p", variant=source_set).findings if item.code == code]
-    assert named == finding.model_copy(update={"variants": ()})
+    (reported,) = [item for item in lint("p", variant=source_set).findings if item.code == code]
+    assert reported == finding.model_copy(update={"variants": ()})
     assert code not in [item.code for item in lint("p", variant="fdroid").findings]
 
 
@@ -466,8 +466,8 @@ def test_what_only_other_variants_declare_is_counted_once_by_inspect_and_scan() 
     scanned = scan_one(item)
     assert scanned.rows is not None
     rows = scanned.rows.tables
-    found = {row.id.rpartition("#")[2]: row.variants for row in rows["capabilities"]}  # type: ignore[union-attr]
-    assert found == {**expected, "a": (), "add": (), "addNote": (), "b": ()}
+    variants_by_id = {row.id.rpartition("#")[2]: row.variants for row in rows["capabilities"]}  # type: ignore[union-attr]
+    assert variants_by_id == {**expected, "a": (), "add": (), "addNote": (), "b": ()}
     assert len(rows["apps"]) == 1
 
 

@@ -64,9 +64,9 @@ def test_what_the_app_changed_as_well_is_a_change_beyond_the_protocol(tmp_path: 
     compared = diff([old], [new.model_copy(update={"capabilities": (changed, *others[1:])})])
     assert len(compared.protocol_changes) == 1
     (provider,) = compared.providers
-    found = {item.id: [change.code for change in item.changes] for item in provider.capabilities}
-    assert found.pop(first.id)
-    assert list(found.values()) == [["capability-removed"]]
+    codes = {item.id: [change.code for change in item.changes] for item in provider.capabilities}
+    assert codes.pop(first.id)
+    assert list(codes.values()) == [["capability-removed"]]
 
 
 def test_providers_of_other_apps_are_not_taken_for_each_other(tmp_path: Path) -> None:

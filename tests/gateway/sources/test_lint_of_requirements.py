@@ -299,5 +299,5 @@ def test_a_planted_breach_is_found(title: str, code: str, path: str, kept: str, 
     specification = title.partition(" ")[0]
     tree = CLEAN[specification]
     assert kept in tree[path]
-    found = codes_of({**tree, path: tree[path].replace(kept, planted)})
-    assert (code if code.startswith("schema-") else PREFIXES[specification] + code) in found
+    codes = codes_of({**tree, path: tree[path].replace(kept, planted)})
+    assert (code if code.startswith("schema-") else PREFIXES[specification] + code) in codes

@@ -56,7 +56,7 @@ def found(written: str | Path) -> list[tuple[str | None, str | None, list[str], 
         (
             provider.package,
             provider.component,
-            [kept.id for kept in provider.capabilities],
+            [capability.id for capability in provider.capabilities],
             str(provider.source),
         )
         for provider in read(written).providers
@@ -525,7 +525,7 @@ def build(*parts: Tree, settings: str = 'include(":app", ":one", ":two", ":three
 
 def found_in(reading: Providers) -> list[tuple[str | None, str | None, list[str]]]:
     return [
-        (provider.package, provider.component, [kept.id for kept in provider.capabilities])
+        (provider.package, provider.component, [capability.id for capability in provider.capabilities])
         for provider in reading.providers
     ]
 
@@ -743,9 +743,9 @@ def test_dependencies_without_end_are_a_finding(monkeypatch: pytest.MonkeyPatch)
 
 def test_files_of_a_library_are_checked_with_the_app_that_has_it() -> None:
     reading = build(module("app", dependency("one")), module("one", strings="One"))
-    asked: list[str] = []
-    list(check_reading(reading, [TOOLS], asked.append))
-    assert asked == []
+    places: list[str] = []
+    list(check_reading(reading, [TOOLS], places.append))
+    assert places == []
 
 
 def test_a_module_of_a_convention_plugin_is_a_library_where_the_build_has_an_app() -> None:
@@ -838,8 +838,8 @@ class TestArchives:
         outside = dict.fromkeys(["../out.txt", "/abs.txt", "C:/x.json"], b"tools out")
         files = {**outside, "in.json": b"tools in", "in.json/x.json": b"tools out"}
         reading = read(packed(name, files, links={"link.json": str(Path("secret.txt").absolute())}))
-        assert [kept.id for provider in reading.providers for kept in provider.capabilities] == ["in"]
-        places = [f"{name}/{left}" for left in ("../out.txt", "/abs.txt", "C:/x.json", "in.json/x.json")]
+        assert [each.id for provider in reading.providers for each in provider.capabilities] == ["in"]
+        places = [f"{name}/{path}" for path in ("../out.txt", "/abs.txt", "C:/x.json", "in.json/x.json")]
         assert [problem.place for problem in reading.problems] == places
         assert not Path("out.txt").exists()
 
@@ -1002,8 +1002,8 @@ def test_the_names_that_are_offered_each_choose_one_provider(
 
 
 def discovery(*providers: Provider) -> bytes:
-    found = [{"provider": json_value(provider)} for provider in providers]
-    apps = [{"package": "a.b", "providers": found}]
+    entries = [{"provider": json_value(provider)} for provider in providers]
+    apps = [{"package": "a.b", "providers": entries}]
     return json.dumps({"schema": "droidgate.discover/1", "apps": apps}).encode()
 
 

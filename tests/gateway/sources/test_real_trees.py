@@ -71,14 +71,14 @@ def test_meta_data_has_the_values_that_aapt2_compiles(source_set: Path, tmp_path
         if element in {"meta-data", "property"}
     ]
     application = application_from_tree(tree)
-    kept = [
+    declared = [
         (meta.name, meta.value)
         for component in application.components
         for meta in (*component.properties, *component.meta_data)
     ]
-    assert sorted(name for name, _ in kept) == sorted(name for name, _ in compiled if name is not None)
+    assert sorted(name for name, _ in declared) == sorted(name for name, _ in compiled if name is not None)
     values = dict(compiled)
-    for name, value in kept:
+    for name, value in declared:
         assert agrees(value, values[name], strings)
 
 

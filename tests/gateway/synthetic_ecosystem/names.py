@@ -96,11 +96,11 @@ class Names:
 
     def capabilities(self, count: int) -> list[MadeCapability]:
         """Return that many, no two of one name."""
-        found: dict[str, MadeCapability] = {}
-        while len(found) < count:
+        by_name: dict[str, MadeCapability] = {}
+        while len(by_name) < count:
             item = self.capability()
-            found.setdefault(item.snake_name, item)
-        return list(found.values())
+            by_name.setdefault(item.snake_name, item)
+        return list(by_name.values())
 
     def _drawn(self, words: Sequence[str], limits: Sequence[float]) -> str:
         return words[bisect(limits, self._random.random() * limits[-1])]

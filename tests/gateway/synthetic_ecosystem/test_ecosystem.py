@@ -52,8 +52,8 @@ def catalog(ecosystem: Path, tmp_path_factory: pytest.TempPathFactory) -> Catalo
 
 @scanned
 def test_every_file_is_a_row_with_its_outcome(catalog: Catalog, truth: list[Expected]) -> None:
-    found = ask(catalog, "SELECT source, outcome FROM sources ORDER BY source")
-    assert found == sorted((item.file, item.outcome) for item in truth)
+    rows = ask(catalog, "SELECT source, outcome FROM sources ORDER BY source")
+    assert rows == sorted((item.file, item.outcome) for item in truth)
 
 
 @scanned
@@ -72,12 +72,12 @@ def test_broken_and_hostile_files_are_rows_with_a_reason(catalog: Catalog, truth
 
 @scanned
 def test_every_readable_app_is_a_row_with_its_facts(catalog: Catalog, truth: list[Expected]) -> None:
-    found = ask(
+    rows = ask(
         catalog,
         "SELECT source, package, has_launcher FROM sources JOIN apps USING (unit) "
         "WHERE outcome = 'read' ORDER BY source",
     )
-    assert found == sorted(
+    assert rows == sorted(
         (item.file, item.package, item.has_launcher) for item in truth if item.outcome == READ
     )
 
@@ -86,9 +86,9 @@ def test_every_readable_app_is_a_row_with_its_facts(catalog: Catalog, truth: lis
 def test_every_app_has_exactly_the_capabilities_it_was_made_with(
     catalog: Catalog, truth: list[Expected]
 ) -> None:
-    found: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+    rows: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
     for source, protocol, ids in ask(catalog, _DECLARED):
-        found.setdefault(source, []).append((protocol, tuple(ids or ())))
+        rows.setdefault(source, []).append((protocol, tuple(ids or ())))
     put_in = {
         item.file: [
             *zip(item.protocols, item.capabilities, strict=True),
@@ -97,7 +97,7 @@ def test_every_app_has_exactly_the_capabilities_it_was_made_with(
         for item in truth
         if item.outcome == READ and (item.protocols or item.when_asked)
     }
-    assert {source: sorted(kept) for source, kept in found.items()} == {
+    assert {source: sorted(kept) for source, kept in rows.items()} == {
         source: sorted(kept) for source, kept in put_in.items()
     }
     assert sum(len(ids) for kept in put_in.values() for _, ids in kept) == catalog.rows["capabilities"] > 300
@@ -130,11 +130,11 @@ def test_apps_that_hide_letters_are_marked(catalog: Catalog, truth: list[Expecte
 def test_a_folder_of_synthetic_apps_is_read_as_it_was_made(tmp_path: Path) -> None:
     make_ecosystem(60, seed=11, folder=tmp_path)
     truth, reading = list(read_truth(tmp_path)), read_source(str(tmp_path / "apks"))
-    found = [
+    rows = [
         (str(item.package), f"{item.protocol}+{item.dialect}", tuple(c.id for c in item.capabilities))
         for item in reading.providers
     ]
-    assert sorted(found) == sorted(
+    assert sorted(rows) == sorted(
         (item.package, protocol, ids)
         for item in truth
         for protocol, ids in zip(item.protocols, item.capabilities, strict=True)
@@ -168,10 +168,10 @@ def test_androguard_finds_the_same_descriptors(ecosystem: Path, truth: list[Expe
     for item in (*speaking[:3], *shortened[:3]):
         apk = androguard_apk.APK(str(ecosystem / item.file))
         files = [path for path in apk.get_files() if path.startswith("res/") and path.endswith(".xml")]
-        found = [_ids_in(androguard_xml.AXMLPrinter(apk.get_file(path)).get_xml_obj()) for path in files]
+        ids = [_ids_in(androguard_xml.AXMLPrinter(apk.get_file(path)).get_xml_obj()) for path in files]
         declared = dict(zip(item.protocols, item.capabilities, strict=True))
         assert apk.get_package() == item.package
-        assert found == [declared["mobile-mcp+1.0"]], item.file
+        assert ids == [declared["mobile-mcp+1.0"]], item.file
 
 
 def _ids_in(root: Any) -> tuple[str, ...]:

@@ -360,8 +360,8 @@ def test_what_a_user_and_an_app_switch_off_shuts_a_gate(sample_phone: VirtualPho
     query = f"{CLOCK_IN}/query_clock_in"
     assert ask(sample_phone, query, "mobile-mcp") == (None, "open")
     shell(sample_phone, "pm", "disable-user", "--user", "0", CLOCK_IN)
-    for named in (query, "query_clock_in"):
-        assert ask(sample_phone, named, "mobile-mcp") == ("app-enabled", "shut")
+    for capability in (query, "query_clock_in"):
+        assert ask(sample_phone, capability, "mobile-mcp") == ("app-enabled", "shut")
 
 
 @titled(("agents", "expected"), {
@@ -601,9 +601,9 @@ DUMP = """Packages:
 @titled(("user", "held"), {"the first user": (0, {"INTERNET"}), "another": (10, {"INTERNET", "CAMERA"})})
 def test_the_permissions_of_a_dump_are_those_of_the_user(user: int, held: set[str]) -> None:
     android = "android.permission.{}".format
-    requested, found = read_permissions(DUMP, user)
+    requested, granted = read_permissions(DUMP, user)
     assert requested == set(map(android, ("INTERNET", "CAMERA")))
-    assert found == set(map(android, held))
+    assert granted == set(map(android, held))
 
 
 def test_every_finding_that_shuts_a_gate_is_one_that_droidgate_has() -> None:

@@ -313,10 +313,10 @@ def test_the_golden_outputs_themselves_are_explained(case: Case) -> None:
 
 def test_the_check_sees_a_reader_that_skips_what_it_does_not_know() -> None:
     def careless(text: str) -> list[dict[str, object]]:
-        found = re.findall(r"^package:(.*)=(\S+) versionCode:(\d+) uid:(\d+)", text, re.MULTILINE)
+        rows = re.findall(r"^package:(.*)=(\S+) versionCode:(\d+) uid:(\d+)", text, re.MULTILINE)
         return [
             {"path": path, "name": name, "version_code": int(version), "uid": int(uid)}
-            for path, name, version, uid in found
+            for path, name, version, uid in rows
         ]
 
     case = next(item for item in CASES if item.name.startswith("system and updated"))
@@ -326,8 +326,8 @@ def test_the_check_sees_a_reader_that_skips_what_it_does_not_know() -> None:
 
 def test_the_check_sees_a_reader_that_guesses_where_data_ends() -> None:
     def careless(text: str) -> dict[str, object]:
-        found = re.search(r'result=(-?\d+)(?:, data="([^"]*)")?', text)
-        result, data = (int(found[1]), found[2]) if found else (0, None)
+        match = re.search(r'result=(-?\d+)(?:, data="([^"]*)")?', text)
+        result, data = (int(match[1]), match[2]) if match else (0, None)
         return {"result": result, "data": data, "extras": None}
 
     case = next(item for item in CASES if item.name == "a receiver's result and data")

@@ -127,9 +127,9 @@ def test_what_is_kept_of_a_file_stays_below_the_cache(
     device = device_on(start_server(files={path: bytes(100)}, shell=lambda *_: Answer(bytes(100))))
     source = open_remote_apk(device, InstalledPackage(package, path, 7, 10_001), root=root)
     assert source.read(0, 100) == bytes(100)
-    kept = [item for item in tmp_path.rglob("*") if item.is_file()]
-    assert kept
-    assert all(item.resolve().is_relative_to(root.resolve()) and ".." not in item.parts for item in kept)
+    files = [item for item in tmp_path.rglob("*") if item.is_file()]
+    assert files
+    assert all(item.resolve().is_relative_to(root.resolve()) and ".." not in item.parts for item in files)
 
 
 @pytest.mark.parametrize(

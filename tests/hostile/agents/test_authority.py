@@ -135,12 +135,12 @@ def test_the_host_needs_no_grant_and_nobody_else_gets_in(world: World) -> None:
     ran = world.run("content", "call", "--uri", f"content://{SHIM}.host", "--method", "hello", "--arg", "e30")
     assert "Bundle" in ran.stdout
     world.install(agent_apk(OTHER))
-    found = world.system.packages.find(OTHER)
-    assert found is not None
-    found.granted.add("android.permission.DUMP")
+    package = world.system.packages.find(OTHER)
+    assert package is not None
+    package.granted.add("android.permission.DUMP")
     refused = run(
         world.system, "content", "call", "--uri", f"content://{SHIM}.host", "--method", "hello", "--arg",
-        "e30", uid=found.uid,
+        "e30", uid=package.uid,
     )  # fmt: skip
     assert "SecurityException" in refused.stderr or "Could not find provider" in refused.stderr
 

@@ -256,14 +256,14 @@ def test_the_journal_is_not_written_where_nothing_stays_open(short_world: World)
     assert token_of(world.ask("nothing", {})) == "unknown_capability"
     assert not world.system.files.exists(journal)
     # Only a start can be answered after the process has died.
-    asked = threading.Thread(
+    thread = threading.Thread(
         target=lambda: world.ask("desk", {"how": "silent"}, carrier="start", caller=OTHER), daemon=True
     )
     world.grant("any-app")
     world.system.uid_states.idle_whitelist.add(OTHER)
-    asked.start()
+    thread.start()
     wait_until(lambda: world.system.files.exists(journal) and b"desk" in world.system.files.read(journal))
-    asked.join(60)
+    thread.join(60)
     wait_until(lambda: b"desk" not in world.system.files.read(journal))
 
 

@@ -80,9 +80,9 @@ def _check(extras: dict[str, Any], carrier: Any = "start") -> None:
     assert shim.open_count() == 0
     for text in effect.extras.values():
         assert fits_units(text)
-    named = [text for name, text in effect.extras.items() if name != "mcp_request_id"]
-    assert len(named) == 1
-    parse_strict(named[0])
+    texts = [text for name, text in effect.extras.items() if name != "mcp_request_id"]
+    assert len(texts) == 1
+    parse_strict(texts[0])
 
 
 @given(st.sampled_from(EXTRAS), ENVELOPES | VALUES, st.sampled_from(("start", "bind")))

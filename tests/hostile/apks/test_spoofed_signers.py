@@ -141,8 +141,8 @@ def apksigner_verdict(path: Path, sdk: int) -> Verdict:
     releases = ["--min-sdk-version", str(sdk), "--max-sdk-version", str(sdk)]
     command = [*short_run("apksigner"), "verify", "--print-certs", *releases, str(path)]
     run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
-    found = re.findall(r"certificate SHA-256 digest: ([0-9a-f]{64})", run.stdout)
-    return Verdict(run.returncode == 0, frozenset(found) if run.returncode == 0 else frozenset())
+    digests = re.findall(r"certificate SHA-256 digest: ([0-9a-f]{64})", run.stdout)
+    return Verdict(run.returncode == 0, frozenset(digests) if run.returncode == 0 else frozenset())
 
 
 def apksigner_key(folder: Path, name: str) -> list[str]:
@@ -195,8 +195,8 @@ def signature_of(apk: bytes, sdk: int = 36) -> ApkSignature:
 
 
 def verdict(apk: bytes, sdk: int = 36) -> Verdict:
-    found = signature_of(apk, sdk)
-    return Verdict(found.verified is True, frozenset(found.digests) if found.verified else frozenset())
+    result = signature_of(apk, sdk)
+    return Verdict(result.verified is True, frozenset(result.digests) if result.verified else frozenset())
 
 
 def findings_of(apk: bytes) -> list[str]:
@@ -315,9 +315,9 @@ def test_what_apksigner_signs_is_verified_and_a_changed_byte_is_found(form: str,
         path.write_bytes(data)
         for sdk in (23, 28, 29) if form == "v1" else (23, 28, 32):
             assert verdict(data, sdk) == apksigner_verdict(path, sdk), sdk
-    found = {sdk: verdict(apk, sdk).signers for sdk in (23, 27, 28, 32)}
+    signers = {sdk: verdict(apk, sdk).signers for sdk in (23, 27, 28, 32)}
     if form == "v3 rotated":
-        assert found == {23: frozenset(), 27: {VICTIM}, 28: {ROTATED}, 32: {ROTATED}}
+        assert signers == {23: frozenset(), 27: {VICTIM}, 28: {ROTATED}, 32: {ROTATED}}
     assert not verdict(broken, 28).verified
 
 
@@ -337,19 +337,19 @@ def rotated_by_v31(first: int = 33, reported: int | None = 33) -> bytes:
 
 @pytest.mark.parametrize("pairs", ["v3", "v2", "v3.1"])
 def test_a_scheme_that_is_there_twice_is_reported_as_evasive(pairs: str) -> None:
-    made = {"v3": plain_v3("victim"), "v2": victim_v2(), "v3.1": (V31, plain_v3("victim")[1])}[pairs]
-    found = findings_of(with_pairs(made, made))
-    assert found[0].startswith("evasive-archive: its signing block has several signatures of scheme")
-    assert pairs in found[0]
-    assert findings_of(with_pairs(made)) == []
+    pair = {"v3": plain_v3("victim"), "v2": victim_v2(), "v3.1": (V31, plain_v3("victim")[1])}[pairs]
+    findings = findings_of(with_pairs(pair, pair))
+    assert findings[0].startswith("evasive-archive: its signing block has several signatures of scheme")
+    assert pairs in findings[0]
+    assert findings_of(with_pairs(pair)) == []
 
 
 def test_several_v3_signers_for_one_release_are_refused() -> None:
     # AOSP's ApkSignatureSchemeV3Verifier refuses them; apksigner 31 does not.
     signers = (Made(key_of(name), releases=FROM_28) for name in ("victim", "attacker"))
-    found = signature_of(with_pairs(v3(*signers)))
+    signature = signature_of(with_pairs(v3(*signers)))
     problem = "its v3 signature has several signers for Android 16 (API 36)"
-    assert (found.verified, found.problem) == (False, problem)
+    assert (signature.verified, signature.problem) == (False, problem)
 
 
 def test_v1_alone_is_refused_by_android_11_for_apps_of_android_11() -> None:
@@ -364,10 +364,10 @@ def test_every_byte_of_a_signed_apk_counts() -> None:
     assert verdict(apk).verified
     for at in range(0, len(apk), 97):
         try:
-            found = verdict(changed(apk, at))
+            result = verdict(changed(apk, at))
         except InputError:
             continue
-        assert not found.verified, at
+        assert not result.verified, at
 
 
 @pytest.mark.parametrize("cut", [1, 22, 100, 1000], ids="{} bytes".format)
@@ -381,18 +381,18 @@ def test_a_file_that_is_cut_off_or_longer_is_not_verified(cut: int) -> None:
 
 def test_a_file_over_the_budget_is_not_verified_and_says_so() -> None:
     with open_apk(with_pairs(plain_v3("victim"))) as apk:
-        found = verify_signature(apk.archive, limits=Limits(verified_bytes=1000))
-    assert found.verified is False
-    assert "more than 1000 bytes" in (found.problem or "")
+        signature = verify_signature(apk.archive, limits=Limits(verified_bytes=1000))
+    assert signature.verified is False
+    assert "more than 1000 bytes" in (signature.problem or "")
     with open_apk(repacked(signed_v1())) as apk:
-        found = verify_signature(apk.archive, 23, limits=Limits(verified_bytes=1000))
-    assert found.verified is False
-    assert "more than 1000 unpacked bytes" in (found.problem or "")
+        signature = verify_signature(apk.archive, 23, limits=Limits(verified_bytes=1000))
+    assert signature.verified is False
+    assert "more than 1000 unpacked bytes" in (signature.problem or "")
 
 
 def test_an_unsigned_apk_is_neither_verified_nor_refused() -> None:
-    found = signature_of(repacked(with_pairs((V2, b""))))
-    assert (found.scheme, found.digests, found.verified) == (None, (), None)
+    signature = signature_of(repacked(with_pairs((V2, b""))))
+    assert (signature.scheme, signature.digests, signature.verified) == (None, (), None)
 
 
 @pytest.mark.parametrize("spoof", [
@@ -435,20 +435,20 @@ def test_inspect_shows_verification(
     assert signed["verified"] is is_good
     assert (signed["problem"] is None) is is_good
     run(["inspect", str(path)])
-    shown = capsys.readouterr().out
-    assert ("(verified)" in shown, "not verified:" in shown) == (is_good, not is_good)
+    output = capsys.readouterr().out
+    assert ("(verified)" in output, "not verified:" in output) == (is_good, not is_good)
 
 
 def test_a_scan_keeps_no_pin_for_a_signer_that_is_not_verified(tmp_path: Path) -> None:
-    found = {}
+    results = {}
     for is_good in (True, False):
         path = write(tmp_path, f"{is_good}.apk", is_good=is_good)
         scanned = scan_one(Item(path.name, "apk", str(path)))
         assert scanned.rows is not None
         (app,) = scanned.rows.tables["apps"]
         pins = {capability.pin is not None for capability in scanned.rows.tables["capabilities"]}  # type: ignore[union-attr]
-        found[is_good] = app.signers_verified, pins  # type: ignore[union-attr]
-    assert found == {True: (True, {True}), False: (False, {False})}
+        results[is_good] = app.signers_verified, pins  # type: ignore[union-attr]
+    assert results == {True: (True, {True}), False: (False, {False})}
 
 
 # Rotation by APK Signature Scheme v3.1, compared with apksig 8: the Android build tools' own library
@@ -484,7 +484,7 @@ def signers_of_apksig(folder: Path, apks: Sequence[bytes]) -> list[Signers]:
     paths = [folder / f"{number}.apk" for number in range(len(apks))]
     for path, apk in zip(paths, apks, strict=True):
         path.write_bytes(apk)
-    found = []
+    results = []
     for line in run_apksig("verify", *paths).splitlines():
         verified, *words = line.split()
         starts = [(int(sdk), digest) for sdk, _, digest in (word.partition("=") for word in words)]
@@ -493,8 +493,8 @@ def signers_of_apksig(folder: Path, apks: Sequence[bytes]) -> list[Signers]:
             sdk: frozenset(digest for start, digest in starts if start == last[sdk] and verified == "true")
             for sdk in RELEASES
         }
-        found.append(_signers(signers))
-    return found
+        results.append(_signers(signers))
+    return results
 
 
 def v31(first: int, **fields: object) -> tuple[int, bytes]:

@@ -40,8 +40,8 @@ def archive_with(entries: list[tuple[bytes, bytes, dict[str, int]]], *, before: 
         local = {key: value for key, value in fields.items() if key in {"method", "flags", "size"}}
         offset = len(body)
         body += local_header(name, content, **local)
-        given = {"crc": zlib.crc32(content), "packed": len(content), "size": len(content), **fields}
-        directory += central_header(name, offset, **given)  # type: ignore[arg-type]
+        header = {"crc": zlib.crc32(content), "packed": len(content), "size": len(content), **fields}
+        directory += central_header(name, offset, **header)  # type: ignore[arg-type]
     return body + directory + end_record(len(entries), len(directory), len(body))
 
 

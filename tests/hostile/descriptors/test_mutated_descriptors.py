@@ -72,15 +72,15 @@ def written_files(dialect: str) -> list[tuple[str, bytes]]:
 
 def places_of(value: Any) -> list[tuple[Any, Any]]:
     """Return each container in a JSON value with each of its keys or positions."""
-    found: list[tuple[Any, Any]] = []
+    places: list[tuple[Any, Any]] = []
     waiting = [value]
     while waiting:
         item = waiting.pop()
         keys = list(item) if isinstance(item, dict) else range(len(item)) if isinstance(item, list) else ()
         for key in keys:
-            found.append((item, key))
+            places.append((item, key))
             waiting.append(item[key])
-    return found
+    return places
 
 
 def change_json(data: bytes, chance: random.Random) -> bytes:
@@ -173,9 +173,9 @@ def wild_tree(chance: random.Random, depth: int) -> str:
 
 def likely_tree(chance: random.Random) -> str:
     """A good file with a few of its parts put elsewhere, left out or doubled."""
-    kept = typed(f"<itemType>{typed('', chance.choice((3, 7, 8, 12, 14)))}</itemType>", 10)
+    type_xml = typed(f"<itemType>{typed('', chance.choice((3, 7, 8, 12, 14)))}</itemType>", 10)
     good = file_of(
-        function_of(parameter_of(kept) + "<description>d</description>"),
+        function_of(parameter_of(type_xml) + "<description>d</description>"),
         components=components_of(definition_of("a.B", typed("<required>x</required>", 3))),
     )
     pieces = good.replace("><", ">\0<").split("\0")

@@ -61,11 +61,11 @@ def test_handlers_are_made_although_schemas_have_2_to_the_40_paths(
     target: str, language: str, ends: str, tmp_path: Path
 ) -> None:
     tools = tmp_path / "tools.json"
-    made = [
+    tool_entries = [
         make_tool(name.replace(" ", "_"), doubled, in_a_circle=ends == "where it began")
         for name, doubled in DOUBLING.items()
     ]
-    tools.write_text(json.dumps({"tools": made}))
+    tools.write_text(json.dumps({"tools": tool_entries}))
     project = write_bare_project(tmp_path / "project")
     run = run_process(
         "migrate", tools, "--to", target, "--into", project, "--language", language, "--deadline", "200"

@@ -66,8 +66,8 @@ def test_the_authorized_key_is_let_in(phone: VirtualPhone) -> None:
 def test_nothing_can_be_opened_without_a_signature(phone: VirtualPhone) -> None:
     apk = sample_packages()[0].apk
     with DeviceHost(phone.port) as host:
-        asked = host.greet()
-        assert (asked.command, asked.arg0, len(asked.data)) == (b"AUTH", TOKEN, 20)
+        message = host.greet()
+        assert (message.command, message.arg0, len(message.data)) == (b"AUTH", TOKEN, 20)
         host.send(b"OPEN", 7, 0, b"exec:cmd package install -S %d\0" % len(apk))
         host.send(b"OPEN", 8, 0, b"sync:\0")
         host.send(b"WRTE", 7, 1, b"x" * 4096)
@@ -82,12 +82,12 @@ def test_nothing_can_be_opened_without_a_signature(phone: VirtualPhone) -> None:
 def test_another_key_is_refused_and_asked_again_with_another_token(phone: VirtualPhone) -> None:
     tokens = set()
     with DeviceHost(phone.port) as host:
-        asked = host.greet()
+        message = host.greet()
         for _ in range(5):
-            tokens.add(asked.data)
-            host.send(b"AUTH", SIGNATURE, 0, sign(OTHER, asked.data))
-            asked = host.receive()
-            assert (asked.command, asked.arg0) == (b"AUTH", TOKEN)
+            tokens.add(message.data)
+            host.send(b"AUTH", SIGNATURE, 0, sign(OTHER, message.data))
+            message = host.receive()
+            assert (message.command, message.arg0) == (b"AUTH", TOKEN)
         host.send(b"AUTH", PUBLIC_KEY, 0, public_key_line(OTHER) + b"\0")
         host.send(b"OPEN", 7, 0, b"shell:id\0")
         assert is_silent(host)
@@ -123,14 +123,14 @@ def test_a_signature_is_good_for_its_own_token_only(phone: VirtualPhone) -> None
 
 def test_a_token_is_gone_after_an_attempt(phone: VirtualPhone) -> None:
     with DeviceHost(phone.port) as host:
-        asked = host.greet()
+        message = host.greet()
         host.send(b"AUTH", SIGNATURE, 0, b"x" * 256)
-        host.send(b"AUTH", SIGNATURE, 0, sign(MINE, asked.data))
+        host.send(b"AUTH", SIGNATURE, 0, sign(MINE, message.data))
         assert [host.receive().command for _ in range(2)] == [b"AUTH", b"AUTH"]
     with DeviceHost(phone.port) as host:
-        asked = host.greet()
+        message = host.greet()
         host.send(b"AUTH", PUBLIC_KEY, 0, b"key\0")
-        host.send(b"AUTH", SIGNATURE, 0, sign(MINE, asked.data))
+        host.send(b"AUTH", SIGNATURE, 0, sign(MINE, message.data))
         assert is_silent(host)
 
 
@@ -297,7 +297,7 @@ def test_keys_and_signatures_of_the_real_adb_are_the_tests_own(stock_adb: StockA
 
 def signature_of(adb: StockAdb, listening: socket.socket) -> bytes:
     """Have the real adb sign a token, over a socket that replaces a phone."""
-    found: list[bytes] = []
+    messages: list[bytes] = []
 
     def ask() -> None:
         connected, _ = listening.accept()
@@ -307,7 +307,7 @@ def signature_of(adb: StockAdb, listening: socket.socket) -> bytes:
             header = struct.pack("<IIIII", int.from_bytes(b"AUTH", "little"), TOKEN, 0, 20, sum(token))
             magic = int.from_bytes(b"AUTH", "little") ^ 0xFFFFFFFF
             connected.sendall(header + struct.pack("<I", magic) + token)
-            found.append(read_message(connected))
+            messages.append(read_message(connected))
 
     asking = threading.Thread(target=ask)
     asking.start()
@@ -317,7 +317,7 @@ def signature_of(adb: StockAdb, listening: socket.socket) -> bytes:
     ) as running:
         asking.join(120)
         running.kill()
-    return found[0]
+    return messages[0]
 
 
 def read_message(connected: socket.socket) -> bytes:
@@ -339,15 +339,15 @@ def listening_inodes() -> set[str]:
 
 def sockets_of(program: Path) -> set[str]:
     """Return the sockets that processes of a program with this home folder have open."""
-    found = set()
+    links = set()
     for process in Path("/proc").glob("[0-9]*"):
         try:
             if str(program).encode() not in (process / "environ").read_bytes():
                 continue
-            found |= {str(item.readlink()) for item in (process / "fd").iterdir()}
+            links |= {str(item.readlink()) for item in (process / "fd").iterdir()}
         except OSError:
             continue
-    return {item[len("socket:[") : -1] for item in found if item.startswith("socket:[")}
+    return {item[len("socket:[") : -1] for item in links if item.startswith("socket:[")}
 
 
 @pytest.mark.requires("adb")
@@ -410,9 +410,9 @@ def as_stranger(monkeypatch: pytest.MonkeyPatch) -> AsStranger:
                 os._exit(0)
         os.close(writing)
         with os.fdopen(reading, "rb") as opened:
-            found = opened.read()
+            content = opened.read()
         os.waitpid(child, 0)
-        return found
+        return content
 
     return run
 
@@ -541,12 +541,12 @@ class TestUsersOfSockets:
                     return client.recv(1)
 
             listening.settimeout(20)
-            found: list[int | None] = []
+            users: list[int | None] = []
 
             def accept() -> None:
                 accepted, peer = listening.accept()
                 with accepted:
-                    found.append(local_users.peer_user(peer, own))
+                    users.append(local_users.peer_user(peer, own))
                     assert not local_users.is_from_this_user(accepted)
                     accepted.sendall(b"y")
 
@@ -554,7 +554,7 @@ class TestUsersOfSockets:
             accepting.start()
             assert as_stranger(connect) == b"y"
             accepting.join(120)
-            assert found == [STRANGER]
+            assert users == [STRANGER]
 
 
 def test_without_users_from_the_system_nobody_is_served(

@@ -225,9 +225,9 @@ def test_a_folder_behind_a_link_is_judged_where_it_is(cache: Path, tmp_path: Pat
 
 
 def test_a_planted_apk_is_replaced(cache: Path) -> None:
-    kept = jvm_parts.kept_apk(b"an apk")
-    assert kept.parent == cache
-    kept.write_bytes(b"planted")
+    path = jvm_parts.kept_apk(b"an apk")
+    assert path.parent == cache
+    path.write_bytes(b"planted")
     assert jvm_parts.kept_apk(b"an apk").read_bytes() == b"an apk"
 
 
@@ -244,7 +244,7 @@ def test_a_planted_file_is_made_anew(cache: Path, tmp_path: Path, kind: str) -> 
             planted.chmod(0o666)
         else:
             os.chown(planted, STRANGER, STRANGER)
-    made = jvm_parts._made_once("shim-1.jar", lambda path: jvm_parts._write(path, b"made"))
-    assert made.read_bytes() == b"made"
-    assert not made.is_symlink()
+    jar = jvm_parts._made_once("shim-1.jar", lambda path: jvm_parts._write(path, b"made"))
+    assert jar.read_bytes() == b"made"
+    assert not jar.is_symlink()
     assert [item.name for item in cache.iterdir()] == ["shim-1.jar"]

@@ -51,8 +51,8 @@ def test_a_number_beyond_a_double_hides_no_app_from_a_scan(number: str, tmp_path
     assert reported["outcomes"] == {"read": 1}
     assert reported["rows"]["capabilities"] == 2
     (declaration,) = next(iter(Catalog.open(tmp_path / "catalog").ask("SELECT declaration FROM providers")))
-    kept = read_part(Provider, declaration).capabilities[1].input
-    assert kept.properties["n"].type.enum[0] == Decimal(number)  # type: ignore[union-attr, index]
+    input_type = read_part(Provider, declaration).capabilities[1].input
+    assert input_type.properties["n"].type.enum[0] == Decimal(number)  # type: ignore[union-attr, index]
 
 
 @pytest.mark.slow

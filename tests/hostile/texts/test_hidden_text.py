@@ -300,8 +300,8 @@ class Attacks:
         if operation not in {constants.IN, constants.NOT_LITERAL, constants.ANY}:
             return ""
         listed = argument if operation is constants.IN else []
-        given = [item for kind, item in listed if kind in {constants.LITERAL, constants.RANGE}]
-        characters = [chr(item if isinstance(item, int) else item[0]) for item in given[:4]]
+        codes = [item for kind, item in listed if kind in {constants.LITERAL, constants.RANGE}]
+        characters = [chr(item if isinstance(item, int) else item[0]) for item in codes[:4]]
         one = compiler.compile(parser.SubPattern(self._state, [(operation, argument)]), self._state.flags)
         return "".join(item for item in dict.fromkeys([*characters, *_SAMPLES]) if one.match(item))[:8]
 
@@ -324,9 +324,9 @@ def slow_text(expression: Expression) -> str | None:
                 arguments = ("", text) if "sub" in method else (text,)
                 signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
                 try:
-                    found = getattr(compiled, method)(*arguments)
+                    matches = getattr(compiled, method)(*arguments)
                     if method == "finditer":
-                        list(found)
+                        list(matches)
                 except LateError:
                     return f"{method} {text[:60]!r}"
                 finally:
@@ -339,11 +339,11 @@ def slow_text(expression: Expression) -> str | None:
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_no_expression_is_slow_with_a_long_text() -> None:
-    found = set(expressions())
-    assert len(found) > 250
-    bounded = {item for item in found if item.pattern.startswith(BOUNDED.get(item.module, "\0"))}
+    patterns = set(expressions())
+    assert len(patterns) > 250
+    bounded = {item for item in patterns if item.pattern.startswith(BOUNDED.get(item.module, "\0"))}
     assert {item.module for item in bounded} == BOUNDED.keys()
-    slow = {(item.module, item.pattern): text for item in found - bounded if (text := slow_text(item))}
+    slow = {(item.module, item.pattern): text for item in patterns - bounded if (text := slow_text(item))}
     assert slow == {}
 
 

@@ -170,8 +170,8 @@ class Drawing:
         if not isinstance(schema, dict) or depth < 0 or self.chance(0.08):
             return self.anything(depth)
         if "$ref" in schema:
-            known = [whole["$defs"] for whole in wholes if isinstance(whole, dict) and "$defs" in whole]
-            definitions: Schema = known[0] if known else {}
+            maps = [whole["$defs"] for whole in wholes if isinstance(whole, dict) and "$defs" in whole]
+            definitions: Schema = maps[0] if maps else {}
             return self.value(definitions.get(schema["$ref"][8:], {}), wholes, depth - 1)
         if "const" in schema and self.chance(0.7):
             return schema["const"]
@@ -407,10 +407,10 @@ def _of_items(schemas: list[Schema]) -> list[Schema]:
 
 
 def _of_member(schemas: list[Schema], name: str) -> list[Schema]:
-    found = [schema["properties"][name] for schema in schemas if name in schema.get("properties", {})]
+    subschemas = [schema["properties"][name] for schema in schemas if name in schema.get("properties", {})]
     for schema in schemas:
         patterns = schema.get("patternProperties", {})
-        found += [inner for pattern, inner in patterns.items() if re.search(pattern, name)]
+        subschemas += [inner for pattern, inner in patterns.items() if re.search(pattern, name)]
         for word in ("additionalProperties", "unevaluatedProperties"):
-            found += [schema[word]] if schema.get(word, True) not in ({}, True) else []
-    return found
+            subschemas += [schema[word]] if schema.get(word, True) not in ({}, True) else []
+    return subschemas

@@ -31,26 +31,26 @@ def _changes(comparison: Comparison) -> list[tuple[str, str]]:
 
 
 def _do(item: Type | None = None, *, output: Type | None = None, **facts: Any) -> Provider:
-    taken: dict[str, Any] = {} if item is None else {"input": item}
-    return _provider(Capability(id="do", output=output, **taken), **facts)
+    inputs: dict[str, Any] = {} if item is None else {"input": item}
+    return _provider(Capability(id="do", output=output, **inputs), **facts)
 
 
-def _given(schema: Schema) -> Provider:
+def _input(schema: Schema) -> Provider:
     item, definitions = read_schema({"type": "object", "properties": {"x": schema}})
     return _do(item, definitions=definitions)
 
 
-def _taken(schema: Schema) -> Provider:
+def _output(schema: Schema) -> Provider:
     item, definitions = read_schema(schema)
     return _do(output=item, definitions=definitions)
 
 
-def _of(kind: str) -> Callable[..., Schema]:
+def _schema_of(kind: str) -> Callable[..., Schema]:
     return partial(dict, type=kind)
 
 
 text, integer, number, boolean, array, object_ = map(
-    _of, ("string", "integer", "number", "boolean", "array", "object")
+    _schema_of, ("string", "integer", "number", "boolean", "array", "object")
 )
 TEXT_OR_INTEGER: Schema = {"anyOf": [text(), integer()]}
 
@@ -192,12 +192,12 @@ TYPES: list[tuple[str, Schema, Schema, str, tuple[str, str]]] = [
 def test_a_change_weighs_by_its_direction(
     old: Schema, new: Schema, code: str, weights: tuple[str, str]
 ) -> None:
-    assert _changes(_compare(_given(old), _given(new))) == [(code, weights[0])]
-    assert _changes(_compare(_taken(old), _taken(new))) == [(code, weights[1])]
+    assert _changes(_compare(_input(old), _input(new))) == [(code, weights[0])]
+    assert _changes(_compare(_output(old), _output(new))) == [(code, weights[1])]
 
 
-ALWAYS = _taken(object_(properties={"a": text()}, required=["a"]))
-MAYBE = _taken(object_(properties={"a": text()}))
+ALWAYS = _output(object_(properties={"a": text()}, required=["a"]))
+MAYBE = _output(object_(properties={"a": text()}))
 STRING, NULL, SHAPE = ScalarType(kind="string"), ScalarType(kind="null"), {"Shape": ObjectType()}
 OUTPUT_ADDED, OUTPUT_REMOVED = ("output-added", "compatible"), ("output-removed", "breaking")
 GONE_AND_NEW = [("provider-added", "compatible"), ("provider-removed", "breaking")]
@@ -256,10 +256,10 @@ PROVIDERS: dict[str, tuple[Provider, Provider, list[tuple[str, str]]]] = {
         _do(ObjectType(properties={"s": Property(type=RefType(name="Shape"))}),
             definitions={"Shape": ObjectType(properties={"a": Property(type=STRING)})}),
         [("property-added", "compatible")]),
-    "a property is moved into a part": (_given(object_(properties={"a": text()})),
-        _given(object_(allOf=[{"properties": {"a": text()}}])), [("notation-changed", "text-only")] * 2),
-    "a property of a part is removed": (_given(object_(allOf=[{"properties": {"a": text()}}])),
-        _given(object_(allOf=[{}])), [("keyword-changed", "compatible"), ("property-removed", "breaking")]),
+    "a property is moved into a part": (_input(object_(properties={"a": text()})),
+        _input(object_(allOf=[{"properties": {"a": text()}}])), [("notation-changed", "text-only")] * 2),
+    "a property of a part is removed": (_input(object_(allOf=[{"properties": {"a": text()}}])),
+        _input(object_(allOf=[{}])), [("keyword-changed", "compatible"), ("property-removed", "breaking")]),
     "a definition is renamed": (_do(RefType(name="Before"), definitions={"Before": ObjectType()}),
         _do(RefType(name="After"), definitions={"After": ObjectType()}),
         [("definition-renamed", "text-only")]),
@@ -330,15 +330,15 @@ UNDECIDED: list[tuple[str, Schema, Schema, str]] = [
     ("old", "new", "reason"), [row[1:] for row in UNDECIDED], ids=[row[0] for row in UNDECIDED]
 )
 def test_an_undecidable_change_is_reported_with_its_reason(old: Schema, new: Schema, reason: str) -> None:
-    (change,) = _compare(_given(old), _given(new)).all_changes()
+    (change,) = _compare(_input(old), _input(new)).all_changes()
     assert change.weight is Weight.NOT_DECIDED
     assert change.message.endswith(f"; not decided: {reason}")
 
 
 def test_a_breaking_change_of_values_has_an_example() -> None:
-    (change,) = _compare(_given(integer(minimum=1)), _given(integer(minimum=3))).all_changes()
+    (change,) = _compare(_input(integer(minimum=1)), _input(integer(minimum=3))).all_changes()
     assert change.examples == (1,)
-    (change,) = _compare(_taken(text(enum=["a"])), _taken(text(enum=["a", "b"]))).all_changes()
+    (change,) = _compare(_output(text(enum=["a"])), _output(text(enum=["a", "b"]))).all_changes()
     assert change.examples == ("b",)
 
 
@@ -363,7 +363,7 @@ def _kinds(count: int, **further: Schema) -> Schema:
     pytest.param({"anyOf": _kinds(60)["oneOf"]}, WORDS, id="any alternative in place of one"),
 ])  # fmt: skip
 def test_a_change_in_a_long_choice_is_decided(new: Schema, weights: tuple[str, str]) -> None:
-    for of, weight in zip((_given, _taken), weights, strict=True):
+    for of, weight in zip((_input, _output), weights, strict=True):
         (change,) = _compare(of(_kinds(60)), of(new)).all_changes()
         assert change.weight.value == weight
 
@@ -375,14 +375,14 @@ def test_a_change_in_a_long_choice_is_decided(new: Schema, weights: tuple[str, s
     "all of objects": lambda count: {"allOf": [object_(required=[f"p{at}"]) for at in range(count)]},
 })  # fmt: skip
 def test_a_choice_of_twice_the_length_is_twice_the_work(choice: Callable[[int], Schema]) -> None:
-    check_linear(lambda count: _compare(_given(choice(count)), _given(choice(count + 1))).all_changes(), 60)
+    check_linear(lambda count: _compare(_input(choice(count)), _input(choice(count + 1))).all_changes(), 60)
 
 
 def test_a_choice_of_very_many_that_overlap_is_not_decided() -> None:
     def choice(count: int) -> Schema:
         return {"oneOf": [object_(required=[f"p{at}"]) for at in range(count)]}
 
-    changes = _compare(_given(choice(720)), _given(choice(721))).all_changes()
+    changes = _compare(_input(choice(720)), _input(choice(721))).all_changes()
     assert {change.weight for change in changes} == {Weight.NOT_DECIDED}
     assert changes[0].message.endswith("; not decided: there are too many alternatives")
 

@@ -144,5 +144,5 @@ def write_for(provider: Provider, target: str) -> Writing:
 
 def facts_of(result: Fitted | Writing, below: str = "") -> dict[str, tuple[str, Level]]:
     """Return code and level of each finding by its pointer, of those below a pointer without it."""
-    found = [item for item in result.findings if item.pointer.startswith(below)]
-    return {item.pointer.removeprefix(below): (item.code, item.level) for item in found}
+    findings = [item for item in result.findings if item.pointer.startswith(below)]
+    return {item.pointer.removeprefix(below): (item.code, item.level) for item in findings}

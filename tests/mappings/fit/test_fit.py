@@ -318,8 +318,8 @@ KEYWORDS = {
 def test_a_keyword_may_be_rewritten_only_where_the_type_already_means_the_same(
     item: Type, keyword: str, value: Json, level: Level
 ) -> None:
-    kept = item.model_copy(update={"keywords": {keyword: value}})
-    provider = provider_of(_taking(kept), definitions={"A": ObjectType()})
+    type_ = item.model_copy(update={"keywords": {keyword: value}})
+    provider = provider_of(_taking(type_), definitions={"A": ObjectType()})
     fitted = _fit(provider, everything().model_copy(update={"keywords": False}))
     assert facts_of(fitted)[f"{VALUE}/keywords/{keyword}"][1] is level
 
@@ -386,17 +386,17 @@ def test_definitions_that_all_refer_to_each_other_are_fitted() -> None:
 
 @pytest.mark.parametrize("target", ["mobile-mcp", "appfunctions"])
 def test_the_parameters_of_an_input_that_is_a_reference_are_those_of_its_object(target: str) -> None:
-    taken = record({"title": required(string(enum=("a",), nullable=True))})
+    inner_type = record({"title": required(string(enum=("a",), nullable=True))})
     outer = ref("Outer", keywords={"type": "object"})
-    definitions = {"Outer": ref("Inner"), "Inner": taken}
+    definitions = {"Outer": ref("Inner"), "Inner": inner_type}
     provider = provider_of(Capability(id="tool", description="d", input=outer), definitions=definitions)
     writing = write_for(provider, target)
     assert_findings_match(provider, writing)
     (written,) = writing.provider.capabilities
     assert list(properties_of(written.input)) == ["title"]
     if target == "mobile-mcp":
-        found = facts_of(writing, "/definitions/Inner/properties/title/type/")
-        assert (found["enum"][1], found["nullable"][1]) == (Level.WIDENED, Level.NARROWED)
+        facts = facts_of(writing, "/definitions/Inner/properties/title/type/")
+        assert (facts["enum"][1], facts["nullable"][1]) == (Level.WIDENED, Level.NARROWED)
 
 
 def test_blank_texts_count_as_missing_where_the_target_requires_a_text() -> None:

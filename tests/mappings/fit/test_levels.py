@@ -356,9 +356,9 @@ def test_rules_are_kept_or_each_that_is_not_enforced_is_a_security_finding(
     written: tuple[ComponentAccess, CapabilityAccess],
     findings: dict[str, tuple[str, Level]],
 ) -> None:
-    provider, found = _fit(*route, component, function)
+    provider, reported = _fit(*route, component, function)
     assert (provider.access, provider.capabilities[0].access) == written
-    assert found == findings
+    assert reported == findings
 
 
 @pytest.mark.parametrize(("protocol", "target", "stated", "written", "finding"), [

@@ -109,14 +109,14 @@ def test_schemas_full_of_wrong_values_are_written_as_they_were_read(random: Any)
 
 @given(st.randoms(use_true_random=False))
 def test_definitions_of_several_schemas_never_take_each_others_names(random: Any) -> None:
-    known: dict[str, Type] = {}
+    definitions: dict[str, Type] = {}
     for _ in range(3):
         schema = random_schema(random)
-        root, brought = read_schema(schema, known=known)
-        for name in known.keys() & brought.keys():
-            assert _exact(known[name]) == _exact(brought[name])
-        known.update(brought)
-        assert canonical_json(write_schema(root, known)) == canonical_json(schema)
+        root, brought = read_schema(schema, known=definitions)
+        for name in definitions.keys() & brought.keys():
+            assert _exact(definitions[name]) == _exact(brought[name])
+        definitions.update(brought)
+        assert canonical_json(write_schema(root, definitions)) == canonical_json(schema)
 
 
 @pytest.mark.slow
@@ -159,8 +159,8 @@ VALUES_OF_TYPES = {
 def test_a_validator_of_other_authors_takes_exactly_the_values_of_a_type(
     item: Type, right: list[Json], wrong: list[Json]
 ) -> None:
-    kept = {"a": required(string())}
-    definitions: dict[str, Type] = {"A": string(), "O": record(kept)}
+    properties = {"a": required(string())}
+    definitions: dict[str, Type] = {"A": string(), "O": record(properties)}
     validator = Draft202012Validator(write_schema(item, definitions))
     assert [value for value in right if not validator.is_valid(value)] == []
     assert [value for value in wrong if validator.is_valid(value)] == []
@@ -397,26 +397,26 @@ def test_definitions_that_nothing_refers_to_are_kept_with_their_container() -> N
 def test_definitions_that_only_python_takes_for_equal_are_two(left: Json, right: Json) -> None:
     first = {"$ref": "#/$defs/A", "$defs": {"A": {"default": left}}}
     second = {"$ref": "#/$defs/A", "$defs": {"A": {"default": right}}}
-    _, known = read_schema(first)
-    root, brought = read_schema(second, known=known)
-    assert not known.keys() & brought.keys()
-    assert canonical_json(write_schema(root, {**known, **brought})) == canonical_json(second)
+    _, definitions = read_schema(first)
+    root, brought = read_schema(second, known=definitions)
+    assert not definitions.keys() & brought.keys()
+    assert canonical_json(write_schema(root, {**definitions, **brought})) == canonical_json(second)
 
 
 def test_an_equal_definition_of_another_schema_is_the_same_definition() -> None:
     schema = {"$ref": "#/$defs/A", **TEXT_AS_A}
-    _, known = read_schema(schema)
-    assert read_schema(schema, known=known) == (ref("A"), known)
+    _, definitions = read_schema(schema)
+    assert read_schema(schema, known=definitions) == (ref("A"), definitions)
 
 
 def test_a_definition_is_another_when_what_it_refers_to_is() -> None:
     def schema(leaf: str) -> Json:
         return {"$ref": "#/$defs/A", "$defs": {"A": {"items": {"$ref": "#/$defs/B"}}, "B": {"type": leaf}}}
 
-    _, known = read_schema(schema("string"))
-    root, brought = read_schema(schema("boolean"), known=known)
-    assert len({**known, **brought}) == 4
-    assert canonical_json(write_schema(root, {**known, **brought})) == canonical_json(schema("boolean"))
+    _, definitions = read_schema(schema("string"))
+    root, brought = read_schema(schema("boolean"), known=definitions)
+    assert len({**definitions, **brought}) == 4
+    assert canonical_json(write_schema(root, {**definitions, **brought})) == canonical_json(schema("boolean"))
 
 
 def test_a_schema_for_a_description_leaves_the_bounds_of_integers_out() -> None:
@@ -572,8 +572,8 @@ def _chain(length: int, last: str) -> dict[str, Any]:
 
 
 def _work_of_second_chain(length: int) -> int:
-    _, known = read_schema(_chain(length, "string"))
-    return count_calls(lambda: read_schema(_chain(length, "boolean"), known=known))
+    _, definitions = read_schema(_chain(length, "string"))
+    return count_calls(lambda: read_schema(_chain(length, "boolean"), known=definitions))
 
 
 def test_a_chain_of_definitions_takes_time_in_proportion_to_its_length() -> None:
@@ -581,11 +581,11 @@ def test_a_chain_of_definitions_takes_time_in_proportion_to_its_length() -> None
 
 
 def test_each_definition_of_a_chain_that_another_tool_ends_otherwise_gets_a_new_name() -> None:
-    _, known = read_schema(_chain(50, "string"))
+    _, definitions = read_schema(_chain(50, "string"))
     second = _chain(50, "boolean")
-    root, brought = read_schema(second, known=known)
-    assert len({**known, **brought}) == 2 * 51
-    assert write_schema(root, {**known, **brought}) == second
+    root, brought = read_schema(second, known=definitions)
+    assert len({**definitions, **brought}) == 2 * 51
+    assert write_schema(root, {**definitions, **brought}) == second
 
 
 SIZE = {"size": required(int32())}
@@ -605,9 +605,9 @@ def _choice(*names: str, **facts: Any) -> OneOfType:
 
 
 def _written(choice: OneOfType) -> tuple[OneOfType, dict[str, Any]]:
-    taken = record({"shape": optional(choice)})
+    input_type = record({"shape": optional(choice)})
     provider = Provider(
-        protocol="test", definitions=DEFINITIONS, capabilities=(Capability(id="a", input=taken),)
+        protocol="test", definitions=DEFINITIONS, capabilities=(Capability(id="a", input=input_type),)
     )
     changed, findings = add_discriminators(provider)
     assert {finding.level for finding in findings} <= {Level.RENAMED}
@@ -661,9 +661,9 @@ def test_classes_with_the_same_properties_stay_valid(
 
 def _name_of(alternative: Type) -> str | None:
     if isinstance(alternative, RefType):
-        kept = DEFINITIONS[alternative.name]
-        assert isinstance(kept, ObjectType | AllOfType)
-        return kept.qualified_name or alternative.name
+        definition = DEFINITIONS[alternative.name]
+        assert isinstance(definition, ObjectType | AllOfType)
+        return definition.qualified_name or alternative.name
     return alternative.qualified_name if isinstance(alternative, ObjectType) else None
 
 

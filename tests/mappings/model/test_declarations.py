@@ -103,11 +103,11 @@ def test_every_fact_has_a_pointer() -> None:
         "nullable": True, "description": "d", "enum": ("a",), "pattern": "p", "format": "f", "implicit": True,
     }  # fmt: skip
     item = string(**facts, keywords={"a/b": 1}, extensions={"x": {"y": 2}})
-    kept = record({"a~b": required(item)}, qualified_name="a.B")
+    input_type = record({"a~b": required(item)}, qualified_name="a.B")
     provider = Provider(
         protocol="test",
         package="p",
-        capabilities=(Capability(id="c", title="t", effects=Effects(read_only=False), input=kept),),
+        capabilities=(Capability(id="c", title="t", effects=Effects(read_only=False), input=input_type),),
         definitions={"D": any_of(ref("D"), AnyType(boolean=True))},
     )
     inner = "/capabilities/0/input/properties/a~0b"

@@ -183,7 +183,7 @@ def strings_of_table(data: bytes) -> dict[str, str]:
 
 def strings_by_id(data: bytes) -> dict[int, tuple[str, str]]:
     """Return name and text of a resource table's default strings by resource id; references are left out."""
-    found: dict[int, tuple[str, str]] = {}
+    strings: dict[int, tuple[str, str]] = {}
     values: list[str] = []
     for kind, _, start in chunks(data, 12, len(data)):
         if kind == 0x0001:
@@ -203,8 +203,8 @@ def strings_by_id(data: bytes) -> dict[int, tuple[str, str]]:
                             )
                             if type_of_value == TYPE_STRING:
                                 identifier = 0x7F000000 | data[at + 8] << 16 | number
-                                found[identifier] = keys[key], values[value]
-    return found
+                                strings[identifier] = keys[key], values[value]
+    return strings
 
 
 def _is_default(data: bytes, configuration: int) -> bool:

@@ -54,9 +54,9 @@ quick = settings(
 
 def is_defined_in_aapt2(raw: str) -> bool:
     """Return whether aapt2 defines what a text is: a dimension of 2**40 or more overflows its cast."""
-    found = re.fullmatch(r"\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)(?:px|dip|dp|sp|pt|in|mm|%p?)\s*", raw)
+    match = re.fullmatch(r"\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)(?:px|dip|dp|sp|pt|in|mm|%p?)\s*", raw)
     try:
-        return found is None or abs(float(found[1])) < 2**40
+        return match is None or abs(float(match[1])) < 2**40
     except ValueError:
         return True
 

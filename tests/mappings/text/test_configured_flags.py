@@ -116,11 +116,11 @@ def value_on(values: dict[str, bool], phone: tuple[str, str, int]) -> bool:
         words = [word for word in folder.split("-") if word]
         return all(int(word[1:]) <= sdk if word[0] == "v" else word in {turn, mode} for word in words)
 
-    left = [folder for folder in values if matches(folder)]
+    folders = [folder for folder in values if matches(folder)]
     for word in (turn, mode):
-        left = [folder for folder in left if word and word in folder.split("-")] or left
-    release = max(int(folder.rpartition("v")[2]) if "v" in folder else 0 for folder in left)
-    (best,) = [item for item in left if (int(item.rpartition("v")[2]) if "v" in item else 0) == release]
+        folders = [folder for folder in folders if word and word in folder.split("-")] or folders
+    release = max(int(folder.rpartition("v")[2]) if "v" in folder else 0 for folder in folders)
+    (best,) = [item for item in folders if (int(item.rpartition("v")[2]) if "v" in item else 0) == release]
     return values[best]
 
 

@@ -29,10 +29,10 @@ LISTED = (
 
 
 def listed_code_points() -> set[int]:
-    found = {plane << 16 | low for plane in range(1, 17) for low in (0xFFFE, 0xFFFF)}
+    code_points = {plane << 16 | low for plane in range(1, 17) for low in (0xFFFE, 0xFFFF)}
     for first, last in re.findall(r"([0-9A-F]+)(?:-([0-9A-F]+))?", LISTED):
-        found.update(range(int(first, 16), int(last or first, 16) + 1))
-    return found
+        code_points.update(range(int(first, 16), int(last or first, 16) + 1))
+    return code_points
 
 
 def test_the_hidden_characters_are_those_of_the_list() -> None:

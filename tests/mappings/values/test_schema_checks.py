@@ -341,8 +341,8 @@ def test_a_default_is_refused_where_the_validator_refuses_it(schema: Any, value:
     accepted = Draft202012Validator(schema).is_valid(value) or (
         value is None and schema.get("nullable") is True
     )
-    found = check({**schema, "default": value})
-    assert accepted is not any(finding.code == "schema-default" for finding in found)
+    findings = check({**schema, "default": value})
+    assert accepted is not any(finding.code == "schema-default" for finding in findings)
 
 
 LIMITS = st.fixed_dictionaries(
@@ -369,7 +369,7 @@ DRAFTS = {f"draft{number}": f"http://json-schema.org/draft-0{number}/schema#" fo
 @pytest.mark.slow
 @pytest.mark.requires("json-schema-suite")
 def test_official_suite_schemas_only_have_the_findings_that_they_are_about() -> None:
-    found: set[tuple[str, str]] = set()
+    pairs: set[tuple[str, str]] = set()
     with tarfile.open(require("json-schema-suite")) as archive:
         for member in archive.getmembers():
             _, _, name = member.name.partition("/json/tests/")
@@ -380,11 +380,11 @@ def test_official_suite_schemas_only_have_the_findings_that_they_are_about() -> 
                 if draft in DRAFTS and isinstance(schema, dict):
                     schema = {"$schema": DRAFTS[draft], **schema}
                 codes = {item.code for item in check(schema) if item.code != "schema-required-unknown"}
-                found.update((code, file) for code in codes)
-    assert {item for item in found if "remote" not in item[0] and "dialect" not in item[0]} == {
+                pairs.update((code, file) for code in codes)
+    assert {item for item in pairs if "remote" not in item[0] and "dialect" not in item[0]} == {
         ("schema-default", "default.json"), ("schema-bounds", "minContains.json"),
     }  # fmt: skip
-    unknown = {file.rpartition("/")[2] for code, file in found if code == "schema-dialect"}
+    unknown = {file.rpartition("/")[2] for code, file in pairs if code == "schema-dialect"}
     assert unknown <= {"vocabulary.json", "format-assertion.json"}
 
 

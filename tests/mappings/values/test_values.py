@@ -295,13 +295,13 @@ def test_a_result_without_a_declaration_is_taken_as_it_is_and_a_void_has_none() 
 
 def test_every_problem_of_the_arguments_is_found_with_its_pointer() -> None:
     item = record({"name": required(string())}, keywords={"additionalProperties": False})
-    taken = capability(count=required(int32()), title=required(string()), items=optional(array(item)))
+    tool = capability(count=required(int32()), title=required(string()), items=optional(array(item)))
     values = {"cout": 1, "title": 2, "items": [{"name": "x"}, {"name": 3, "more": 1}, {}, 5]}
-    problems = argument_problems(values, taken, {})
+    problems = argument_problems(values, tool, {})
     pointers = ["/cout", "/title", "/items/1/name", "/items/1/more", "/items/2", "/items/3", ""]
     assert [problem.pointer for problem in problems] == pointers
     with pytest.raises(CallError) as raised:
-        fit_arguments(values, taken, {})
+        fit_arguments(values, tool, {})
     assert raised.value.message == problems[0].message
 
 

@@ -121,11 +121,11 @@ class Machine:
     def detach(self, number: int) -> None:
         """End a process."""
         with self._lock:
-            known = self._takers.pop(number, None)
-            left = [system for system, _ in self._takers.values()]
-            if left and self._clock not in left:
-                self._follow(left[-1])
-        if known is not None:
+            entry = self._takers.pop(number, None)
+            systems = [system for system, _ in self._takers.values()]
+            if systems and self._clock not in systems:
+                self._follow(systems[-1])
+        if entry is not None:
             with contextlib.suppress(AndroidError):
                 self.notify(number, "close", {})
                 # What is due comes on the clock that is followed now.
@@ -186,8 +186,8 @@ class Machine:
                 self._process.stdout.close()
             self._ready.set()
             with self._lock:
-                left, self._asked = list(self._asked.values()), {}
-            for item in left:
+                unanswered, self._asked = list(self._asked.values()), {}
+            for item in unanswered:
                 item.set_result({"error": {"exception": "android.os.DeadObjectException", "message": ""}})
 
     def _read_lines(self) -> None:
@@ -223,8 +223,8 @@ class Machine:
             self.notify(-1, "tick", {})
 
     def _take(self, fields: WireFields) -> None:
-        known = self._takers.get(fields["process"])
-        taker = None if known is None else known[1]
+        entry = self._takers.get(fields["process"])
+        taker = None if entry is None else entry[1]
         if "id" in fields:
             self._pool.submit(self._answer, taker, fields)
         elif taker is not None:

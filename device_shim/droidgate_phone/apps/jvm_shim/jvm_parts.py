@@ -68,27 +68,27 @@ def _check(paths: dict[Path, str]) -> None:
     if all(_checked_here.get(state) == digest for state, (_, digest) in states.items()):
         return
     file = runtime_folder() / _CHECKED
-    known = {**_read(file), **_checked_here}
+    checked_digests = {**_read(file), **_checked_here}
     is_new = False
     for state, (path, digest) in states.items():
-        if known.get(state) != digest:
-            found = _digest_of_file(path)
-            if found != digest:
+        if checked_digests.get(state) != digest:
+            actual_digest = _digest_of_file(path)
+            if actual_digest != digest:
                 raise UsageError(
-                    f'{path} has the SHA-256 "{found}", "{digest}" is required',
+                    f'{path} has the SHA-256 "{actual_digest}", "{digest}" is required',
                     hint=f"delete it and fetch it again: {_FETCH}",
                 )
-            known[state] = digest
+            checked_digests[state] = digest
             is_new = True
         _checked_here[state] = digest
     if is_new:
-        _write_checked(file, known)
+        _write_checked(file, checked_digests)
 
 
 def _state(path: Path) -> str:
     """Return what changes with a file's content; the time of the last status change cannot be set back."""
-    found = path.stat()
-    return f"{path}|{found.st_dev}|{found.st_ino}|{found.st_size}|{found.st_mtime_ns}|{found.st_ctime_ns}"
+    facts = path.stat()
+    return f"{path}|{facts.st_dev}|{facts.st_ino}|{facts.st_size}|{facts.st_mtime_ns}|{facts.st_ctime_ns}"
 
 
 def _digest_of_file(path: Path) -> str:
@@ -178,8 +178,8 @@ def _version_of(jdk: Path) -> int:
     release = jdk / "release"
     if not (jdk / "bin" / "javac").is_file() or not release.is_file():
         return 0
-    found = re.search(r'JAVA_VERSION="(\d+)', release.read_text("utf-8", errors="replace"))
-    return int(found[1]) if found is not None else 0
+    match = re.search(r'JAVA_VERSION="(\d+)', release.read_text("utf-8", errors="replace"))
+    return int(match[1]) if match is not None else 0
 
 
 def _module() -> Path:
@@ -251,9 +251,9 @@ def classes_of_dex(parts: JvmParts, dex: bytes) -> Path:
 def kept_apk(apk: bytes) -> Path:
     """Return a file with an APK, whose name holds its digest."""
     name = f"{_digest(apk)}.apk"
-    kept = runtime_folder() / name
-    if is_own(kept) and kept.read_bytes() != apk:
-        kept.unlink()
+    apk_file = runtime_folder() / name
+    if is_own(apk_file) and apk_file.read_bytes() != apk:
+        apk_file.unlink()
     return _made_once(name, lambda path: _write(path, apk))
 
 
@@ -271,11 +271,11 @@ def _made_once(name: str, make: Callable[[Path], None]) -> Path:
     if is_own(path):
         return path
     with tempfile.TemporaryDirectory(dir=folder) as temporary:
-        made = Path(temporary, name)
-        make(made)
-        made.chmod(0o700 if made.is_dir() else 0o600)
+        temporary_path = Path(temporary, name)
+        make(temporary_path)
+        temporary_path.chmod(0o700 if temporary_path.is_dir() else 0o600)
         if not path.exists():
-            made.rename(path)
+            temporary_path.rename(path)
     return path
 
 

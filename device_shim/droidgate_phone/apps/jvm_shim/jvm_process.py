@@ -53,10 +53,10 @@ def process_of(context: Context) -> JvmProcess:
     # The main thread and Binder threads may be the first at the same time.
     with _beginning:
         statics = context.platform.statics
-        found = statics.get(_KEY)
-        if not isinstance(found, JvmProcess):
-            found = statics[_KEY] = JvmProcess(shared_machine(), cast("AppContext", context))
-        return found
+        process = statics.get(_KEY)
+        if not isinstance(process, JvmProcess):
+            process = statics[_KEY] = JvmProcess(shared_machine(), cast("AppContext", context))
+        return process
 
 
 class JvmProcess:
@@ -342,14 +342,14 @@ class JvmProcess:
         )
 
     def _look_at_pending(self, fields: WireFields) -> WireFields | None:
-        found = self._platform.look_at_pending_intent(fields["token"])
-        if found is None:
+        pending_intent = self._platform.look_at_pending_intent(fields["token"])
+        if pending_intent is None:
             return None
         return {
-            "package": found.creator_package,
-            "uid": found.creator_uid,
-            "is_activity": found.is_activity,
-            "is_immutable": found.is_immutable,
+            "package": pending_intent.creator_package,
+            "uid": pending_intent.creator_uid,
+            "is_activity": pending_intent.is_activity,
+            "is_immutable": pending_intent.is_immutable,
         }
 
     def _link_to_death(self, fields: WireFields) -> None:

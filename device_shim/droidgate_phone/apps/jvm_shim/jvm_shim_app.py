@@ -109,8 +109,8 @@ class JvmScreen(JvmActivity):
 
     def view(self) -> View | None:
         """Return its current views."""
-        shown = process_of(self.context).call("activity_view", activity=self.number)
-        return View("column") if shown is None else read_view(shown)
+        fields = process_of(self.context).call("activity_view", activity=self.number)
+        return View("column") if fields is None else read_view(fields)
 
     def on_stop(self) -> None:
         """Report that nothing of it is seen."""
@@ -155,7 +155,7 @@ class HostProvider(ContentProvider):
         """Hand a call on."""
         answer = process_of(self.context).call_binder(
             "provider_call",
-            **self._named(caller_uid),
+            **self._call_fields(caller_uid),
             method=method,
             argument=argument,
             extras=write_bundle(extras),
@@ -164,8 +164,8 @@ class HostProvider(ContentProvider):
 
     def open_for_reading(self, uri: str, caller_uid: int) -> bytes | None:
         """Return the content of the file that is opened."""
-        found = self._open(uri, None, caller_uid)
-        return None if found is None else base64.b64decode(str(found))
+        content = self._open(uri, None, caller_uid)
+        return None if content is None else base64.b64decode(str(content))
 
     def open_for_writing(self, uri: str, content: bytes, caller_uid: int) -> bool:
         """Write to the file that is opened."""
@@ -173,16 +173,16 @@ class HostProvider(ContentProvider):
 
     def _open(self, uri: str, content: str | None, caller_uid: int) -> object:
         try:
-            found: object = process_of(self.context).call_binder(
-                "provider_open", **self._named(caller_uid, Uri(uri).provider), uri=uri, content=content
+            answer: object = process_of(self.context).call_binder(
+                "provider_open", **self._call_fields(caller_uid, Uri(uri).provider), uri=uri, content=content
             )
         except AndroidError as error:
             if error.exception == _NOT_FOUND:
                 return None
             raise
-        return found
+        return answer
 
-    def _named(self, caller_uid: int, authority: str | None = None) -> dict[str, object]:
+    def _call_fields(self, caller_uid: int, authority: str | None = None) -> dict[str, object]:
         name = authority or f"{self.context.package}.{self.AUTHORITY}"
         return {"class_name": self.CLASS, "authority": name, "uid": caller_uid}
 
@@ -218,32 +218,32 @@ class ComputerProvider(HostProvider):
     AUTHORITY = "computer"
 
 
-def _named(*bases: tuple[type[_Class], str], package: str = _PACKAGE) -> dict[str, type[_Class]]:
+def _classes(*bases: tuple[type[_Class], str], package: str = _PACKAGE) -> dict[str, type[_Class]]:
     """Return a class for each Java class: the base that hands on what it is asked, with its name."""
-    named = {f"{package}.{name}": base for base, name in bases}
-    return {name: type(name, (base,), {"CLASS": name}) for name, base in named.items()}
+    bases_by_name = {f"{package}.{name}": base for base, name in bases}
+    return {name: type(name, (base,), {"CLASS": name}) for name, base in bases_by_name.items()}
 
 
 class JvmShimApp(App):
     """Behaviour of every shim whose Java classes run."""
 
     PACKAGE = _PACKAGE
-    SERVICES = _named((JvmService, "frontends.ToolService"), (JvmService, "backends.ShellIdentityService"))
-    ACTIVITIES = _named(
+    SERVICES = _classes((JvmService, "frontends.ToolService"), (JvmService, "backends.ShellIdentityService"))
+    ACTIVITIES = _classes(
         (JvmActivity, "backends.TrampolineActivity"),
         (JvmActivity, "frontends.MmcpActivity"),
         (JvmScreen, "consent.ConsentActivity"),
         (JvmScreen, "consent.ManageActivity"),
     )
-    RECEIVERS = _named((MmcpReceiver, "frontends.MmcpReceiver"))
-    PROVIDERS = _named((HostProvider, "host.HostProvider"))
-    APP_FUNCTION_SERVICES = _named((FunctionService, "frontends.FunctionService"))
-    INSTRUMENTATIONS = _named((ShellIdentityInstrumentation, "backends.ShellIdentityInstrumentation"))
+    RECEIVERS = _classes((MmcpReceiver, "frontends.MmcpReceiver"))
+    PROVIDERS = _classes((HostProvider, "host.HostProvider"))
+    APP_FUNCTION_SERVICES = _classes((FunctionService, "frontends.FunctionService"))
+    INSTRUMENTATIONS = _classes((ShellIdentityInstrumentation, "backends.ShellIdentityInstrumentation"))
 
 
 class JvmAgentApp(App):
     """Behaviour of every agent app whose Java classes run."""
 
     PACKAGE = AgentApp.PACKAGE
-    ACTIVITIES = _named((JvmScreen, "MainActivity"), (JvmActivity, "CallActivity"), package=PACKAGE)
-    PROVIDERS = _named((ComputerProvider, "ComputerProvider"), package=PACKAGE)
+    ACTIVITIES = _classes((JvmScreen, "MainActivity"), (JvmActivity, "CallActivity"), package=PACKAGE)
+    PROVIDERS = _classes((ComputerProvider, "ComputerProvider"), package=PACKAGE)

@@ -23,15 +23,15 @@ def runtime_folder() -> Path:
     Raises:
         UsageError: it, or a folder above it, belongs to another user or is writable for others.
     """
-    named = cache_folder() / "shim-runtime"
+    cache = cache_folder() / "shim-runtime"
     try:
-        named.parent.mkdir(parents=True, exist_ok=True)
-        named.mkdir(mode=0o700, exist_ok=True)
-        folder = named.resolve(strict=True)
+        cache.parent.mkdir(parents=True, exist_ok=True)
+        cache.mkdir(mode=0o700, exist_ok=True)
+        folder = cache.resolve(strict=True)
         _check_parents(folder)
         _close(folder)
     except OSError as error:
-        raise UsageError(f"cannot use the cache folder {named}: {error.strerror or error}") from None
+        raise UsageError(f"cannot use the cache folder {cache}: {error.strerror or error}") from None
     return folder
 
 
@@ -39,10 +39,10 @@ def _check_parents(folder: Path) -> None:
     if sys.platform == "win32":
         return
     for parent in folder.parents:
-        found = parent.stat()
+        status = parent.stat()
         # In a folder with the sticky bit, such as /tmp, others cannot rename what is not theirs.
-        is_open = found.st_mode & _WRITABLE_BY_OTHERS and not found.st_mode & stat.S_ISVTX
-        if found.st_uid not in {0, os.geteuid()} or is_open:
+        is_open = status.st_mode & _WRITABLE_BY_OTHERS and not status.st_mode & stat.S_ISVTX
+        if status.st_uid not in {0, os.geteuid()} or is_open:
             raise UsageError(
                 f'others can replace the cache folder "{folder}", because they can write to "{parent}"',
                 hint=f"run: chmod go-w {parent}, or set DROIDGATE_HOME to a folder of your own",
@@ -52,16 +52,16 @@ def _check_parents(folder: Path) -> None:
 def _close(folder: Path) -> None:
     if sys.platform == "win32":
         return
-    found = folder.stat()
-    if found.st_uid != os.geteuid():
+    status = folder.stat()
+    if status.st_uid != os.geteuid():
         raise UsageError(
             f'the cache folder "{folder}" belongs to another user',
             hint="set DROIDGATE_HOME to a folder of your own",
         )
-    if stat.S_IMODE(found.st_mode) == stat.S_IRWXU:
+    if stat.S_IMODE(status.st_mode) == stat.S_IRWXU:
         return
     folder.chmod(stat.S_IRWXU)
-    if found.st_mode & _WRITABLE_BY_OTHERS:
+    if status.st_mode & _WRITABLE_BY_OTHERS:
         for entry in folder.iterdir():
             _remove(entry)
 
@@ -72,13 +72,13 @@ def is_own(path: Path) -> bool:
     What is not is removed.
     """
     try:
-        found = path.lstat()
+        status = path.lstat()
     except FileNotFoundError:
         return False
-    is_link = stat.S_ISLNK(found.st_mode)
+    is_link = stat.S_ISLNK(status.st_mode)
     if sys.platform == "win32":
         return not is_link
-    if not is_link and found.st_uid == os.geteuid() and not found.st_mode & _WRITABLE_BY_OTHERS:
+    if not is_link and status.st_uid == os.geteuid() and not status.st_mode & _WRITABLE_BY_OTHERS:
         return True
     _remove(path)
     return False

@@ -73,8 +73,8 @@ def caller_of_uid(platform: Platform, uid: int) -> Caller:
     if is_isolated(uid):
         return Caller()
     names = platform.packages_of_uid(uid)
-    found = tuple(facts for facts in map(platform.find_package, names) if facts is not None)
-    return Caller(uid, found, found[0].name if found else None)
+    packages = tuple(facts for facts in map(platform.find_package, names) if facts is not None)
+    return Caller(uid, packages, packages[0].name if packages else None)
 
 
 def is_isolated(uid: int) -> bool:
@@ -92,9 +92,9 @@ def caller_of_package(platform: Platform, name: str, signers: tuple[str, ...]) -
 
     The shim may not see it; then it has a number of its own below those of uids.
     """
-    found = platform.find_package(name)
-    if found is not None:
-        return caller_of_uid(platform, found.uid)
+    package = platform.find_package(name)
+    if package is not None:
+        return caller_of_uid(platform, package.uid)
     if not signers:
         return Caller()
     number = _LOWEST_OTHER - zlib.crc32(name.encode())
@@ -165,13 +165,13 @@ class Grants:
         Returns:
             How many grants are gone.
         """
-        kept = [
+        remaining_grants = [
             grant
             for grant in self._grants
             if package not in (None, grant.package) or capability not in (None, grant.capability)
         ]
-        removed = len(self._grants) - len(kept)
-        self._grants = kept
+        removed = len(self._grants) - len(remaining_grants)
+        self._grants = remaining_grants
         self._save()
         return removed
 
@@ -193,9 +193,9 @@ class Grants:
             }
             for each in packages
         ]
-        named = set().union(*granted)
+        capabilities = set().union(*granted)
         return frozenset(
-            item for item in named if all(item in each or EVERYTHING in each for each in granted)
+            item for item in capabilities if all(item in each or EVERYTHING in each for each in granted)
         )
 
     def ask(self, *, on: bool) -> None:
@@ -238,8 +238,8 @@ def _grant_of(item: Json) -> StoredGrant:
     fields = _checked(item, dict, "grant")
     caller, since, package, signer = fields.get("caller"), fields.get("since"), "", ""
     if caller != ANY_APP:
-        named = _checked(caller, dict, "caller")
-        package, signer = (_checked(named.get(name), str, name) for name in ("package", "signer"))
+        caller_fields = _checked(caller, dict, "caller")
+        package, signer = (_checked(caller_fields.get(name), str, name) for name in ("package", "signer"))
     capability = _checked(fields.get("capability"), str, "capability")
     return StoredGrant(package, signer, capability, since if isinstance(since, int) else 0)
 

@@ -93,9 +93,9 @@ class Consent:
             return "the arguments are too long to be shown to the user for approval"
         now = self._core.now()
         refused = self._refused.get(question.asker)
-        left = 0 if refused is None else REFUSED_MS - (now - refused)
-        if left > 0:
-            return f"the user refused a call of this app a moment ago; retry in {-(-left // 1000)} s"
+        remaining_ms = 0 if refused is None else REFUSED_MS - (now - refused)
+        if remaining_ms > 0:
+            return f"the user refused a call of this app a moment ago; retry in {-(-remaining_ms // 1000)} s"
         if any(other.asker == question.asker for other in self._questions):
             return "the user is being asked about another call of this app; retry after its answer"
         if len(self._questions) >= MOST_QUESTIONS:

@@ -59,19 +59,19 @@ class ConsentActivity(Activity):
         core = core_of(self.context)
         capability, arguments = question.ask.capability, question.ask.arguments
         effects = core.table.routes[capability].route.effects
-        shown = [*_asking_views(core, question), View("text", "effect", _effect_text(effects))]
+        views = [*_asking_views(core, question), View("text", "effect", _effect_text(effects))]
         caption = Texts.ARGUMENTS if arguments else Texts.NO_ARGUMENTS
         lines = [line for name, value in arguments.items() for line in (name, write_strict(value))]
-        shown += [View("text", "arguments_label", caption)]
-        shown += [View("text", "arguments", "\n".join(map(visible, lines)))]
-        shown += [*_description_views(core, capability), *self._detail_views(question)]
+        views += [View("text", "arguments_label", caption)]
+        views += [View("text", "arguments", "\n".join(map(visible, lines)))]
+        views += [*_description_views(core, capability), *self._detail_views(question)]
         if self.is_covered:
-            shown.append(View("text", "covered", Texts.COVERED))
+            views.append(View("text", "covered", Texts.COVERED))
         buttons = [View("button", "deny", Texts.DENY), View("button", "once", Texts.ONCE)]
         if question.may_always:
             buttons.append(View("button", "always", Texts.ALWAYS))
-        shown.append(View("row", "answers", children=tuple(buttons)))
-        return View("column", children=tuple(shown))
+        views.append(View("row", "answers", children=tuple(buttons)))
+        return View("column", children=tuple(views))
 
     def _detail_views(self, question: Question) -> list[View]:
         if not self.shows_details:
@@ -120,21 +120,21 @@ def _asking_views(core: Core, question: Question) -> list[View]:
     """Return who wants what, and of a start which app receives the answer."""
     caller, capability = question.reply.caller, question.ask.capability
     target = core.table.routes[capability].route.target.package
-    found = core.platform.find_package(target)
+    target_package = core.platform.find_package(target)
     is_named = caller.is_sender and bool(caller.packages)
     words = [
         *(_label_of(caller.packages[0]) if is_named else Texts.UNNAMED_CALLER, Texts.WANTS),
         *(_shortened(visible(capability)), Texts.OF),
-        _shortened(target) if found is None else _label_of(found),
+        _shortened(target) if target_package is None else _label_of(target_package),
     ]
-    shown = [View("text", "question", "".join(words))]
+    views = [View("text", "question", "".join(words))]
     if caller.packages and not is_named:
-        shown.append(View("text", "receiver", f"{Texts.RECEIVER}{_label_of(caller.packages[0])}"))
+        views.append(View("text", "receiver", f"{Texts.RECEIVER}{_label_of(caller.packages[0])}"))
     if caller.packages:
-        shown.append(View("text", "package", _shortened(caller.packages[0].name)))
+        views.append(View("text", "package", _shortened(caller.packages[0].name)))
     if len(caller.packages) > 1:
-        shown.append(View("text", "others", Texts.OTHERS % (len(caller.packages) - 1)))
-    return shown
+        views.append(View("text", "others", Texts.OTHERS % (len(caller.packages) - 1)))
+    return views
 
 
 def _shortened(name: str) -> str:
@@ -156,8 +156,8 @@ def _description_views(core: Core, capability: str) -> list[View]:
         [declared.get(name) for name in ("title", "description")] if isinstance(declared, dict) else []
     )
     quoted = [f"\u201c{visible(text)}\u201d" for text in declared_texts if isinstance(text, str)]
-    shown = [View("text", "said_label", Texts.APP_SAYS)] if quoted else []
-    return [*shown, *(View("text", f"said_{number}", text) for number, text in enumerate(quoted))]
+    views = [View("text", "said_label", Texts.APP_SAYS)] if quoted else []
+    return [*views, *(View("text", f"said_{number}", text) for number, text in enumerate(quoted))]
 
 
 def _effect_text(effects: Effects | None) -> str:

@@ -69,12 +69,12 @@ def ask(
 
 def text_of(prepared: PreparedRoute, outputs: Mapping[str, Json] | None) -> str:
     """Return the outputs as mMCP's one text: the one output `result` where it is a text, else all as JSON."""
-    named = dict(outputs or {})
+    named_outputs = dict(outputs or {})
     single = isinstance(prepared.route.outputs, NamedOutput)
-    value = named.get("result")
+    value = named_outputs.get("result")
     if single and isinstance(value, str):
         return value
-    return write_strict(named)
+    return write_strict(named_outputs)
 
 
 def _error_text(failure: Failure) -> str:
@@ -157,10 +157,10 @@ class MmcpReceiver(Receiver):
 def _described(core: Core, extras: Bundle) -> Bundle:
     """Return what a discovery is answered with, from the receiver's own meta-data."""
     package = core.context.package
-    found = core.platform.find_meta_data(ComponentName(package, RECEIVER), MANIFEST)
-    reference = None if found is None else found.resource or found.raw_value
+    meta_data = core.platform.find_meta_data(ComponentName(package, RECEIVER), MANIFEST)
+    reference = None if meta_data is None else meta_data.resource or meta_data.raw_value
     content = None if reference is None else core.platform.read_raw_resource(package, reference)
-    text = content.decode() if content is not None else str(None if found is None else found.value)
+    text = content.decode() if content is not None else str(None if meta_data is None else meta_data.value)
     try:
         manifest = parse_strict(text, limits=BUILT)
     except InputError:

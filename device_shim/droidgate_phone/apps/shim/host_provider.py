@@ -101,10 +101,10 @@ HostMethod = Callable[[ShimProcess, Mapping[str, Json], HostReply], None]
 
 
 def _text(argument: Mapping[str, Json], name: str) -> str:
-    found = argument.get(name)
-    if not isinstance(found, str):
+    text = argument.get(name)
+    if not isinstance(text, str):
         raise HostError("invalid_argument", f"{name}{MALFORMED}")
-    return found
+    return text
 
 
 def _hello_of(core: ShimProcess) -> dict[str, Json]:
@@ -128,7 +128,7 @@ def _status(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -
     """Report everything; receivers whose descriptor only a broadcast returns are asked first."""
     del argument
     targets = [route.route.target for route in core.table.routes.values()]
-    waiting = [found for found in map(core.installed.to_discover, targets) if found is not None]
+    waiting = [component for component in map(core.installed.to_discover, targets) if component is not None]
 
     def go_on(tools: Tools | None = None) -> None:
         del tools
@@ -176,8 +176,8 @@ def _target_states(core: ShimProcess) -> list[Json]:
         else:
             state = "as-approved" if installed.digest == target.digest else "changed"
         version = None if installed is None else installed.version_code
-        known = states.get(target.package)
-        if known is None or _WORST.index(state) > _WORST.index(known[0]):
+        worst = states.get(target.package)
+        if worst is None or _WORST.index(state) > _WORST.index(worst[0]):
             states[target.package] = (state, version)
     return [
         {"package": package, "state": state, "version_code": version}
@@ -201,17 +201,17 @@ def _signer_of(core: ShimProcess, caller: str, argument: Mapping[str, Json]) -> 
 
     From Android 11 on the shim sees no app that has never called it (reference android-runtime 1.4).
     """
-    named = argument.get("signer")
-    if named is not None and not isinstance(named, str):
+    named_signer = argument.get("signer")
+    if named_signer is not None and not isinstance(named_signer, str):
         raise HostError("invalid_argument", f"signer{MALFORMED}")
-    found = core.platform.find_package(caller)
-    if found is None:
-        if named is None:
+    package = core.platform.find_package(caller)
+    if package is None:
+        if named_signer is None:
             raise HostError("unavailable", f"{caller} is not installed, or signed by another")
-        return str(named)
-    if not found.signers or named not in (None, found.signers[0]):
+        return str(named_signer)
+    if not package.signers or named_signer not in (None, package.signers[0]):
         raise HostError("unavailable", f"{caller} is not installed, or signed by another")
-    return found.signers[0]
+    return package.signers[0]
 
 
 def _revoke(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
@@ -452,8 +452,8 @@ def _read_argument(argument: str | None) -> Mapping[str, Json]:
 
 
 def _call_of(uri: str) -> str | None:
-    found = _CALL_PATH.fullmatch(Uri(uri).path or "")
-    return None if found is None else found[1]
+    match = _CALL_PATH.fullmatch(Uri(uri).path or "")
+    return None if match is None else match[1]
 
 
 def _read_frame(content: bytes) -> str | None:

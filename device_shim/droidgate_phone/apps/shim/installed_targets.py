@@ -41,37 +41,37 @@ class Installed:
 
     def __call__(self, target: Target, /) -> Target | None:
         """Return what is installed of a target's package, None where it is not."""
-        found = self._platform.find_package(target.package)
-        if found is None:
+        package = self._platform.find_package(target.package)
+        if package is None:
             return None
-        signer = target.signer if target.signer in found.signers else ",".join(found.signers)
+        signer = target.signer if target.signer in package.signers else ",".join(package.signers)
         return Target(
-            package=found.name,
+            package=package.name,
             signer=signer,
-            version_code=found.version_code,
-            digest=self._digest(target, found),
+            version_code=package.version_code,
+            digest=self._digest(target, package),
         )
 
     def to_discover(self, target: Target) -> ComponentName | None:
         """Return the component that has to be asked before the target can be compared, None for no one."""
         component = self._components.get(target)
-        found = self._platform.find_package(target.package)
-        if not target.digest.startswith("broadcast:") or component is None or found is None:
+        package = self._platform.find_package(target.package)
+        if not target.digest.startswith("broadcast:") or component is None or package is None:
             return None
-        return None if (component, found.code_path) in self._discovered else component
+        return None if (component, package.code_path) in self._discovered else component
 
     def discovered(self, component: ComponentName, digest: str) -> None:
         """Remember the digest of what a receiver answered, for as long as its package is not changed."""
-        found = self._platform.find_package(component.package)
-        if found is not None:
-            self._discovered[component, found.code_path] = digest
+        package = self._platform.find_package(component.package)
+        if package is not None:
+            self._discovered[component, package.code_path] = digest
 
     def _digest(self, target: Target, found: PackageFacts) -> str:
         recipe = target.digest.rpartition(":")[0]
         component = self._components.get(target)
         if recipe == "broadcast":
-            known = None if component is None else self._discovered.get((component, found.code_path))
-            return f"broadcast:{known or _NOTHING}"
+            digest = None if component is None else self._discovered.get((component, found.code_path))
+            return f"broadcast:{digest or _NOTHING}"
         key = (recipe, found.code_path, component)
         if key not in self._digests:
             content = self._content(recipe, found.name, component)
@@ -98,13 +98,13 @@ class Installed:
 
     def _text(self, component: ComponentName, key: str) -> bytes | None:
         """Return what meta-data holds: a text, the content of a raw resource, or the events of an XML."""
-        found = self._platform.find_meta_data(component, key)
-        reference = None if found is None else found.resource or found.raw_value
+        entry = self._platform.find_meta_data(component, key)
+        reference = None if entry is None else entry.resource or entry.raw_value
         if reference is not None and reference.startswith("@raw/"):
             return self._platform.read_raw_resource(component.package, reference)
         if reference is not None and reference.startswith("@xml/"):
             return self._events(component.package, reference)
-        return str(found.value).encode() if found is not None and found.value is not None else None
+        return str(entry.value).encode() if entry is not None and entry.value is not None else None
 
     def _events(self, package: str, reference: str) -> bytes | None:
         root = self._platform.read_xml(package, reference)

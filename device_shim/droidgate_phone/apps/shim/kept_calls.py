@@ -41,8 +41,8 @@ class History:
         """
         if token == _BUSY:
             return
-        asked: dict[str, Json] = {"time": round(began * 1000), "caller": caller}
-        call = {**asked, "capability": capability[:_LONGEST_ID], "token": token, "ms": round(seconds * 1000)}
+        origin: dict[str, Json] = {"time": round(began * 1000), "caller": caller}
+        call = {**origin, "capability": capability[:_LONGEST_ID], "token": token, "ms": round(seconds * 1000)}
         self._calls = [*self._calls, call][-MOST_CALLS:]
         self._save()
 

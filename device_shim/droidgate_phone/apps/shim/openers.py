@@ -87,14 +87,14 @@ class Opener:
     def _notify(self) -> None:
         if self._settled:
             return
-        left = self._ends_at - self._core.context.now()
+        remaining_seconds = self._ends_at - self._core.context.now()
         notification = Notification(self._opening.title, "", self._intent())
-        if left <= 0 or not self._core.platform.notify(self.number, notification):
+        if remaining_seconds <= 0 or not self._core.platform.notify(self.number, notification):
             self._fail(NOT_OPENED)
             return
         self._notified = True
         if self._opening.on_ignored is not None:
-            self._cancel = self._core.platform.after(left, self._ignored)
+            self._cancel = self._core.platform.after(remaining_seconds, self._ignored)
 
     def _ignored(self) -> None:
         if not self._settled and self._opening.on_ignored is not None:
@@ -115,8 +115,8 @@ class Opener:
 
 def number_of(intent: Intent) -> int:
     """Return the number that an intent of an opener carries; 0 for any other."""
-    found = intent.extras.values.get(EXTRA_NUMBER)
-    return found.value if found is not None and isinstance(found.value, int) else 0
+    extra = intent.extras.values.get(EXTRA_NUMBER)
+    return extra.value if extra is not None and isinstance(extra.value, int) else 0
 
 
 def _nothing() -> None:

@@ -83,11 +83,11 @@ class ScreenCalls:
                 continue
             if not self._core.may_leave(call.send, call.reply):
                 continue
-            left = (call.send.deadline - self._core.now()) / 1000
+            remaining_seconds = (call.send.deadline - self._core.now()) / 1000
             opening = Opening(
                 TRAMPOLINE,
                 Texts.TAP_TO_GO_ON,
-                left - min(_EARLY_SECONDS, left / 5),
+                remaining_seconds - min(_EARLY_SECONDS, remaining_seconds / 5),
                 lambda _, call=call: self._fail(call, "needs_user", NOT_OPENED),  # type: ignore[misc]
                 lambda call=call: self._fail(call, "needs_user", _UNTAPPED),  # type: ignore[misc]
             )

@@ -111,8 +111,8 @@ class ManageActivity(Activity):
             children.append(View("switch", f"switch_{number}", visible(capability), checked=on))
         for number, call in enumerate(reversed(core.history.all()[-_SHOWN_CALLS:])):
             if isinstance(call, dict):
-                asked = visible(f"{call['caller'] or Texts.UNNAMED_CALLER}: {call['capability']}")
-                text = f"{asked}: {call['token'] or Texts.SUCCESS} ({call['ms']} ms)"
+                label = visible(f"{call['caller'] or Texts.UNNAMED_CALLER}: {call['capability']}")
+                text = f"{label}: {call['token'] or Texts.SUCCESS} ({call['ms']} ms)"
                 children.append(View("text", f"call_{number}", text))
         children.append(View("button", "clear", Texts.CLEAR))
         return View("column", children=tuple(children))
@@ -251,8 +251,8 @@ def _deliver(
 
 
 def _callback_of(intent: Intent) -> str | None:
-    found = intent.extras.values.get(EXTRA_CALLBACK)
-    return str(found.value) if found is not None and found.kind == "pending-intent" else None
+    extra = intent.extras.values.get(EXTRA_CALLBACK)
+    return str(extra.value) if extra is not None and extra.kind == "pending-intent" else None
 
 
 _PACKAGE: Final = "dev.droidgate.shim"

@@ -30,9 +30,9 @@ class Discoveries:
 
     def ask(self, component: ComponentName, then: Callable[[Tools | None], None]) -> None:
         """Ask a receiver for its tools, and go on with them; with None where it does not answer in time."""
-        core, found = self._core, self._core.platform.find_package(component.package)
-        key = (component, "" if found is None else found.code_path)
-        if found is None or key in self._known:
+        core, package = self._core, self._core.platform.find_package(component.package)
+        key = (component, "" if package is None else package.code_path)
+        if package is None or key in self._known:
             then(self._known.get(key))
             return
         waiting = [then]

@@ -198,8 +198,8 @@ class MobileMcpCaller:
 
     def _is_tool(self, component: ComponentName, uid: int) -> bool:
         """Return whether a message is the tool's, which may have given the Messenger to another app."""
-        found = self._core.platform.find_package(component.package)
-        return is_isolated(uid) or (found is not None and found.uid == uid)
+        package = self._core.platform.find_package(component.package)
+        return is_isolated(uid) or (package is not None and package.uid == uid)
 
     def _done(self, key: _Key, bound: _ToolBinding, call: _ToolCall) -> None:
         if call not in bound.open:
@@ -241,12 +241,12 @@ class MobileMcpCaller:
         types = core.platform.foreground_service_types(component)
         foreground = core.platform.sdk >= _FIRST_SERVICE_TYPES and bool(types)
         try:
-            found = core.context.start_service(intent, foreground=foreground)
+            service = core.context.start_service(intent, foreground=foreground)
         except AndroidError as error:
             is_background = "app is in background" in error.message
             core.fail(call.send.call, "unavailable", _NOT_STARTED if is_background else error.message)
             return
-        if found is None:
+        if service is None:
             core.fail(call.send.call, "unavailable", "the app has no such service")
 
 
@@ -324,7 +324,7 @@ class ShimProcess(Core):
 def core_of(context: Context) -> ShimProcess:
     """Return the core of a component's process, made when it is first needed."""
     statics = context.platform.statics
-    found = statics.get(_STATIC)
-    if not isinstance(found, ShimProcess):
-        found = statics[_STATIC] = ShimProcess(context)
-    return found
+    process = statics.get(_STATIC)
+    if not isinstance(process, ShimProcess):
+        process = statics[_STATIC] = ShimProcess(context)
+    return process

@@ -51,13 +51,13 @@ _VARIATION_SELECTORS: Final = (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0))
 
 def visible(text: str) -> str:
     """Return a text with the number of each character that shows nothing, or disturbs other text."""
-    shown: list[str] = []
+    characters: list[str] = []
     marks = 0
     for character in text:
         marks = marks + 1 if unicodedata.category(character) in ("Mn", "Me") else 0
         seen = _is_seen(character) and marks <= _MOST_MARKS
-        shown.append(character if seen else f"\\u{{{ord(character):x}}}")
-    return "".join(shown)
+        characters.append(character if seen else f"\\u{{{ord(character):x}}}")
+    return "".join(characters)
 
 
 def _is_seen(character: str) -> bool:

@@ -121,10 +121,10 @@ class IndexingTables(Frozen):
 
     def of_sdk(self, sdk: str) -> tuple[Release, ...]:
         """Return the releases of an SDK level such as `36.1`, oldest first; for a newer level, the newest."""
-        known = tuple(release for release in self.releases if release.sdk == sdk)
+        sdk_releases = tuple(release for release in self.releases if release.sdk == sdk)
         newest = self.releases[-1]
         is_newer = tuple(map(int, sdk.split("."))) > tuple(map(int, newest.sdk.split(".")))
-        return known or ((newest,) if is_newer else ())
+        return sdk_releases or ((newest,) if is_newer else ())
 
     def linted(self) -> tuple[Release, ...]:
         """Return the releases that lint speaks about, oldest first."""

@@ -31,8 +31,8 @@ class Anchor(Frozen):
 
     @model_validator(mode="after")
     def _is_one(self) -> Anchor:
-        given = [bool(self.actions), self.authority_suffix is not None, self.flag is not None]
-        if given.count(True) != 1:
+        flags = [bool(self.actions), self.authority_suffix is not None, self.flag is not None]
+        if flags.count(True) != 1:
             raise ValueError("an anchor has actions, an authority suffix or a flag, and one of them only")
         return self
 

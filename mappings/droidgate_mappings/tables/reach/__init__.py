@@ -276,13 +276,13 @@ def _check(table: ReachTable) -> None:
     interfaces = {interface.id for interface in table.interfaces}
     backends = {backend.id for backend in shim.backends}
     frontends = {frontend.id for frontend in shim.frontends}
-    named = [
+    references = [
         *((name, interfaces) for agent in table.agents for name in agent.speaks),
         *((name, frontends) for agent in table.agents for name in agent.frontends),
         *((name, frontends) for interface in table.interfaces for name in interface.by_shell),
         *((interface.backend, backends) for interface in table.interfaces if interface.backend is not None),
     ]
-    unknown = sorted(name for name, known in named if name not in known)
+    unknown = sorted(name for name, known_names in references if name not in known_names)
     if unknown:
         reason = f"unknown: {', '.join(unknown)}"
         raise ValueError(reason)
