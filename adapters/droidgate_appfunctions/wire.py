@@ -359,7 +359,7 @@ _MOST_ROUNDS: Final = 64
 
 def can_be_written(declared: Type, definitions: Definitions) -> bool:
     """Return whether the shell carries any value of a type: none of a list whose items need such a list."""
-    names = reachable_definitions(declared, definitions)
+    names = reachable_definitions(declared, dict(definitions))
     written: set[str] = set()
     for _ in range(_MOST_ROUNDS):
         more = {name for name in names - written if _can_be_written(definitions[name], names - written)}
