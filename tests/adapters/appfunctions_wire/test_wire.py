@@ -489,7 +489,8 @@ def test_a_list_whose_items_need_such_a_list_is_never_carried(
     *, needed: bool, nullable: bool, expected: bool
 ) -> None:
     steps = ArrayType(items=RefType(name="Item"), nullable=nullable)
-    definitions: dict[str, Type] = {
+    item = ObjectType(properties={"steps": Property(type=steps, required=needed)})
+    definitions: dict[str, Type] = {"Item": item}
         "Item": ObjectType(properties={"steps": Property(type=steps, required=needed)})
     }
     items = ArrayType(items=RefType(name="Item"))
