@@ -7,13 +7,20 @@ decides.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
 from droidgate_android.app_search.printed_listing import without_notices
 from droidgate_appfunctions.format import EXECUTE, ROUTE
-from droidgate_appfunctions.wire import RETURN_KEY, AppFunctionWireError, read_result, write_parameters
+from droidgate_appfunctions.wire import (
+    RETURN_KEY,
+    AppFunctionWireError,
+    can_be_written,
+    read_result,
+    write_parameters,
+)
 from droidgate_mappings.formats.shell_calls import (
     NotCarriedError,
     ShellAnswer,
@@ -22,6 +29,7 @@ from droidgate_mappings.formats.shell_calls import (
     ShellOutput,
     ShellResult,
 )
+from droidgate_mappings.model.capability import Capability
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json, one_line_json
 from droidgate_mappings.model.types import OpaqueType, ScalarType, Type
@@ -148,6 +156,12 @@ class AppFunctionShellCalls:
                 str(call.seconds),
             )
         )
+
+    def why_never(self, capability: Capability, definitions: Mapping[str, Type]) -> str | None:
+        """Return that a required value is one that the shell carries never; None where some are carried."""
+        if can_be_written(capability.input, definitions):
+            return None
+        return "each call needs a value that the shell does not carry, such as bytes or an empty list"
 
     def read(self, call: ShellCall, output: ShellAnswer) -> ShellResult:
         """Return the result, unwrapped by its declared type, or why there is none."""

@@ -19,6 +19,7 @@ from decimal import Decimal
 from typing import Final, Literal, TypeAlias
 
 from droidgate_appfunctions.format import NAMES
+from droidgate_mappings.model.capability import reachable_definitions
 from droidgate_mappings.model.errors import DroidgateError
 from droidgate_mappings.model.json_values import Json, pointer_token
 from droidgate_mappings.model.types import (
@@ -351,6 +352,43 @@ def write_parameters(
     if not isinstance(written, dict):
         raise walk.error("not-an-object", "the parameters are not an object", "")
     return written
+
+
+_MOST_ROUNDS: Final = 64
+
+
+def can_be_written(declared: Type, definitions: Definitions) -> bool:
+    """Return whether the shell carries any value of a type: none of a list whose items need such a list."""
+    names = reachable_definitions(declared, dict(definitions))
+    written: set[str] = set()
+    for _ in range(_MOST_ROUNDS):
+        more = {name for name in names - written if _can_be_written(definitions[name], names - written)}
+        if not more:
+            return _can_be_written(declared, names - written)
+        written |= more
+    # Definitions that lead so far are not followed to their end.
+    return True
+
+
+def _can_be_written(declared: Type | None, others: set[str]) -> bool:
+    """Return whether a value goes through the shell, if none of the other definitions does."""
+    match declared:
+        case ScalarType():
+            return declared.kind != "bytes"
+        case OpaqueType():
+            return False
+        case RefType():
+            return declared.name not in others
+        case ArrayType():
+            return not isinstance(declared.items, ArrayType) and _can_be_written(declared.items, others)
+        case ObjectType():
+            needed = (item.type for item in declared.properties.values() if item.required)
+            return all(item.nullable or _can_be_written(item, others) for item in needed)
+        case AllOfType():
+            return all(_can_be_written(member, others) for member in declared.members)
+        case OneOfType():
+            return any(_can_be_written(item, others) for item in declared.alternatives)
+    return True
 
 
 @dataclass(frozen=True, slots=True)

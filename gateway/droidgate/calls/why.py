@@ -39,6 +39,7 @@ from droidgate.shims.doctor import APP_FUNCTIONS, NOTIFICATIONS, SCREEN_LOCK, ST
 from droidgate.shims.host_client import ANY_APP, EVERY_CAPABILITY
 from droidgate.shims.place import DeviceUser, InstalledShim, installed_shims, target_problem
 from droidgate.sources import check_declared, read_sources
+from droidgate.sources.callability import why_not_by_shell
 from droidgate.sources.folders import read_bytes
 from droidgate.sources.linting import check_reading, unreadable_finding
 from droidgate.sources.phone_source import (
@@ -543,7 +544,7 @@ class WhyOnPhone:
             yield from self._of_computer(target)
         routes = self.targets.callability(target).routes if is_of_host else ()
         ready = next((route for route in routes if route.ready and not route.id.startswith("shim-")), None)
-        if ready is not None:
+        if ready is not None and why_not_by_shell(provider, capability) is None:
             yield Gate("shim", OPEN, f"none is needed: Android's own shell calls it ({ready.title})")
             return
         yield from self._through_shim(agent, target, reach_route, interface, is_of_host=is_of_host)

@@ -8,7 +8,7 @@ from droidgate.sources.phone_source import InstalledApp, PhoneReading
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.installed import CallRoute
 from droidgate_mappings.formats.reachability import SHIM, Verdict, interface_of, provider_verdict, verdict_of
-from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.capability import Capability, Provider
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,14 @@ class Callability:
     verdict: Verdict
     closed: tuple[tuple[str, str], ...]
     routes: tuple[CallRoute, ...]
+
+
+def why_not_by_shell(provider: Provider, capability: Capability) -> str | None:
+    """Return why Android's shell carries no call of a capability, whatever the arguments; None if it does."""
+    format_ = load_formats().get(provider.protocol)
+    if format_ is None or format_.shell_calls is None:
+        return None
+    return format_.shell_calls().why_never(capability, provider.definitions)
 
 
 def callability_of(provider: Provider, app: InstalledApp, phone: PhoneReading) -> Callability:

@@ -15,6 +15,7 @@ from droidgate_mappings.formats.installed import DeviceFacts
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import DroidgateError
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import Type
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +167,11 @@ class ShellCalls(Protocol):
             NotCarriedError: the arguments cannot be sent this way.
         """
         ...
+
+    def why_never(self, capability: Capability, definitions: Mapping[str, Type]) -> str | None:
+        """Return why no arguments of a capability can be sent this way; None where some can."""
+        del capability, definitions
+        return None
 
     def read(self, call: ShellCall, output: ShellAnswer) -> ShellResult:
         """Return what the output means."""

@@ -21,10 +21,21 @@ from droidgate_appfunctions.wire import (
     SCHEMA_TYPE_KEY,
     AppFunctionWireError,
     DroppedValue,
+    can_be_written,
     read_result,
     write_parameters,
 )
-from droidgate_mappings.model.types import AllOfType, AnyType, ObjectType, OneOfType, OpaqueType, Type
+from droidgate_mappings.model.types import (
+    AllOfType,
+    AnyType,
+    ArrayType,
+    ObjectType,
+    OneOfType,
+    OpaqueType,
+    Property,
+    RefType,
+    Type,
+)
 from droidgate_mappings.tables.app_functions import load_error_codes
 from droidgate_mappings.tables.failure_tokens import (
     load_failure_tokens,
@@ -467,3 +478,21 @@ def test_any_output_is_a_response_or_a_failure(text: str, status: int) -> None:
 def test_lists_that_are_no_documents_are_read_or_refused(text: str) -> None:
     outcome = read_shell_output(text, 0)
     assert outcome.failed or outcome.document is not None
+
+
+@pytest.mark.parametrize(("needed", "nullable", "expected"), [
+    (True, False, False),
+    (False, False, True),
+    (True, True, True),
+])  # fmt: skip
+def test_a_list_whose_items_need_such_a_list_is_never_carried(
+    *, needed: bool, nullable: bool, expected: bool
+) -> None:
+    steps = ArrayType(items=RefType(name="Item"), nullable=nullable)
+    item = ObjectType(properties={"steps": Property(type=steps, required=needed)})
+    definitions: dict[str, Type] = {"Item": item}
+        "Item": ObjectType(properties={"steps": Property(type=steps, required=needed)})
+    }
+    items = ArrayType(items=RefType(name="Item"))
+    declared = ObjectType(properties={"items": Property(type=items, required=True)})
+    assert can_be_written(declared, definitions) is expected

@@ -15,7 +15,7 @@ from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.summaries import left_out_line
 from droidgate.cli.read_sources import print_problem
-from droidgate.sources.callability import Callability, callability_of
+from droidgate.sources.callability import Callability, callability_of, why_not_by_shell
 from droidgate.sources.phone_source import InstalledApp, PhoneReading
 from droidgate_mappings.formats.format import found_by
 from droidgate_mappings.formats.installed import own_app
@@ -180,6 +180,10 @@ def _reasons(provider: Provider, callability: Callability, phone: PhoneReading) 
         yield f"the list of its tools. {finder}"
     yield from (need for route in callability.routes for need in route.needs)
     yield from callability.verdict.conditions
+    for declared in provider.capabilities if not phone.facts.shims else ():
+        need = why_not_by_shell(provider, declared)
+        if need is not None and any(route.ready for route in callability.routes):
+            yield f"a shim (`droidgate shim install --from adb:`) for {declared.id}: {need}"
     for capability, reason in callability.closed:
         if reason != REPORTED_AS_DISABLED:
             yield f"{capability} cannot be called: {reason}"
