@@ -418,12 +418,12 @@ def log_files(folder: Path) -> list[tuple[int, Path]]:
         InputError: the folder cannot be read.
     """
     try:
-        names = [(found, path) for path in folder.iterdir() if (found := _FILE.fullmatch(path.name))]
+        names = [(match, path) for path in folder.iterdir() if (match := _FILE.fullmatch(path.name))]
     except FileNotFoundError:
         return []
     except OSError as error:
         raise unreadable(folder, error) from None
-    return sorted((int(found[1]), path) for found, path in names)
+    return sorted((int(match[1]), path) for match, path in names)
 
 
 def _write_to(path: Path, lines: bytes) -> CallSteps[None]:
@@ -543,13 +543,13 @@ def _before_piece(file: BinaryIO, head: Head) -> tuple[Head, bytes]:
 def _keep_aside(folder: Path, path: Path, head: Head, torn: bytes) -> dict[str, Json]:
     """Move a torn line out of the log and return what is recorded of it."""
     digest = hashlib.sha256(torn).hexdigest()
-    kept = folder / f"torn-{digest[:16]}.txt"
-    replace_private(kept, torn)
+    torn_file = folder / f"torn-{digest[:16]}.txt"
+    replace_private(torn_file, torn)
     try:
         os.truncate(path, head.size)
     except OSError as error:
         raise unwritable(path, error) from None
-    return {"what": "a torn line was kept aside", "file": kept.name, "size": len(torn), "sha256": digest}
+    return {"what": "a torn line was kept aside", "file": torn_file.name, "size": len(torn), "sha256": digest}
 
 
 def read_record(line: bytes) -> dict[str, Json] | None:

@@ -397,8 +397,8 @@ class Caller:
         with link.hop("look at the app"):
             target = self.targets.current(found, link.device)
         files = plan_files(request.files, target)
-        given = {**request.arguments, **{file.argument: file.path for file in files}}
-        fitted = _fitted(given, target)
+        arguments = {**request.arguments, **{file.argument: file.path for file in files}}
+        fitted = _fitted(arguments, target)
         subject, decision = self._decide(request.client, target)
         checked = _CheckedCall(target, subject, decision, target.pin, fitted, files, request.trace_context)
         link.trace.record_decision(checked.subject, checked.fitted, checked.decision)
@@ -505,7 +505,7 @@ class Caller:
         if approvals.allow(subject):
             link.trace.record_approval(state.kind, allowed=True)
             return checked
-        asked = ApprovalRequest(
+        approval_request = ApprovalRequest(
             subject,
             checked.target.capability,
             checked.fitted.values,
@@ -518,11 +518,11 @@ class Caller:
         self._routes.choose(checked.target, checked.fitted.values, link)
         with link.hop("ask for an approval"):
             link.progress.step = None
-            answer = refuse_unshowable(asked) or approvals.approver(asked)
+            answer = refuse_unshowable(approval_request) or approvals.approver(approval_request)
         link.trace.record_approval(state.kind, allowed=answer.allowed)
         if not answer.allowed:
             text = answer.message or decision.reason
-            hint = f"a person approves it on a terminal: {asked.fix}"
+            hint = f"a person approves it on a terminal: {approval_request.fix}"
             raise call_error(Failure(answer.token, text), hint=hint)
         with link.hop("look at the app again"):
             now = self.targets.current(checked.target, link.device)
@@ -595,7 +595,7 @@ def _shim_route(signed_by: str | None) -> ShimRoute:
 
 def _screen_route(device: Device) -> Callable[[], ScreenRoute]:
     """Return what makes the route by a phone's screen, once: the ids of controls hold between calls."""
-    made: list[ScreenRoute] = []
+    routes: list[ScreenRoute] = []
     making = threading.Lock()
 
     def route() -> ScreenRoute:
@@ -603,9 +603,9 @@ def _screen_route(device: Device) -> Callable[[], ScreenRoute]:
         from droidgate.calls.screen_route import ScreenRoute
 
         with making:
-            if not made:
-                made.append(ScreenRoute(MobileAgentTools(lambda: device)))
-            return made[0]
+            if not routes:
+                routes.append(ScreenRoute(MobileAgentTools(lambda: device)))
+            return routes[0]
 
     return route
 

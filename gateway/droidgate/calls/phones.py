@@ -122,8 +122,8 @@ class Phone:
             WriteError: the trace cannot be written, or there is a file of its name.
         """
         sent = {name: Path(path) for name, path in (files or {}).items()}
-        given = {} if arguments is None else arguments
-        request = CallRequest(capability, given, app, protocol, deadline, files=sent)
+        call_arguments = {} if arguments is None else arguments
+        request = CallRequest(capability, call_arguments, app, protocol, deadline, files=sent)
         with open_trace(trace) as steps:
             allowed = EVERY_CAPABILITY if approved else ()
             controls = CallControls(cancel=cancel, allowed=allowed, trace=steps, progress=progress)

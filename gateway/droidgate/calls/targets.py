@@ -297,11 +297,11 @@ class PhoneTargets:
     def callability(self, target: CallTarget) -> Callability:
         """Return whether and how the provider of a capability can be called; computed once."""
         provider = target.provider
-        known = self._callable.get(id(provider))
-        if known is None or known[0] is not provider:
-            known = (provider, callability_of(provider, target.app, self.reading))
-            self._callable[id(provider)] = known
-        return known[1]
+        entry = self._callable.get(id(provider))
+        if entry is None or entry[0] is not provider:
+            entry = (provider, callability_of(provider, target.app, self.reading))
+            self._callable[id(provider)] = entry
+        return entry[1]
 
     def known(self, text: str, *, app: str | None, protocol: str | None) -> CallTarget | None:
         """Return the one capability that a text names, None where `find` would ask the phone, or fail."""
@@ -325,8 +325,8 @@ class PhoneTargets:
             raise UsageError(message, hint=f"known: {', '.join(load_formats())}")
         matching = self._matching(text, app, protocol)
         if not matching and protocol != FORMAT_ID:
-            named = (known.package for known in self.reading.apps if app in {None, known.package})
-            self._ask_receivers(named)
+            packages = (item.package for item in self.reading.apps if app in {None, item.package})
+            self._ask_receivers(packages)
             matching = self._matching(text, app, protocol)
         if not matching:
             raise self._unknown(text, app, protocol)
@@ -380,9 +380,9 @@ class PhoneTargets:
 
     def _ask_receivers(self, packages: Iterable[str]) -> None:
         """Ask the receivers of these packages that have not been asked."""
-        named = frozenset(packages)
+        names = frozenset(packages)
         for app in self.reading.apps:
-            for provider in app.providers if app.package in named and not is_shim(app.package) else ():
+            for provider in app.providers if app.package in names and not is_shim(app.package) else ():
                 key = (app.package, component_name(provider))
                 if provider.capabilities or key in self._learnt:
                     continue
@@ -427,10 +427,10 @@ class PhoneTargets:
         return whole or [target for target in of_app if target.is_named(text)]
 
     def _unknown(self, text: str, app: str | None, protocol: str | None) -> UsageError:
-        known = self._limited_to(app, protocol)
-        ids = list(dict.fromkeys(target.capability.id for target in known))
+        targets = self._limited_to(app, protocol)
+        ids = list(dict.fromkeys(target.capability.id for target in targets))
         short = {last_part(identifier): identifier for identifier in ids}
-        full = [target.short_name for target in known] if "/" in text else []
+        full = [target.short_name for target in targets] if "/" in text else []
         closest = closest_name(text, [*ids, *short, *full])
         where = "" if app is None else f" of {app}"
         message = f"no capability{where} on the phone is called {text!r}"
@@ -448,10 +448,10 @@ class PhoneTargets:
     def _unasked(self, app: str | None, protocol: str | None) -> list[str]:
         """Return the packages whose receivers list their tools only when a shim asks, and none has."""
         providers = (
-            (named.package, provider)
-            for named in self.reading.apps
-            for provider in named.providers
-            if app in {None, named.package} and protocol in {None, provider.protocol}
+            (installed_app.package, provider)
+            for installed_app in self.reading.apps
+            for provider in installed_app.providers
+            if app in {None, installed_app.package} and protocol in {None, provider.protocol}
         )
         return sorted(
             package

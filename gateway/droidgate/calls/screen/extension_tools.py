@@ -94,10 +94,10 @@ def _draw_boxes(picture: Image.Image, controls: Sequence[Control], scale: float)
             boxes.append((control.id, (left, top, min(right, picture.width), min(bottom, picture.height))))
     for number, (left, top, right, bottom) in boxes:
         pen.rectangle((left, top, right - 1, bottom - 1), outline=_colour(number), width=2)
-    taken: set[tuple[int, int]] = set()
+    used_corners: set[tuple[int, int]] = set()
     for number, box in reversed(boxes):
         _, _, width, height = pen.textbbox((0, 0), number, font=font)
-        x, y = _free_corner(box, (int(width) + 2 * _MARGIN, int(height) + 2 * _MARGIN), taken)
+        x, y = _free_corner(box, (int(width) + 2 * _MARGIN, int(height) + 2 * _MARGIN), used_corners)
         pen.rectangle((x, y, x + width + 2 * _MARGIN, y + height + 2 * _MARGIN), fill=_colour(number))
         pen.text((x + _MARGIN, y + _MARGIN), number, fill="white", font=font)
 
@@ -301,7 +301,7 @@ def _matcher(text: str | None, resource_id: str | None) -> Callable[[Control], b
 
     def matches(control: Control) -> bool:
         own = control.sign.resource_id
-        is_named = any(part in shown.casefold() for shown in (control.text, control.sign.description))
+        is_named = any(part in label.casefold() for label in (control.text, control.sign.description))
         return is_named and (not resource_id or resource_id in (own, own.rpartition(":id/")[2]))
 
     return matches

@@ -117,8 +117,8 @@ def _dump(device: Device, seconds: float, cancel: threading.Event, further: str 
     end = time.monotonic() + seconds
     limit = _LARGEST_DUMP + (_LARGEST_PICTURE if further else 0)
     for attempt in range(1, DUMP_ATTEMPTS + 1):
-        left = max(end - time.monotonic(), _PAUSE)
-        result = device.run(["sh", "-c", _dump_script(further)], deadline=left, limit=limit)
+        remaining = max(end - time.monotonic(), _PAUSE)
+        result = device.run(["sh", "-c", _dump_script(further)], deadline=remaining, limit=limit)
         xml, tag, rest = result.stdout.partition(HIERARCHY_END.encode())
         text = (xml + tag).decode("utf-8", "backslashreplace")
         try:
