@@ -247,9 +247,9 @@ class CallTasks:
 
     def _has_room(self, owner: str) -> bool:
         self._tasks = {name: task for name, task in self._tasks.items() if not task.is_expired}
-        kept = self._tasks.values()
+        tasks = self._tasks.values()
         return (
-            len(kept) < MAX_TASKS
-            and sum(task.owner == owner for task in kept) < MAX_OF_CLIENT
-            and sum(task.size for task in kept) < MAX_BYTES
+            len(tasks) < MAX_TASKS
+            and sum(task.owner == owner for task in tasks) < MAX_OF_CLIENT
+            and sum(task.size for task in tasks) < MAX_BYTES
         )

@@ -78,12 +78,12 @@ class Questions:
         return answer_of(result, question) or UserAnswer("refused")
 
     def _answer_or_pending(self, question: Question) -> UserAnswer:
-        asked = self._asked.get(question.key)
-        if asked is not None and asked["digest"] == _digest(question):
-            response = self._responses.get(question.key, asked.get("answer"))
+        record = self._asked.get(question.key)
+        if record is not None and record["digest"] == _digest(question):
+            response = self._responses.get(question.key, record.get("answer"))
             answer = answer_of(response, question)
             if answer is not None:
-                asked["answer"] = {"action": _ACTIONS[answer.outcome], "content": dict(answer.fields)}
+                record["answer"] = {"action": _ACTIONS[answer.outcome], "content": dict(answer.fields)}
                 return answer
         self._asked[question.key] = {"digest": _digest(question)}
         self._pending[question.key] = question
@@ -123,8 +123,8 @@ def answer_of(response: Any, question: Question) -> UserAnswer | None:
 
 
 def _digest(question: Question) -> str:
-    shown = canonical_json({"message": question.message, "schema": dict(question.schema)})
-    return hashlib.sha256(shown.encode("utf-8", "surrogatepass")).hexdigest()
+    document = canonical_json({"message": question.message, "schema": dict(question.schema)})
+    return hashlib.sha256(document.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 _LONGEST_IN_A_QUESTION: Final = 256
@@ -173,9 +173,9 @@ def question_of(request: ApprovalRequest, client: str) -> Question:
     """
     subject = request.subject
     changed = f"Attention: {request.change}.\n" if request.change else ""
-    shown = shown_arguments(request.arguments)
-    arguments = "".join(f"\n- {line}" for line in shown.lines) or " none"
-    lengths = f" ({len(shown.lines)}, each with its length)" if shown.lines else ""
+    listing = shown_arguments(request.arguments)
+    arguments = "".join(f"\n- {line}" for line in listing.lines) or " none"
+    lengths = f" ({len(listing.lines)}, each with its length)" if listing.lines else ""
     description = cut(one_line(request.capability.description or ""), _LONGEST_IN_A_QUESTION)
     message = (
         f"{cut(one_line(client), _LONGEST_NAME)} wants to call {one_line(subject.capability)}\n"
@@ -185,7 +185,7 @@ def question_of(request: ApprovalRequest, client: str) -> Question:
         f"Text of the app: {description or 'none'}"
     )
     return Question(
-        f"approve {request.pin.digest}", message, _approval_schema(may_be_always=not shown.is_cut)
+        f"approve {request.pin.digest}", message, _approval_schema(may_be_always=not listing.is_cut)
     )
 
 

@@ -112,10 +112,10 @@ class SharedFolders:
                 argument, "this server shares no files", "start it with `droidgate serve --files FOLDER`"
             )
         files = [file for folder in self.folders for file in _files_in(folder)]
-        found = [file for file in files if file.name == name]
-        if len(found) == 1:
-            return found[0]
-        if found:
+        matches = [file for file in files if file.name == name]
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
             raise _refused(argument, f'several shared folders have a file "{name}"')
         listed = ", ".join(sorted({file.name for file in files})[:_MOST_LISTED])
         raise _refused(argument, f'no shared file is called "{name}"; there are: {listed or "none"}')
@@ -179,9 +179,9 @@ def media_type_of(data: bytes) -> str:
 
 def images_in(value: Json) -> tuple[ServedFile, ...]:
     """Return the images that a result holds as base64 or as `data:` URIs, at most 20 of up to 512 KiB."""
-    found: list[ServedFile] = []
-    _add_images(value, found)
-    return tuple(found)
+    images: list[ServedFile] = []
+    _add_images(value, images)
+    return tuple(images)
 
 
 def _add_images(value: Json, found: list[ServedFile]) -> None:

@@ -110,16 +110,16 @@ def _with_short_definitions(schema: Schema) -> Schema:
     for name in once[:_MOST_PLACED]:
         schema = _with_placed(schema, name, references[name])
     schema = _changed(schema, _merged)
-    left = schema.get("$defs", {})
-    short = dict(zip((references[name] for name in left), _short_names(left), strict=True))
+    repeated = schema.get("$defs", {})
+    short = dict(zip((references[name] for name in repeated), _short_names(repeated), strict=True))
 
     def rename(part: Schema) -> Schema:
         if "$ref" not in part:
             return part
         return {**part, "$ref": _DEFINITIONS + pointer_token(short[part["$ref"]])}
 
-    named = {short[references[name]]: definition for name, definition in left.items()}
-    renamed: Schema = _changed({**schema, "$defs": named} if named else schema, rename)
+    new_definitions = {short[references[name]]: definition for name, definition in repeated.items()}
+    renamed: Schema = _changed({**schema, "$defs": new_definitions} if new_definitions else schema, rename)
     return renamed
 
 
@@ -149,9 +149,9 @@ def _with_placed(schema: Schema, name: str, reference: str) -> Schema:
         is_placed = True
         return {**definition, **rest}
 
-    left = {definition: item for definition, item in schema["$defs"].items() if definition != name}
+    others = {definition: item for definition, item in schema["$defs"].items() if definition != name}
     rest = {key: value for key, value in schema.items() if key != "$defs"}
-    placed: Schema = _changed({**rest, "$defs": left} if left else rest, place)
+    placed: Schema = _changed({**rest, "$defs": others} if others else rest, place)
     return placed if is_placed and _height(placed) <= max(_DEEPEST, _height(schema)) else schema
 
 

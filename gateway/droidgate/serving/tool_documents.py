@@ -107,12 +107,12 @@ def _words_of(identifier: str) -> str:
 
 
 def _shown(tool: Mapping[str, Any], label: str) -> dict[str, Json]:
-    shown = {name: value for name, value in _cleaned(tool).items() if name not in _NOT_SHOWN}
-    text = f"{label} {shown.get('description', '')}".rstrip()
-    shown |= {"description": cut(text, MAX_DESCRIPTION), "inputSchema": short_input(shown["inputSchema"])}
-    if "outputSchema" in shown:
-        shown["outputSchema"] = short_output(shown["outputSchema"])
-    return shown
+    entry = {name: value for name, value in _cleaned(tool).items() if name not in _NOT_SHOWN}
+    text = f"{label} {entry.get('description', '')}".rstrip()
+    entry |= {"description": cut(text, MAX_DESCRIPTION), "inputSchema": short_input(entry["inputSchema"])}
+    if "outputSchema" in entry:
+        entry["outputSchema"] = short_output(entry["outputSchema"])
+    return entry
 
 
 def _cleaned(value: Any, *, by_name: bool = False) -> Any:
@@ -136,9 +136,9 @@ def _cleaned(value: Any, *, by_name: bool = False) -> Any:
         elif name == "pattern" and isinstance(item, str):
             cleaned[name] = visible_json(item)
         elif name in _LISTS and isinstance(item, list):
-            shown = [choice for choice in item if not _has_hidden(choice)]
-            if shown or not item:
-                cleaned[name] = shown
+            choices = [choice for choice in item if not _has_hidden(choice)]
+            if choices or not item:
+                cleaned[name] = choices
         elif not _has_hidden(item):
             cleaned[name] = item
     return cleaned
@@ -155,9 +155,9 @@ def hidden_name(document: Any) -> str | None:
     if not isinstance(document, Mapping):
         return None
     for name, value in document.items():
-        found = name if hidden_characters(name) else hidden_name(value)
-        if found is not None:
-            return found
+        hidden_text = name if hidden_characters(name) else hidden_name(value)
+        if hidden_text is not None:
+            return hidden_text
     return None
 
 

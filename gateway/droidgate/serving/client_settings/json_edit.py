@@ -144,9 +144,9 @@ def _plain(text: str) -> str:
     """Return a text without comments and needless commas; blanks take their places."""
 
     def blank(match: re.Match[str]) -> str:
-        found = match.group()
-        has_no_end = found.startswith("/*") and not (found.endswith("*/") and len(found) >= len("/**/"))
-        return found if found.startswith('"') or has_no_end else re.sub(r"[^\r\n]", " ", found)
+        token = match.group()
+        has_no_end = token.startswith("/*") and not (token.endswith("*/") and len(token) >= len("/**/"))
+        return token if token.startswith('"') or has_no_end else re.sub(r"[^\r\n]", " ", token)
 
     return _TRAILING_COMMA.sub(blank, _STRING_OR_COMMENT.sub(blank, text))
 
@@ -192,12 +192,12 @@ def _insert(text: str, plain: str, start: int, name: str, value: Any, newline: s
     last = members[-1].end if members else start + 1
     closing = _skip(plain, last)
     content = len(text[:closing].rstrip())
-    kept = text[last:content]
+    gap = text[last:content]
     # A comma that was blanked is in the text already.
-    comma = "" if not members or _has_comma(kept) else ","
+    comma = "" if not members or _has_comma(gap) else ","
     written = f"{newline}{indent}{json.dumps(name, ensure_ascii=False)}: {_write(value, indent, newline)}"
     tail = f"{newline}{outer}{text[closing:]}"
-    return f"{text[:last]}{comma}{kept}{written}{tail}"
+    return f"{text[:last]}{comma}{gap}{written}{tail}"
 
 
 def _has_comma(text: str) -> bool:

@@ -144,7 +144,7 @@ def install_client(
     entry = None if remove else _entry(row, serials, _checked_name(name), url, variable, project)
     path = _path(row, project)
     before = _read(path, project)
-    asked = row.http_input if url is not None or remove else None
+    http_input = row.http_input if url is not None or remove else None
     original = _original(row, path, before, name, project)
     after: str | None
     if remove and original is not None:
@@ -152,11 +152,11 @@ def install_client(
     elif remove and before is None:
         after = None
     else:
-        after = _change(row, path, before or "", name, entry, asked)
-    asked = None if remove else asked
-    next_step = row.http_after if asked is not None and row.http_after is not None else row.after
+        after = _change(row, path, before or "", name, entry, http_input)
+    http_input = None if remove else http_input
+    next_step = row.http_after if http_input is not None and row.http_after is not None else row.after
     warnings = start_warnings(is_shared=project is not None) if entry is not None and url is None else ()
-    change = ClientChange(row.id, path, before, after, entry, None, next_step, asked, warnings)
+    change = ClientChange(row.id, path, before, after, entry, None, next_step, http_input, warnings)
     if not write or not change.is_change:
         return change
     return _write(change, original, project)
@@ -214,11 +214,11 @@ def _find(client: str) -> ClientRow:
 
 def _near(client: str, clients: Mapping[str, ClientRow]) -> list[str]:
     """Return the clients that a name was probably meant as: one word of it, or a misspelt one."""
-    named = {row.id: row.id for row in clients.values()} | {row.title: row.id for row in clients.values()}
+    names = {row.id: row.id for row in clients.values()} | {row.title: row.id for row in clients.values()}
     letters = _letters(client)
-    parts = [named[name] for name in named if len(letters) >= _SHORTEST and letters in _letters(name)]
+    parts = [names[name] for name in names if len(letters) >= _SHORTEST and letters in _letters(name)]
     wholes = [row.id for row in clients.values() if len(row.id) >= _SHORTEST and _letters(row.id) in letters]
-    return list(dict.fromkeys(parts or wholes or [named[name] for name in nearest_names(client, named)]))
+    return list(dict.fromkeys(parts or wholes or [names[name] for name in nearest_names(client, names)]))
 
 
 def _letters(name: str) -> str:
@@ -272,10 +272,10 @@ def _command(*, is_shared: bool) -> list[str]:
 
 def _environment() -> dict[str, str]:
     """Return the variables that lead to the phone and to droidgate's folder; clients pass few on."""
-    given = {name: os.environ[name] for name in _VARIABLES if os.environ.get(name)}
+    variables = {name: os.environ[name] for name in _VARIABLES if os.environ.get(name)}
     if os.environ.get(HOME_VARIABLE):
-        given[HOME_VARIABLE] = str(Path(os.environ[HOME_VARIABLE]).expanduser().absolute())
-    return given
+        variables[HOME_VARIABLE] = str(Path(os.environ[HOME_VARIABLE]).expanduser().absolute())
+    return variables
 
 
 def _fill_entry(template: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
@@ -406,15 +406,15 @@ def _original(
     if text is None:
         return None
     try:
-        kept = _read(_backup_of(path), project)
+        backup = _read(_backup_of(path), project)
         read = partial(_SYNTAXES[row.syntax].read, path=str(path))
         entry = read(text.removeprefix(_MARK))[row.key][name]
-        if name in read((kept or "").removeprefix(_MARK)).get(row.key, {}):
+        if name in read((backup or "").removeprefix(_MARK)).get(row.key, {}):
             return None
-        made = [_change(row, path, kept or "", name, entry, asked) for asked in (None, row.http_input)]
+        texts = [_change(row, path, backup or "", name, entry, prompt) for prompt in (None, row.http_input)]
     except (InputError, KeyError, TypeError):
         return None
-    return _Original(kept) if text in made else None
+    return _Original(backup) if text in texts else None
 
 
 def _backup_of(path: Path) -> Path:
@@ -452,8 +452,8 @@ def _change(
         inputs = expected.get(_INPUTS, [])
         if not isinstance(inputs, list):
             raise InputError(f"{_INPUTS!r} is not a list", place=str(path), hint=HINT_OF_DAMAGED)
-        known = [item.get("id") for item in inputs if isinstance(item, dict)]
-        is_asked = asked is None or asked["id"] in known
+        input_ids = [item.get("id") for item in inputs if isinstance(item, dict)]
+        is_asked = asked is None or asked["id"] in input_ids
         if servers is not None and servers.get(name) == entry and is_asked:
             return text
         expected[row.key] = {**(servers or {}), name: dict(entry)}
@@ -482,8 +482,8 @@ def _write(
 ) -> ClientChange:
     """Write settings, and keep those before; what was there without the entry stays the backup."""
     path, before, after = change.path, change.before, change.after
-    kept = _backup_of(path)
-    backup = None if before is None or original is not None else kept
+    backup_path = _backup_of(path)
+    backup = None if before is None or original is not None else backup_path
     try:
         if before is not None and backup is not None:
             # The settings may hold secrets: the backup is as private as they are.
@@ -495,7 +495,7 @@ def _write(
         else:
             replace_file(path, after.encode())
         if change.entry is None and original is not None:
-            kept.unlink(missing_ok=True)
+            backup_path.unlink(missing_ok=True)
     except OSError as error:
         raise WriteError(error.strerror or "cannot be written", place=str(path)) from error
     return replace(change, backup=backup)
