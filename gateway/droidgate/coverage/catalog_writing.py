@@ -100,9 +100,9 @@ class ScanLog:
             InputError: the file is not a log, or cannot be written.
         """
         log = cls(path)
-        kept = path.with_name(KEPT_LOG_FILE)
+        new_path = path.with_name(KEPT_LOG_FILE)
         try:
-            with kept.open("wb") as stream:
+            with new_path.open("wb") as stream:
                 stream.write(_line(header.as_json()))
                 if path.exists():
                     for head, line in _lines_of(path, header):
@@ -112,7 +112,7 @@ class ScanLog:
                         elif log._still_holds(head, items, known):
                             log._note(head, has_rows=_has_rows(head))
                             stream.write(line)
-            kept.replace(path)
+            new_path.replace(path)
             log._stream = path.open("ab")
         except OSError as error:
             raise _unwritable(path, error) from None
@@ -407,8 +407,8 @@ class _Writing:
             units = f"SELECT DISTINCT unit FROM {catalog.scan_of('sources')} WHERE unit IS NOT NULL"
             if number > merged:
                 units += f" AND unit IN ({used})"
-            known = "SELECT unit FROM units"
-            self._run(f"INSERT INTO units SELECT unit, {number} FROM ({units}) WHERE unit NOT IN ({known})")
+            query = "SELECT unit FROM units"
+            self._run(f"INSERT INTO units SELECT unit, {number} FROM ({units}) WHERE unit NOT IN ({query})")
 
     def _run(self, statement: str) -> None:
         self._connection.execute(statement)

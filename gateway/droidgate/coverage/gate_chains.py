@@ -275,15 +275,15 @@ class GateChains:
         """Return whether an agent can call a capability, with the gates in between."""
         route = self._reaching.route(agent.kind, subject.reach_facts, agent.caller)
         if subject.application is None and subject.provider is None:
-            found = list(subject.of_phone)
+            chain = list(subject.of_phone)
         elif agent.kind.uses_screens:
             every = (*subject.of_phone, *route.verdict.gates, *self.more(agent, subject, route))
-            found = [gate for gate in every if gate.id in _OF_SCREENS]
+            chain = [gate for gate in every if gate.id in _OF_SCREENS]
         else:
-            found = [*subject.of_phone, *self._gates(agent, subject, route)]
+            chain = [*subject.of_phone, *self._gates(agent, subject, route)]
         order = {gate_id: number for number, gate_id in enumerate(load_gates())}
         gates = tuple(
-            _found(gate, subject) for gate in sorted(_without_repeats(found), key=lambda gate: order[gate.id])
+            _found(gate, subject) for gate in sorted(_without_repeats(chain), key=lambda gate: order[gate.id])
         )
         first = {gate.state: gate.id for gate in reversed(gates)}
         verdict: VerdictWord = "cannot" if SHUT in first else "not known" if UNKNOWN in first else "can"
@@ -325,13 +325,13 @@ class GateChains:
 
 def _without_repeats(gates: Iterable[Gate]) -> list[Gate]:
     """Return each gate once: shut where it was found shut, else not known where that was found."""
-    found: dict[str, Gate] = {}
+    gates_by_id: dict[str, Gate] = {}
     rank = {OPEN: 0, UNKNOWN: 1, SHUT: 2}
     for gate in gates:
-        known = found.get(gate.id)
-        if known is None or rank[gate.state] > rank[known.state]:
-            found[gate.id] = gate
-    return list(found.values())
+        earlier_gate = gates_by_id.get(gate.id)
+        if earlier_gate is None or rank[gate.state] > rank[earlier_gate.state]:
+            gates_by_id[gate.id] = gate
+    return list(gates_by_id.values())
 
 
 def _found(gate: Gate, subject: Subject) -> FoundGate:

@@ -88,12 +88,12 @@ def find_remote(url: str) -> list[str]:
         if not url.endswith("/") and _ask(system, "isfile", path):
             return [url]
         _listed.set(_Listed())
-        found = [name for name in _ask(system, "find", path) if name.lower().endswith(ARCHIVE_ENDINGS)]
+        names = [name for name in _ask(system, "find", path) if name.lower().endswith(ARCHIVE_ENDINGS)]
     except Exception as error:  # noqa: BLE001 - each file system has errors of its own
         raise _failed("cannot be listed", error, url) from None
-    if not found:
+    if not names:
         raise InputError("it has no APK at or below it", place=printable(url))
-    return sorted(str(system.unstrip_protocol(name)) for name in found)
+    return sorted(str(system.unstrip_protocol(name)) for name in names)
 
 
 def open_remote(url: str) -> ByteSource:
@@ -303,8 +303,8 @@ def _open_system(url: str) -> tuple[Any, str]:
 
 
 def _package_behind(scheme: str) -> str | None:
-    known = need("fsspec.registry", "coverage").known_implementations.get(scheme, {})
-    module = str(known.get("class", "")).partition(".")[0]
+    implementation = need("fsspec.registry", "coverage").known_implementations.get(scheme, {})
+    module = str(implementation.get("class", "")).partition(".")[0]
     return "aiohttp" if scheme in _WEB else module or None
 
 

@@ -195,8 +195,8 @@ def _capabilities(
     details: list[CapabilityDetail] = []
     for record in figures.records(_CAPABILITIES):
         provider, position = record["provider"], record.pop("capability")
-        known = record.pop("levels") or {}
-        levels = profiles.setdefault(tuple(known.get(target) for target in targets), len(profiles))
+        levels_by_target = record.pop("levels") or {}
+        levels = profiles.setdefault(tuple(levels_by_target.get(target) for target in targets), len(profiles))
         key = key_of(provider, position)
         places.capabilities[provider, position] = places.keys[key] = len(details)
         capabilities = declared[provider]["capabilities"] or []
@@ -213,10 +213,10 @@ def _capabilities(
 
 
 def _findings(figures: Figures, places: _Places) -> tuple[FindingDetail, ...]:
-    found = figures.records(_FINDINGS)
-    for record in found:
+    records = figures.records(_FINDINGS)
+    for record in records:
         record["capability"] = places.capabilities.get((record["provider"], record["capability"]))
-    return tuple(FindingDetail(**record) for record in found)
+    return tuple(FindingDetail(**record) for record in records)
 
 
 def _groups(overlaps: Overlaps, places: _Places) -> tuple[Group, ...]:
@@ -308,14 +308,14 @@ def quality_findings(figures: Figures, most: int) -> Iterator[Finding]:
         figures: The catalog.
         most: How many there may be.
     """
-    found = figures.records(_FOUND, [most])
-    for record in found:
+    records = figures.records(_FOUND, [most])
+    for record in records:
         place = place_in(record.pop("source"), record.pop("kind"), record.pop("place") or "")
         yield Finding(**record, source=place)
-    left = most - len(found)
-    if left:
-        for number, item in enumerate(_missing(figures, left)):
-            if number == left:
+    remaining = most - len(records)
+    if remaining:
+        for number, item in enumerate(_missing(figures, remaining)):
+            if number == remaining:
                 return
             yield item
 

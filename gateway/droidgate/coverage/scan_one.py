@@ -278,13 +278,13 @@ def _read_descriptor(data: bytes, ending: str = "", *, must_be_descriptor: bool)
         data = source_text_of(data, _DESCRIPTOR).encode()
     if is_manifest(data):
         return read_one_module(Module({MAIN: SourceSet({_DESCRIPTOR: data}, "", _DESCRIPTOR)}), _OPTIONS)
-    named = _DESCRIPTOR + ending
-    names = dict.fromkeys([_DESCRIPTOR, named])
+    path = _DESCRIPTOR + ending
+    names = dict.fromkeys([_DESCRIPTOR, path])
     claimed = next((name for name in names if detect_format(SourceFile(name, data)) is not None), None)
-    if claimed is None and not must_be_descriptor and discovered_providers(SourceFile(named, data)) is None:
+    if claimed is None and not must_be_descriptor and discovered_providers(SourceFile(path, data)) is None:
         return None
     is_code = ending.endswith(code_endings(load_formats().values()))
-    return read_content(claimed or (named if is_code else _DESCRIPTOR), data, _OPTIONS)
+    return read_content(claimed or (path if is_code else _DESCRIPTOR), data, _OPTIONS)
 
 
 def _scan_module(item: Item, known: Container[str]) -> Scanned:
@@ -352,7 +352,7 @@ def _contents_of(module: Module, layout: ModuleLayout) -> Iterator[tuple[str, by
         prefix = f"{number}/" if number else ""
         yield f"{prefix}gradle", repr(part.gradle).encode()
         sets = [*sorted(part.source_sets.items())]
-        sets += [(f"generated{position}", made) for position, made in enumerate(part.generated)]
+        sets += [(f"generated{position}", output) for position, output in enumerate(part.generated)]
         sets += [(f"code{position}", code) for position, code in enumerate((*part.code, *part.variant_code))]
         for name, source_set in sets:
             yield from _contents_of_set(f"{prefix}{name}", source_set)

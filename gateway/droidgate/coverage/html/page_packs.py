@@ -64,10 +64,10 @@ class _Shared:
         """Return the position of a value; -1 for None."""
         if value is None:
             return -1
-        found = self._positions.setdefault(value, len(self.values))
-        if found == len(self.values):
+        position = self._positions.setdefault(value, len(self.values))
+        if position == len(self.values):
             self.values.append(value)
-        return found
+        return position
 
 
 class _Packing:
@@ -272,10 +272,10 @@ class _Packing:
 
 def _by(items: Iterable[_Item], app_of: Callable[[_Item], int]) -> dict[int, list[tuple[int, _Item]]]:
     """Return items with their positions by app."""
-    found: dict[int, list[tuple[int, _Item]]] = defaultdict(list)
+    items_by_app: dict[int, list[tuple[int, _Item]]] = defaultdict(list)
     for at, item in enumerate(items):
-        found[app_of(item)].append((at, item))
-    return found
+        items_by_app[app_of(item)].append((at, item))
+    return items_by_app
 
 
 def _mark_of(finding: FindingDetail) -> str:

@@ -145,16 +145,16 @@ class Vocabulary:
         return list(chain.from_iterable(map(self._parts.__getitem__, text.replace("_", " ").split())))
 
     def _words_in(self, part: str) -> tuple[Word, ...]:
-        known = self._known
-        found = []
+        cache = self._known
+        words = []
         for written in _WORD.findall(plain_text(part)):
-            word = known.get(written)
+            word = cache.get(written)
             if word is None:
-                if len(known) >= MOST_KEPT:
-                    known.clear()
-                word = known[written] = self._look_up(written.lower()[:_LONGEST_WORD])
-            found.append(word)
-        return tuple(found)
+                if len(cache) >= MOST_KEPT:
+                    cache.clear()
+                word = cache[written] = self._look_up(written.lower()[:_LONGEST_WORD])
+            words.append(word)
+        return tuple(words)
 
     def keep_roles(self, part: str, roles: tuple[str, ...]) -> None:
         """Remember the roles in a part of a parameter shape."""
