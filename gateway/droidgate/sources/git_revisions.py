@@ -61,8 +61,8 @@ def files_of(source: str) -> Iterator[tuple[str, int, Callable[[], IO[bytes]]]]:
 
 def _object_of(source: str) -> tuple[str, str, int]:
     """Return digest, type and bytes of the object that a source names."""
-    asked = source.removeprefix(GIT_SCHEME).encode(errors="surrogateescape")
-    answer = b"" if b"\n" in asked else _run("cat-file", "--batch-check", place=source, given=asked)
+    query = source.removeprefix(GIT_SCHEME).encode(errors="surrogateescape")
+    answer = b"" if b"\n" in query else _run("cat-file", "--batch-check", place=source, given=query)
     match answer.split():
         case [digest, kind, size] if size.isdigit():
             return digest.decode(), kind.decode(), int(size)

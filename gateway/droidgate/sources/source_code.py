@@ -144,10 +144,10 @@ def _outputs_of(
     A flavour that a plugin of the build adds is known by the `start` of its variants' names only. The output
     of an app has the functions of its libraries too.
     """
-    made = {output.shown.rpartition("/")[0].rpartition("/")[2]: output for output in part.generated}
+    outputs = {output.shown.rpartition("/")[0].rpartition("/")[2]: output for output in part.generated}
     own = joined_name(part.gradle.variant(chosen))
-    yield from (made[name] for name in made if (name.startswith(start) if start else name == own))
-    for name, output in made.items():
+    yield from (outputs[name] for name in outputs if (name.startswith(start) if start else name == own))
+    for name, output in outputs.items():
         names = part.gradle.names_in(name)
         differing = (
             code
@@ -251,9 +251,9 @@ class OtherCode:
             name: The source set.
             own: Its source code.
         """
-        known = code_of(self.module, name)
+        set_code = code_of(self.module, name)
         folders = {code.shown for code in own}
-        types = (code for code in (*known.own, *known.types) if code.shown not in folders)
+        types = (code for code in (*set_code.own, *set_code.types) if code.shown not in folders)
         return Code(own, tuple(map(self._keep, types)))
 
     def _keep(self, code: SourceSet) -> SourceSet:
@@ -360,11 +360,11 @@ def read_code(reader: CodeReader, code: Code, context: ReadingContext) -> CodeRe
         return reading
     types = _located(code.types, reader, reading)
     files: list[SourceFile] = []
-    left = MAX_CODE_BYTES
+    remaining = MAX_CODE_BYTES
     for source_set, name in (*own, *types):
         data = _content_of(source_set, name, CodeReading()) or b""
-        left -= len(data)
-        if left < 0:
+        remaining -= len(data)
+        if remaining < 0:
             message = f"the app has more than {MAX_CODE_BYTES} bytes of source code; it is not read"
             reading.problems.append(BudgetError(message, place=source_set.shown))
             return reading
@@ -378,8 +378,8 @@ def read_code(reader: CodeReader, code: Code, context: ReadingContext) -> CodeRe
         return reading
     reading.providers = code_reading.providers
     reading.problems += code_reading.problems
-    known = set(map(_key_of, context.findings))
-    context.findings += [finding for finding in code_reading.findings if _key_of(finding) not in known]
+    earlier_keys = set(map(_key_of, context.findings))
+    context.findings += [finding for finding in code_reading.findings if _key_of(finding) not in earlier_keys]
     return reading
 
 
@@ -427,10 +427,10 @@ def join_code(
         findings: Takes each difference between the two.
     """
     joined: list[Provider] = list(declared)
-    taken: set[int] = set()
+    used_positions: set[int] = set()
     # A provider with a component belongs to that component only, so it goes first.
     for provider in sorted(from_code, key=lambda item: item.component is None):
-        position = _find_same(declared, provider, application, taken)
+        position = _find_same(declared, provider, application, used_positions)
         if position is not None and declared[position].capabilities:
             findings += _differences(provider, declared[position])
             continue
@@ -440,7 +440,7 @@ def join_code(
             joined.append(filled)
         else:
             joined[position] = filled
-            taken.add(position)
+            used_positions.add(position)
     return joined
 
 
@@ -585,13 +585,13 @@ def _difference(capability: str, change: Change, place: Place | None, built: Pla
 def _subject(pointer: str, capability: str) -> str:
     """Return what of a capability a pointer leads to, such as `the parameter title of Notes#add`."""
     tokens = [pointer_name(token) for token in pointer.split("/")]
-    named = ".".join(name for word, name in pairwise(tokens) if word == "properties")
+    path = ".".join(name for word, name in pairwise(tokens) if word == "properties")
     if "definitions" in tokens:
         owner = tokens[tokens.index("definitions") + 1]
-        return f"the property {named} of the class {owner}" if named else f"the class {owner}"
+        return f"the property {path} of the class {owner}" if path else f"the class {owner}"
     if "output" in tokens:
-        return f"the result {named} of {capability}" if named else f"the result of {capability}"
-    return f"the parameter {named} of {capability}" if named else f"the function {capability}"
+        return f"the result {path} of {capability}" if path else f"the result of {capability}"
+    return f"the parameter {path} of {capability}" if path else f"the function {capability}"
 
 
 def is_of_service(provider: Provider) -> bool:

@@ -206,12 +206,12 @@ def _facts_of(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _no_catalog(place: Path) -> InputError:
-    shown = printable(str(place))
+    shown_path = printable(str(place))
     if (place / LOG_FILE).exists():
         hint = "its scan has not ended; run it again to go on"
-        return InputError("the catalog is not finished", place=shown, hint=hint)
+        return InputError("the catalog is not finished", place=shown_path, hint=hint)
     hint = "`droidgate scan SRC --catalog DIR` makes one"
-    return InputError("it is not a catalog", place=shown, hint=hint)
+    return InputError("it is not a catalog", place=shown_path, hint=hint)
 
 
 def check_name(folder: Path) -> None:
@@ -307,10 +307,10 @@ def _interrupted_after(deadline: float | None, connection: Any) -> Iterator[None
     ended = threading.Event()
 
     def interrupt() -> None:
-        left = deadline
-        while not ended.wait(left):
+        seconds = deadline
+        while not ended.wait(seconds):
             connection.interrupt()
-            left = _INTERRUPTED_EACH
+            seconds = _INTERRUPTED_EACH
 
     watcher = threading.Thread(target=interrupt, daemon=True)
     watcher.start()
