@@ -109,14 +109,14 @@ def _shims_of(
         if capability != EVERY_CAPABILITY:
             chosen.append((shim_with(shims, capability, application_id), capability))
             continue
-        named = _named(shims, application_id)
-        if len(named) > 1:
-            identifiers = ", ".join(shim.application_id for shim in named)
+        candidates = _named(shims, application_id)
+        if len(candidates) > 1:
+            identifiers = ", ".join(shim.application_id for shim in candidates)
             raise UsageError(
                 "all capabilities of several shims cannot be granted at once",
                 hint=f"name one with --shim: {identifiers}",
             )
-        chosen.append((named[0], capability))
+        chosen.append((candidates[0], capability))
     return chosen
 
 

@@ -266,8 +266,8 @@ def read_source_apps(sources: Sequence[str], *, signer: str | None = None) -> tu
             app = _read_app(opened, expected)
             if app is None:
                 continue
-            known = apps.setdefault(app.package, app)
-            if _approved(known) != _approved(app):
+            earlier_app = apps.setdefault(app.package, app)
+            if _approved(earlier_app) != _approved(app):
                 message = f"{app.package} is named twice, with different contents"
                 raise InputError(message, place=source, hint="name each app once")
     return tuple(apps[package] for package in sorted(apps))
@@ -309,20 +309,20 @@ def _read_app(opened: OpenedApp | UnreadApp, signer: str | None) -> SourceApp | 
             raise
         finding = _warning(SIGNER_UNCLEAR, error.message, opened.place, error.hint)
         return SourceApp(package, label, opened.version_code, "", findings=(finding,))
-    found = _AppReader(opened).read()
+    reader = _AppReader(opened).read()
     return SourceApp(
         package=package,
         label=label,
         version_code=opened.version_code,
         signer=certificate,
-        description=_first(provider.description for provider in found.providers) or application.description,
+        description=_first(provider.description for provider in reader.providers) or application.description,
         instructions="\n\n".join(
-            dict.fromkeys(provider.instructions for provider in found.providers if provider.instructions)
+            dict.fromkeys(provider.instructions for provider in reader.providers if provider.instructions)
         )
         or None,
-        providers=tuple(found.providers),
-        digests=found.digests,
-        findings=tuple(dict.fromkeys(found.findings)),
+        providers=tuple(reader.providers),
+        digests=reader.digests,
+        findings=tuple(dict.fromkeys(reader.findings)),
     )
 
 
@@ -392,28 +392,28 @@ class _AppReader:
             message = f"{provider.component} is not in the manifest, so a phone cannot compare it"
             self.findings.append(_warning(NOT_PINNED, message, self.opened.place, None))
             return
-        kept = self.with_open_functions(provider)
+        open_provider = self.with_open_functions(provider)
         if listing_of(provider) is not None:
-            self.providers.append(kept)
-            self.findings.append(_unasked(kept))
-            self.findings.extend(call_conditions(self.opened.application, kept))
-        elif kept.capabilities and self.pin(kept, component):
-            self.providers.append(kept)
-            self.findings.extend(unknown_parameters(kept))
-            self.findings.extend(call_conditions(self.opened.application, kept))
+            self.providers.append(open_provider)
+            self.findings.append(_unasked(open_provider))
+            self.findings.extend(call_conditions(self.opened.application, open_provider))
+        elif open_provider.capabilities and self.pin(open_provider, component):
+            self.providers.append(open_provider)
+            self.findings.extend(unknown_parameters(open_provider))
+            self.findings.extend(call_conditions(self.opened.application, open_provider))
 
     def component_of(self, provider: Provider) -> Component | None:
         return find_component(self.opened.application, provider)
 
     def with_open_functions(self, provider: Provider) -> Provider:
-        kept = []
+        capabilities = []
         for capability in provider.capabilities:
             refusal = why_function_not_called(capability, provider)
             if refusal is None:
-                kept.append(capability)
+                capabilities.append(capability)
             else:
                 self.findings.append(refusal)
-        return provider.model_copy(update={"capabilities": tuple(kept)})
+        return provider.model_copy(update={"capabilities": tuple(capabilities)})
 
     def pin(self, provider: Provider, component: Component | None) -> bool:
         """Keep the digest of what a provider declares; return whether there is one."""
