@@ -234,7 +234,7 @@ class _ShellRequest:
         """Return the request for a command; args and errors are as of `Device.run`."""
         # Not known to what the command starts, so that no output can be taken for the refusal.
         refusal = f"droidgate-{secrets.token_hex(16)}"
-        shown = command = (
+        shown_command = command = (
             join_command(arguments)
             if condition is None
             else join_guarded(condition.arguments, condition.line, arguments, refusal)
@@ -244,7 +244,7 @@ class _ShellRequest:
                 quote = f"the command has more than {LONG_COMMAND_BYTES} bytes and an input of its own"
                 raise UnsupportedDeviceError(quote, hint="send the data as a file")
             stdin, command = f"{command} </dev/null\n".encode(), join_command(["sh"])
-        return cls(shown, command, stdin, refusal, condition, Collector(limit, _short(arguments)))
+        return cls(shown_command, command, stdin, refusal, condition, Collector(limit, _short(arguments)))
 
 
 class Device:
@@ -351,11 +351,11 @@ class Device:
         waiting = self._deadline(deadline, _short(arguments))
         if self.answers is None or stdin is not None or condition is not None:
             return self._run_observed(arguments, stdin, waiting, limit, condition)
-        known = self.answers.get(tuple(arguments))
-        if known is None:
-            known = self._run_observed(arguments, stdin, waiting, limit, condition)
-            self.answers[tuple(arguments)] = known
-        return known
+        result = self.answers.get(tuple(arguments))
+        if result is None:
+            result = self._run_observed(arguments, stdin, waiting, limit, condition)
+            self.answers[tuple(arguments)] = result
+        return result
 
     def _run_observed(
         self,

@@ -104,17 +104,17 @@ def read_devices(text: str) -> tuple[ListedDevice, ...]:
 def _read_line(line: str, number: int) -> ListedDevice:
     plain = line.removesuffix("\r")
     is_line = len(plain) <= _LONGEST_LINE and plain.replace("\t", " ").isprintable()
-    found = _LINE.fullmatch(plain) if is_line else None
-    if found is None:
+    match = _LINE.fullmatch(plain) if is_line else None
+    if match is None:
         raise DeviceOutputError(_SERVICE, "the line is not a device", line=number, text=line)
-    rest = found["rest"].strip()
+    rest = match["rest"].strip()
     transport = _TRANSPORT.search(rest)
     if transport is not None:
         rest = rest[: transport.start()]
     fields = dict(_FIELD.findall(rest))
-    state = found["state"]
+    state = match["state"]
     return ListedDevice(
-        serial=found["serial"],
+        serial=match["serial"],
         state="no permissions" if state.startswith("no permissions") else state,
         transport=int(transport[1]) if transport else None,
         product=fields.get("product"),
