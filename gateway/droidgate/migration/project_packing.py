@@ -119,7 +119,7 @@ class _Merged:
 
     def add(self, source_set: SourceSet, prefix: str) -> None:
         """Add the resources and assets of a library; its values go into files with a prefix of their own."""
-        found: set[Key] = set()
+        new_keys: set[Key] = set()
         for name in source_set.files:
             if not name.startswith(("res/", "assets/")):
                 continue
@@ -132,8 +132,8 @@ class _Merged:
                 )
             elif not keys & self._known:
                 self._put(name, data)
-            found |= keys
-        self._known |= found
+            new_keys |= keys
+        self._known |= new_keys
 
     def _put(self, name: str, data: bytes) -> None:
         self._bytes_left -= len(data)
@@ -237,16 +237,16 @@ def join_services(
     """
     releases = releases_of_one_service(minimum_sdk)
     services = [item for item in declared if is_of_service(item)]
-    named = [service for service in services if service.component is not None]
+    rivals = [service for service in services if service.component is not None]
     if not releases or len(services) < 2:  # noqa: PLR2004 - two services compete
         return list(declared), []
     titles = ", ".join(release.title for release in releases)
-    if len(named) > 1:
-        classes = ", ".join(str(item.component) for item in named)
-        message = f"{len(named)} services declare functions, and {titles} index the last one only: {classes}"
+    if len(rivals) > 1:
+        classes = ", ".join(str(item.component) for item in rivals)
+        message = f"{len(rivals)} services declare functions, and {titles} index the last one only: {classes}"
         raise WriteError(
             message,
-            place=str(named[0].source),
+            place=str(rivals[0].source),
             hint="declare all functions in one entry point, or give --min-sdk 37",
         )
     first, *others = sorted(services, key=lambda service: service.component is None)
