@@ -145,7 +145,7 @@ def _folder_names(providers: Sequence[Provider]) -> list[str]:
     """
     if len(providers) == 1:
         return [""]
-    named: list[tuple[str, str]] = []
+    stems: list[tuple[str, str]] = []
     for position, provider in enumerate(providers):
         component = (provider.component or "").rpartition(".")[2]
         path = provider.source.path if provider.source is not None else ""
@@ -155,6 +155,6 @@ def _folder_names(providers: Sequence[Provider]) -> list[str]:
             or provider.protocol
         )
         key = "\n".join((provider.protocol, provider.package or "", provider.component or "", path))
-        named.append((stem.lower(), key if all(key != taken for _, taken in named) else f"{key}\n{position}"))
-    written = map_names(named, _FOLDER_RULE)
-    return [written[key] for _, key in named]
+        stems.append((stem.lower(), key if all(key != other for _, other in stems) else f"{key}\n{position}"))
+    written = map_names(stems, _FOLDER_RULE)
+    return [written[key] for _, key in stems]
