@@ -152,14 +152,14 @@ class Help(Command):
         from droidgate_mappings.text.nearest_names import suggest_name
 
         parent = self.context.parent
-        shown: Any = None if parent is None else parent.command
+        command: Any = None if parent is None else parent.command
         path = "droidgate"
         for word in self.command or ():
-            commands = getattr(shown, "commands", {})
+            commands = getattr(command, "commands", {})
             if word not in commands:
                 raise UsageError(f"no such command {word!r}", hint=suggest_name(word, commands))
-            shown, path = commands[word], f"{path} {word}"
-        print(shown.get_help(type(self.context)(shown, info_name=path)))
+            command, path = commands[word], f"{path} {word}"
+        print(command.get_help(type(self.context)(command, info_name=path)))
         return ExitCode.OK
 
 

@@ -223,15 +223,15 @@ def _listed(client: AgentClient, component: ToolComponent) -> ListedComponent:
 
 
 def _component(client: AgentClient, name: str) -> ToolComponent:
-    found = [item for item in client.list_components() if name in (item.package, item.component)]
-    if len(found) == 1:
-        return found[0]
-    if not found:
+    components = [item for item in client.list_components() if name in (item.package, item.component)]
+    if len(components) == 1:
+        return components[0]
+    if not components:
         raise UsageError(
             f'the agent sees no tool app "{name}"', hint="`droidgate agent list` lists what it sees"
         )
-    names = " or ".join(item.component for item in found)
-    raise UsageError(f'"{name}" has {len(found)} components that offer tools', hint=f"use {names}")
+    names = " or ".join(item.component for item in components)
+    raise UsageError(f'"{name}" has {len(components)} components that offer tools', hint=f"use {names}")
 
 
 def _reason(answer: LiveAnswer, seconds: float) -> str:

@@ -191,11 +191,11 @@ def call(options: Call) -> int:
         raise UsageError("--explain excludes --trace", hint="nothing is called, so there is nothing to trace")
     if options.capability is None:
         raise UsageError("missing argument CAPABILITY", hint="name a capability, or a file with --batch")
-    given = read_arguments(options.arguments, options.values or ())
-    files = read_files(options.files or (), given)
+    arguments = read_arguments(options.arguments, options.values or ())
+    files = read_files(options.files or (), arguments)
     request = CallRequest(
         options.capability,
-        given,
+        arguments,
         options.package,
         options.protocol,
         options.deadline,

@@ -166,8 +166,8 @@ def _setting_of(key: tuple[str, ...], place: _Place) -> Setting:
     name = ".".join(key)
     if any(_is_inside(setting, key) for setting in SETTINGS):
         raise place.error(f"{one_line(name)} is not a table", f"write [{name}] on a line of its own")
-    known = {".".join(setting.path[: size + 1]) for setting in SETTINGS for size in range(len(setting.path))}
-    closest = closest_name(name[:200], sorted(known))
+    names = {".".join(setting.path[: size + 1]) for setting in SETTINGS for size in range(len(setting.path))}
+    closest = closest_name(name[:200], sorted(names))
     question = f"did you mean {closest}? " if closest is not None else ""
     raise place.error(f"unknown setting {one_line(_shown(name))}", f"{question}{_HINT}")
 

@@ -136,9 +136,9 @@ def _reasons(result: ScanResult) -> list[Block]:
     rows = list(result.catalog.ask(f"SELECT source, reason {_NOT_READ} ORDER BY source{limit}"))
     if not rows:
         return []
-    shown = rows if shows_details() else rows[:_MOST_REASONS]
-    reasons: list[Block] = [Line(f"{source}: {reason}", indent=1) for source, reason in shown]
-    if len(rows) > len(shown):
+    shown_rows = rows if shows_details() else rows[:_MOST_REASONS]
+    reasons: list[Block] = [Line(f"{source}: {reason}", indent=1) for source, reason in shown_rows]
+    if len(rows) > len(shown_rows):
         reasons.append(Line(f"all of them: {_question(result)}", indent=1))
     return [Line("not read:"), *reasons, Line()]
 
@@ -209,9 +209,9 @@ class ProgressLine(Watcher):
         if self._started is None or (self._ended is None and not self._done):
             return
         resumed = f", {self._earlier:,} of them in an earlier run" if self._earlier else ""
-        known = f", {self._known:,} known already" if self._known else ""
+        unchanged = f", {self._known:,} known already" if self._known else ""
         rate = f"; {self._rate():,.1f} a second" if self._done > self._earlier else ""
-        summary = f"{self._done:,} of {self._total:,} scanned{resumed}{known}{rate}"
+        summary = f"{self._done:,} of {self._total:,} scanned{resumed}{unchanged}{rate}"
         print_note(summary if self._ended is not None else f"{summary}; the same scan goes on from here")
 
     def _rate(self) -> float:

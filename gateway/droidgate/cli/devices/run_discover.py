@@ -62,16 +62,16 @@ def discover(options: Discover) -> int:
 def discovery_page(phone: PhoneReading) -> list[Block]:
     """Return what `discover` shows."""
     blocks: list[Block] = []
-    found = [
+    entries = [
         (app, provider, callability_of(provider, app, phone))
         for app in phone.apps
         for provider in app.providers
     ]
-    if found:
+    if entries:
         blocks += [
-            Table(_COLUMNS, [_row(*item) for item in found], _LONGEST, _DETAILS),
+            Table(_COLUMNS, [_row(*item) for item in entries], _LONGEST, _DETAILS),
             Line(),
-            *_missing(found, phone),
+            *_missing(entries, phone),
         ]
     else:
         blocks += [Line("no app declares anything in a protocol that is known"), Line()]

@@ -182,8 +182,8 @@ def security_blocks(
         if finding.level is not Level.SECURITY:
             continue
         where = security_place(finding, subjects)
-        named = f"{one_line(provider)}  " if provider is not None else ""
-        blocks += [Line(f"{named}{where}: {finding.code}", 1), Line(one_line(finding.message), 2)]
+        prefix = f"{one_line(provider)}  " if provider is not None else ""
+        blocks += [Line(f"{prefix}{where}: {finding.code}", 1), Line(one_line(finding.message), 2)]
         if finding.hint is not None:
             blocks.append(Line(f"hint: {one_line(finding.hint)}", 2))
     return blocks

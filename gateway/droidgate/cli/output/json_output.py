@@ -42,8 +42,8 @@ class Document(Frozen):
             ValueError: a field is missing, or has another type.
         """
         names = [name for name in cls.model_fields if name not in values and hasattr(source, name)]
-        taken = {name: getattr(source, name) for name in names}
-        return cls.model_validate({**taken, **values}, from_attributes=True)
+        attributes = {name: getattr(source, name) for name in names}
+        return cls.model_validate({**attributes, **values}, from_attributes=True)
 
 
 class Problem(Document):
