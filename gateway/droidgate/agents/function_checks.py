@@ -79,13 +79,13 @@ _End = Literal["result", "error", "silence"]
 
 def _one(document: _Document, name: str) -> Json:
     """Return the value of a property; Android lists every property as an array."""
-    found = document.get(name)
-    return found[0] if isinstance(found, list) and found else None
+    values = document.get(name)
+    return values[0] if isinstance(values, list) and values else None
 
 
 def _documents(document: _Document, name: str) -> list[_Document]:
-    found = document.get(name)
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+    documents = document.get(name)
+    return [item for item in documents if isinstance(item, dict)] if isinstance(documents, list) else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +161,8 @@ class _Run:
             listed = parse_json(result.text, path="list-app-functions")
         except InputError:
             listed = None
-        found = listed.get(self._package) if isinstance(listed, dict) else None
-        for item in found if isinstance(found, list) else ():
+        functions = listed.get(self._package) if isinstance(listed, dict) else None
+        for item in functions if isinstance(functions, list) else ():
             parts = (
                 {name.partition("-")[0]: part for name, part in item.items()}
                 if isinstance(item, dict)
@@ -170,9 +170,9 @@ class _Run:
             )
             components = parts.get("AppFunctionComponentMetadataDocument")
             if isinstance(components, dict):
-                for named in _documents(components, "dataTypes"):
-                    types = _documents(named, "dataTypeMetadata")
-                    self._types.update({str(_one(named, "name")): kind for kind in types[:1]})
+                for data_type in _documents(components, "dataTypes"):
+                    types = _documents(data_type, "dataTypeMetadata")
+                    self._types.update({str(_one(data_type, "name")): kind for kind in types[:1]})
             static, runtime = parts.get("AppFunctionStaticMetadata"), parts.get("AppFunctionRuntimeMetadata")
             if isinstance(static, dict):
                 joined = next(iter(runtime.values()), None) if isinstance(runtime, dict) else None
@@ -234,15 +234,15 @@ class _Run:
         lost = next((item for item in answers if item.end == "silence" or item.died), None)
         if lost is not None:
             return self.unchecked(rule, lost.what)
-        taken = next((item for item in answers if item.end == "result"), None)
-        problem = "" if taken is None else f"{taken.function.id.rpartition('#')[2]} returns a result"
-        return self._check(rule, [taken] if taken else answers, problem)
+        result = next((item for item in answers if item.end == "result"), None)
+        problem = "" if result is None else f"{result.function.id.rpartition('#')[2]} returns a result"
+        return self._check(rule, [result] if result else answers, problem)
 
     def _missing(self, usable: Sequence[_Function]) -> Check:
-        found = next((item for item in usable if item.required), None)
-        if found is None:
+        function = next((item for item in usable if item.required), None)
+        if function is None:
             return self.unchecked(MISSING, "no function has a required parameter", applies=False)
-        return self._refusal(MISSING, [self.call(found, {})])
+        return self._refusal(MISSING, [self.call(function, {})])
 
     def _typed(self, usable: Sequence[_Function]) -> Check:
         answers: dict[int, _Answer] = {}
@@ -266,13 +266,13 @@ class _Run:
             yield self.unchecked(UNDECLARED, NOT_ALLOWED)
             yield self.unchecked(RESULT, NOT_ALLOWED)
             return
-        made = [self.call(self.functions[name], arguments) for name, arguments in calls.items()]
+        answers = [self.call(self.functions[name], arguments) for name, arguments in calls.items()]
         name, arguments = next(iter(calls.items()))
         extra = self.call(self.functions[name], {**arguments, _UNKNOWN_ARGUMENT: "droidgate"})
         yield self._check(UNDECLARED, [extra], extra.what if extra.end == "silence" or extra.died else "")
-        results = [item for item in made if item.end == "result"]
+        results = [item for item in answers if item.end == "result"]
         if not results:
-            yield self.unchecked(RESULT, f"no result: {made[0].what}")
+            yield self.unchecked(RESULT, f"no result: {answers[0].what}")
             return
         typed = [item for item in results if item.function.result_type is not None]
         if not typed:
@@ -294,8 +294,8 @@ class _Run:
         else:
             return self.unchecked(OPEN, NOT_ALLOWED)
         with ThreadPoolExecutor(2) as pool:
-            made = [pool.submit(self.call, function, arguments) for _ in range(2)]
-        answers = [item.result() for item in made]
+            futures = [pool.submit(self.call, function, arguments) for _ in range(2)]
+        answers = [item.result() for item in futures]
         silent = next((item for item in answers if item.end == "silence"), None)
         return self._check(OPEN, answers, "" if silent is None else silent.what)
 
@@ -416,4 +416,4 @@ def check_functions(
     for name in calls:
         if name not in run.functions and name not in declared:
             raise UsageError(f'unknown function "{name}" of {package}', hint=suggest_name(name, listed))
-    yield from run.checks({name: given for name, given in calls.items() if name in run.functions})
+    yield from run.checks({name: arguments for name, arguments in calls.items() if name in run.functions})
