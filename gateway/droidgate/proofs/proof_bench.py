@@ -142,10 +142,10 @@ class Bench:
         """Return a control by its text, once a package shows it; None where it does not come."""
         end = time.monotonic() + SECONDS
         while True:
-            shown = [item for item in self.controls() if item.sign.package == package]
-            found = next((item for item in shown if item.text.casefold() == text.casefold()), None)
-            if found is not None or time.monotonic() >= end:
-                return found
+            controls = [item for item in self.controls() if item.sign.package == package]
+            control = next((item for item in controls if item.text.casefold() == text.casefold()), None)
+            if control is not None or time.monotonic() >= end:
+                return control
             time.sleep(_PAUSE)
 
     def tap(self, control: Control) -> None:

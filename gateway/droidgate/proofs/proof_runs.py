@@ -125,26 +125,26 @@ def _prove(
     bench = Bench(place, changes, apks, ask)
     done: list[ProofStep] = []
     lost: str | None = None
-    left: tuple[str, ...] = ()
+    leftovers: tuple[str, ...] = ()
     try:
         for step in steps:
             report(f"{step.id} ...")
             began = time.monotonic()
-            found = _found(step, bench)
-            if found is None:
+            outcome = _found(step, bench)
+            if outcome is None:
                 lost = step.id
                 break
             seconds = round(time.monotonic() - began, 1)
-            done.append(_proved(step.id, step.title, found, step.frontend, step.backend, seconds))
+            done.append(_proved(step.id, step.title, outcome, step.frontend, step.backend, seconds))
     finally:
         report("put the phone back ...")
         try:
             different = changes.put_back()
         except DeviceError:
-            lost, left = lost or STATE_STEP[0], changes.left
+            lost, leftovers = lost or STATE_STEP[0], changes.left
         else:
-            found = passed_if(not different, "; ".join(different))
-            done.append(_proved(*STATE_STEP, found))
+            outcome = passed_if(not different, "; ".join(different))
+            done.append(_proved(*STATE_STEP, outcome))
     return ProvedPhone(
         api_level=build.sdk_full,
         release=build.release,
@@ -152,7 +152,7 @@ def _prove(
         model=build.model,
         fingerprint=build.fingerprint,
         lost=lost,
-        left=left,
+        left=leftovers,
         steps=tuple(done),
     )
 
