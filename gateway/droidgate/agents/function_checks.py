@@ -77,7 +77,7 @@ _Document = Mapping[str, Json]
 _End = Literal["result", "error", "silence"]
 
 
-def _one(document: _Document, name: str) -> Json:
+def _first(document: _Document, name: str) -> Json:
     """Return the value of a property; Android lists every property as an array."""
     values = document.get(name)
     return values[0] if isinstance(values, list) and values else None
@@ -99,7 +99,7 @@ class _Function:
     @property
     def parameters(self) -> dict[str, _Document]:
         return {
-            str(_one(item, "name")): next(iter(_documents(item, "dataTypeMetadata")), {})
+            str(_first(item, "name")): next(iter(_documents(item, "dataTypeMetadata")), {})
             for item in _documents(self.static, "parameters")
         }
 
@@ -107,9 +107,9 @@ class _Function:
     def required(self) -> list[str]:
         """Names of arguments that a call has to have: required, and not nullable."""
         types = self.parameters
-        listed = (item for item in _documents(self.static, "parameters") if _one(item, "isRequired") is True)
-        names = [str(_one(item, "name")) for item in listed]
-        return [name for name in names if _one(types[name], "isNullable") is not True]
+        items = (item for item in _documents(self.static, "parameters") if _first(item, "isRequired") is True)
+        names = [str(_first(item, "name")) for item in items]
+        return [name for name in names if _first(types[name], "isNullable") is not True]
 
     @property
     def result_type(self) -> _Document | None:
@@ -120,10 +120,10 @@ class _Function:
     @property
     def is_open(self) -> bool:
         """Whether Android lets the shell call it, and the app has its code in a service."""
-        is_default = _one(self.static, "enabledByDefault") is not False
+        is_default = _first(self.static, "enabledByDefault") is not False
         is_enabled = self.state == _ENABLED or (self.state != _DISABLED and is_default)
-        is_for_all = _one(self.static, "accessLevel") not in ("self", "system")
-        return is_enabled and is_for_all and _one(self.static, "serviceName") != "@null"
+        is_for_all = _first(self.static, "accessLevel") not in ("self", "system")
+        return is_enabled and is_for_all and _first(self.static, "serviceName") != "@null"
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,12 +172,12 @@ class _Run:
             if isinstance(components, dict):
                 for data_type in _documents(components, "dataTypes"):
                     types = _documents(data_type, "dataTypeMetadata")
-                    self._types.update({str(_one(data_type, "name")): kind for kind in types[:1]})
+                    self._types.update({str(_first(data_type, "name")): kind for kind in types[:1]})
             static, runtime = parts.get("AppFunctionStaticMetadata"), parts.get("AppFunctionRuntimeMetadata")
             if isinstance(static, dict):
                 joined = next(iter(runtime.values()), None) if isinstance(runtime, dict) else None
-                state = _one(joined, "enabled") if isinstance(joined, dict) else None
-                name = _one(static, "functionId")
+                state = _first(joined, "enabled") if isinstance(joined, dict) else None
+                name = _first(static, "functionId")
                 if isinstance(name, str):
                     self.functions[name] = _Function(name, static, state)
 
@@ -251,7 +251,7 @@ class _Run:
                 name: _sample(function.parameters[name]) for name in function.required
             }
             for name, declared in function.parameters.items():
-                kind = _one(declared, "type")
+                kind = _first(declared, "type")
                 if isinstance(kind, int) and kind in _SAMPLES and kind not in answers:
                     # No declared type but the numbers takes a number, and none but string takes a text.
                     wrong: Json = "droidgate" if kind in (_DOUBLE, _FLOAT, _LONG, _INT, _BOOLEAN) else 17
@@ -309,11 +309,11 @@ class _Run:
 
     def _property_problem(self, values: Json, declared: _Document, name: str, depth: int) -> str:
         """Return why a property of a document is not of its type."""
-        kind = _one(declared, "type")
+        kind = _first(declared, "type")
         if kind in (_UNIT, _PARCELABLE):
             return f"{name} is declared as nothing that is printed" if values else ""
         if not isinstance(values, list):
-            return "" if _one(declared, "isNullable") is True else f"{name} is missing"
+            return "" if _first(declared, "isNullable") is True else f"{name} is missing"
         if kind == _ARRAY:
             item = next(iter(_documents(declared, "itemType")), {})
             return next(filter(None, (self._value_problem(value, item, name, depth) for value in values)), "")
@@ -322,9 +322,9 @@ class _Run:
         return self._value_problem(values[0], declared, name, depth)
 
     def _value_problem(self, value: Json, declared: _Document, name: str, depth: int) -> str:
-        kind = _one(declared, "type")
+        kind = _first(declared, "type")
         if kind == _REFERENCE and depth < _DEEPEST:
-            target = self._types.get(str(_one(declared, "dataTypeReference")))
+            target = self._types.get(str(_first(declared, "dataTypeReference")))
             return "" if target is None else self._value_problem(value, target, name, depth + 1)
         words, types = _VALUES.get(kind, ("", ())) if isinstance(kind, int) else ("", ())
         if types and (not isinstance(value, types) or isinstance(value, bool) != (kind == _BOOLEAN)):
@@ -334,14 +334,14 @@ class _Run:
             return f"{name} is {json.dumps(value)[:100]}, which is not among the declared values"
         if kind != _OBJECT or not isinstance(value, dict) or depth >= _DEEPEST:
             return ""
-        properties = {str(_one(item, "name")): item for item in _documents(declared, "properties")}
+        properties = {str(_first(item, "name")): item for item in _documents(declared, "properties")}
         for key in value:
             if key not in properties:
                 return f'{name} has the property "{key}", which is not declared'
         required = declared.get("required")
         for key in required if isinstance(required, list) else ():
             types_of = _documents(properties.get(str(key), {}), "dataTypeMetadata")
-            if str(key) not in value and types_of and _one(types_of[0], "isNullable") is not True:
+            if str(key) not in value and types_of and _first(types_of[0], "isNullable") is not True:
                 return f'{name} has no property "{key}"'
         problems = (
             self._property_problem(values, kinds[0], f"{name}/{key}", depth + 1)
@@ -365,7 +365,7 @@ def _end_of(printed: str, exit_status: int) -> _End:
 
 def _sample(declared: _Document) -> Json:
     allowed = declared.get("enumValues")
-    kind = _one(declared, "type")
+    kind = _first(declared, "type")
     if isinstance(allowed, list) and allowed:
         return allowed[0] if kind == _STRING else int(str(allowed[0]))
     return _SAMPLES.get(kind, "droidgate") if isinstance(kind, int) else "droidgate"

@@ -102,7 +102,7 @@ def verify_files(source: str, reason: str) -> Verification:
         for name in formats
         for rule in _LIVE_RULES[name]
     )
-    return Verification(source, _errors_of(report), (*_declared(source, report, formats), *unchecked))
+    return Verification(source, _errors_of(report), (*_file_checks(source, report, formats), *unchecked))
 
 
 def verify(
@@ -137,7 +137,7 @@ def verify(
     # A name that nothing has is an error of the first component, or of the functions where they are alone.
     of_functions = {name: item for name, item in request.calls.items() if name in functions or not components}
     of_components = {name: item for name, item in request.calls.items() if name not in of_functions}
-    checks = list(_declared(package, report, formats))
+    checks = list(_file_checks(package, report, formats))
     try:
         for component in components:
             component_request = replace(request, calls=of_components)
@@ -166,7 +166,7 @@ def _errors_of(report: LintReport) -> tuple[Finding, ...]:
     return tuple(item for item in report.findings if item.level is Level.ERROR)
 
 
-def _declared(source: str, report: LintReport, formats: Iterable[str]) -> Iterator[Check]:
+def _file_checks(source: str, report: LintReport, formats: Iterable[str]) -> Iterator[Check]:
     """Yield each rule of the files that is broken, and what the others are."""
     errors = _errors_of(report)
     for item in errors:

@@ -209,14 +209,14 @@ class AuditLog:
             Entry(
                 "start",
                 {
-                    **{name: _bounded(getattr(subject, name)) for name in _SUBJECT_TEXTS},
+                    **{name: _cut_name(getattr(subject, name)) for name in _SUBJECT_TEXTS},
                     "call": call,
                     "user": subject.user,
                     "effect": subject.effect.value,
                     "pin": pin,
                     "arguments": self.argument_digest(call, arguments),
                     "decision": decision.kind,
-                    "rule": _bounded(decision.rule),
+                    "rule": _cut_name(decision.rule),
                     **traced,
                 },
             ),
@@ -232,7 +232,7 @@ class AuditLog:
             result: `ok` or a failure token.
             duration_ms: Elapsed time in milliseconds.
         """
-        facts = {"call": call.id, "route": route, "result": _bounded(result), "duration_ms": duration_ms}
+        facts = {"call": call.id, "route": route, "result": _cut_name(result), "duration_ms": duration_ms}
         return Recording(self, Entry("end", facts))
 
     def argument_digest(self, call: str, arguments: Json) -> str:
@@ -366,7 +366,7 @@ def _line_of(record: Mapping[str, Json]) -> bytes:
     return canonical_json(record).encode("utf-8", "backslashreplace") + b"\n"
 
 
-def _bounded(text: str) -> str:
+def _cut_name(text: str) -> str:
     """Return a text from a phone or a client, cut to the longest length of a name."""
     text = text.encode("utf-8", "backslashreplace").decode()
     if len(text) <= _LONGEST_TEXT:

@@ -331,7 +331,7 @@ class PhoneTargets:
         if not matching:
             raise self._unknown(text, app, protocol)
         if len(matching) > 1:
-            raise _ambiguous(text, matching)
+            raise _ambiguous_error(text, matching)
         return matching[0]
 
     def current(self, target: CallTarget, device: Device) -> CallTarget:
@@ -349,7 +349,7 @@ class PhoneTargets:
             return target
         paths = package_paths(device, target.app.package, target.user)
         if not paths:
-            raise _unavailable(f"{target.app.package} is not installed any more")
+            raise _unavailable_error(f"{target.app.package} is not installed any more")
         if paths[0] == target.app.path and not target.is_learnt:
             return target
         if paths[0] != target.app.path:
@@ -361,7 +361,7 @@ class PhoneTargets:
             self._ask_receivers([target.app.package])
         now = next((candidate for candidate in self._targets() if candidate.key == target.key), None)
         if now is None:
-            raise _unavailable(f"{target.app.package} does not declare {target.capability.id} any more")
+            raise _unavailable_error(f"{target.app.package} does not declare {target.capability.id} any more")
         return now
 
     def _read(self, package: str | None = None) -> PhoneReading:
@@ -372,7 +372,7 @@ class PhoneTargets:
         try:
             apps = self._read(package).apps
         except DeviceError as error:
-            raise _unavailable(error.message) from error
+            raise _unavailable_error(error.message) from error
         with self._lock:
             others = (app for app in self.reading.apps if app.package != package)
             self._reading = replace(self.reading, apps=(*others, *apps))
@@ -466,7 +466,7 @@ def last_part(identifier: str) -> str:
     return identifier[at + 1 :] or identifier
 
 
-def _ambiguous(text: str, found: list[CallTarget]) -> UsageError:
+def _ambiguous_error(text: str, found: list[CallTarget]) -> UsageError:
     short = [target.short_name for target in found]
     distinct = short if len(set(short)) == len(short) else [target.name for target in found]
     names = ", ".join(map(shlex.quote, distinct[:_MAX_LISTED]))
@@ -476,5 +476,5 @@ def _ambiguous(text: str, found: list[CallTarget]) -> UsageError:
     return UsageError(message, hint=f"name one: {names}")
 
 
-def _unavailable(text: str) -> CallError:
+def _unavailable_error(text: str) -> CallError:
     return CallError(Failure("unavailable", text))

@@ -106,7 +106,7 @@ def why(
         agents = _kinds(agent, on_phone=False)
         if sdk is not None and _LEVEL.fullmatch(sdk) is None:
             raise UsageError(f"{sdk!r} is not an API level", hint="write it as 34 or 36.1")
-        subjects = _named(_subjects_of_source(name, sdk), capability, app, protocol)
+        subjects = _match(_subjects_of_source(name, sdk), capability, app, protocol)
         return _answers(GateChains(), agents, subjects)
     if sdk is not None:
         raise UsageError("--sdk excludes a phone", hint="a phone has its own release")
@@ -209,7 +209,7 @@ def _of_provider(
         )
 
 
-def _named(subjects: list[Subject], text: str | None, app: str | None, protocol: str | None) -> list[Subject]:
+def _match(subjects: list[Subject], text: str | None, app: str | None, protocol: str | None) -> list[Subject]:
     """Return the subjects that are meant.
 
     Raises:
@@ -406,7 +406,7 @@ class WhyOnPhone:
             for item in provider.capabilities
         ]
         if targets:
-            return _named(list(self._of_targets(targets)), capability, app, protocol)
+            return _match(list(self._of_targets(targets)), capability, app, protocol)
         whole = Subject(
             application=read.application,
             package=app,
@@ -592,7 +592,7 @@ class WhyOnPhone:
             yield Gate("shim", OPEN, f"{application_id} offers it", application_id)
         yield self._current(shim, target)
         if not is_of_host:
-            yield _granted(agent, shim, route)
+            yield _grant_gate(agent, shim, route)
         limits = " ".join(limits for _, limits in reach_route.frontends)
         if interface.caller_permission is not None:
             yield from self._checked("shim-permission", APP_FUNCTIONS.id, application_id)
@@ -686,7 +686,7 @@ def _opens_screens(provider: Provider | None) -> bool:
     return interface is None or "activity" in interface.components
 
 
-def _granted(agent: AskingAgent, shim: InstalledShim, route: str) -> Gate:
+def _grant_gate(agent: AskingAgent, shim: InstalledShim, route: str) -> Gate:
     """Return whether a shim serves an agent's app."""
     status, place = shim.status, shim.application_id
     grants = [

@@ -114,11 +114,11 @@ def convert(source: str | PathLike[str] | Iterable[Provider], to: str) -> Conver
         for outcome, folder in written
     )
     return Conversion(
-        target, dialect, tuple(outcome for outcome, _ in written), artifacts, tuple(map(_named, failed))
+        target, dialect, tuple(outcome for outcome, _ in written), artifacts, tuple(map(_with_name, failed))
     )
 
 
-def _named(failure: FailedTranslation) -> FailedTranslation:
+def _with_name(failure: FailedTranslation) -> FailedTranslation:
     """Return a failure whose error names its provider."""
     error, source = failure.error, failure.source
     place = error.place or (str(source.source) if source.source is not None else None)

@@ -101,7 +101,7 @@ def read_function_call(
         if entry.written == read.name
     ]
     if len(places) != 1:
-        raise _unknown(read.name, name_table) if not places else _ambiguous(read.name)
+        raise _unknown_error(read.name, name_table) if not places else _ambiguous_error(read.name)
     ((provider, entry),) = places
     prefix = f"{entry.pointer.removesuffix('/id')}/input/properties/"
     originals = {
@@ -149,13 +149,13 @@ def _names_of(conversion: Conversion) -> _Names:
     )
 
 
-def _unknown(name: str, known: _Names) -> InputError:
+def _unknown_error(name: str, known: _Names) -> InputError:
     written = [entry.written for provider in known.providers for entry in provider.capabilities]
     label = name[:100]
     return InputError(f"unknown function {label!r}", place="/name", hint=suggest_name(label, written))
 
 
-def _ambiguous(name: str) -> InputError:
+def _ambiguous_error(name: str) -> InputError:
     message = f"several apps have the function {name!r}"
     return InputError(message, place="/name", hint="convert each app with a run of its own")
 

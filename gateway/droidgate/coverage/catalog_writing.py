@@ -188,7 +188,7 @@ def _lines_of(path: Path, header: Header) -> Iterator[tuple[dict[str, Any], byte
         if not (line.startswith(_MARK) or _MARK.startswith(line)):
             hint = "if a scan of yours wrote it, delete it to begin anew"
             raise InputError("it is not a log of a scan", place=printable(str(path)), hint=hint)
-        first = _parsed(line)
+        first = _parse_line(line)
         if first is None:
             return
         if first != header.as_json():
@@ -196,13 +196,13 @@ def _lines_of(path: Path, header: Header) -> Iterator[tuple[dict[str, Any], byte
             hint = f"scan with the same settings, or delete {path.name} to begin anew"
             raise UsageError(message, place=str(path), hint=hint)
         for line in stream:
-            head = _parsed(line)
+            head = _parse_line(line)
             if head is None or not isinstance(head.get("source"), str):
                 return
             yield head, line
 
 
-def _parsed(line: bytes) -> dict[str, Any] | None:
+def _parse_line(line: bytes) -> dict[str, Any] | None:
     if not line.endswith(b"\n"):
         return None
     with suppress(InputError):

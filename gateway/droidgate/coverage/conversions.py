@@ -160,7 +160,7 @@ class _Estimator:
 
     def _losses_of(self, findings: Iterable[Finding]) -> list[_Losses]:
         tally = _Tally.of(findings)
-        provider_level = _worst(tally.provider)
+        provider_level = _worst_level(tally.provider)
         losses: list[_Losses] = []
         for number, names in enumerate(self._reached):
             counts = tally.capabilities.get(number) or _no_findings()
@@ -169,7 +169,7 @@ class _Estimator:
                 counts = list(map(sum, zip(counts, *of_definitions, strict=True)))
             *counted, security = counts
             total = (*counted, security + tally.provider[-1])
-            losses.append((_worst(counts), provider_level, total))
+            losses.append((_worst_level(counts), provider_level, total))
         return losses
 
 
@@ -210,7 +210,7 @@ def _write(format_: Format, dialect: DialectTable, provider: Provider) -> Writin
     return format_.write(provider, dialect)
 
 
-def _worst(counts: Sequence[int]) -> str:
+def _worst_level(counts: Sequence[int]) -> str:
     costs = counts[: len(LEVELS) - 1]
     return LEVELS[max((number for number, count in enumerate(costs, 1) if count), default=0)]
 

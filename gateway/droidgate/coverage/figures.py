@@ -276,8 +276,8 @@ class Figures:
         scale = (*LEVELS, "unknown")
         return AgentReach(
             agent=agent.id,
-            apps=_four(apps),
-            capabilities=_four(by_reach.values()),
+            apps=_four_counts(apps),
+            capabilities=_four_counts(by_reach.values()),
             levels=tuple(Counted(name=item, count=levels[item]) for item in scale if item in levels),
             version_alone=version_alone,
             reasons=most_frequent(reasons)[:MOST_REASONS],
@@ -347,7 +347,7 @@ def _names_of(interface: Any) -> tuple[str, str | None, str | None]:
     return interface.id, interface.action_text, interface.permission_text
 
 
-def _four(counts: Iterable[int]) -> tuple[int, int, int, int]:
+def _four_counts(counts: Iterable[int]) -> tuple[int, int, int, int]:
     first, second, third, fourth = counts
     return first, second, third, fourth
 

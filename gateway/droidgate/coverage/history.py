@@ -201,7 +201,7 @@ class _Step:
             connection.execute(f"SET temp_directory = {quoted(folder)}")
             _join(connection, old, new)
             step._count_whole(connection)
-            for identity, before, after in _changed(connection):
+            for identity, before, after in _changed_apps(connection):
                 step._compare(identity, before, after)
         return step
 
@@ -371,16 +371,16 @@ def _folder_of_all(connection: Any, prefix: str) -> str:
     return "".join(f"{item}/" for item, _ in takewhile(lambda pair: pair[0] == pair[1], parts))
 
 
-def _changed(connection: Any) -> Iterator[tuple[str, list[Provider], list[Provider]]]:
+def _changed_apps(connection: Any) -> Iterator[tuple[str, list[Provider], list[Provider]]]:
     """Yield each app that declares otherwise with its providers, old and new."""
-    for identity, rows in groupby(_fetched(connection.execute(_CHANGED)), key=lambda row: row[0]):
+    for identity, rows in groupby(_fetch_rows(connection.execute(_CHANGED)), key=lambda row: row[0]):
         sides: tuple[list[Provider], list[Provider]] = ([], [])
         for _, side, declaration in rows:
             sides[side].append(read_part(Provider, declaration))
         yield identity, sides[_OLD], sides[_NEW]
 
 
-def _fetched(result: Any) -> Iterator[tuple[Any, ...]]:
+def _fetch_rows(result: Any) -> Iterator[tuple[Any, ...]]:
     while rows := result.fetchmany(_AT_ONCE):
         yield from rows
 

@@ -84,7 +84,7 @@ CREATE TABLE objected AS
 )
 
 
-def _counted() -> str:
+def _count_columns() -> str:
     columns = [name for name in _COLUMNS if name != "score"]
     return ", ".join(f"coalesce({name}, 0) AS {name}" for name in columns)
 
@@ -95,7 +95,7 @@ def prepare_quality(figures: Figures) -> None:
         figures.connection.execute(statement)
     figures.connection.execute(
         f"CREATE TABLE quality AS SELECT *, {_ROUNDED} AS score "
-        f"FROM (SELECT entry, {_counted()} FROM entry_sum e "
+        f"FROM (SELECT entry, {_count_columns()} FROM entry_sum e "
         "LEFT JOIN (SELECT * RENAME (capabilities AS described_capabilities) FROM described) d USING (entry) "
         "LEFT JOIN objected USING (entry))"
     )

@@ -136,7 +136,7 @@ class _Listing:
             if item.startswith(LIST_MARK):
                 self._add_list(item.removeprefix(LIST_MARK))
             else:
-                self._add(item, _called(item))
+                self._add(item, _catalog_name(item))
         self._inputs.items = [self._by_name[name] for name in sorted(self._by_name)]
         self._inputs.phones = list(dict.fromkeys(self._inputs.phones))
         self._name_catalogs()
@@ -163,7 +163,7 @@ class _Listing:
                 self._put(Item(printable(line), "refused", reason="a list in a list is not followed"))
                 continue
             try:
-                self._add(line, _called(line, below=common))
+                self._add(line, _catalog_name(line, below=common))
             except UnknownSchemeError as error:
                 self._put(Item(printable(without_password(line)), "refused", reason=error.message))
 
@@ -261,7 +261,7 @@ class _Listing:
         self._by_name[item.source] = item
 
 
-def _called(source: str, *, below: str = "") -> str:
+def _catalog_name(source: str, *, below: str = "") -> str:
     """Return how a path is called in a catalog."""
     if is_remote(source) or source.startswith(DEVICE_SCHEME):
         return source

@@ -140,7 +140,7 @@ def _kind_of(item: Item) -> str:
     return kinds.get(item.kind, item.kind)
 
 
-def _refused(item: Item, known: Container[str]) -> Scanned:
+def _refused_input(item: Item, known: Container[str]) -> Scanned:
     del known
     return Scanned.failed(item.source, "unreadable", item.reason or "it is refused")
 
@@ -210,12 +210,12 @@ def _scan_app(scanned: Scanned, apk: Apk, unit: str, known: Container[str]) -> S
         scanned.digest = scanned.unit = unit = _digest_of_parts(apk)
         if unit in known:
             return scanned.ended(KNOWN)
-    reading, findings = _checked(reading, lambda _: None)
+    reading, findings = _lint_reading(reading, lambda _: None)
     content = Unit(unit, reading, findings, version_name=apk.version_name)
     return scanned.ended("read", rows=rows_of_unit(content))
 
 
-def _checked(
+def _lint_reading(
     reading: Providers, content_of: Callable[[str], bytes | None]
 ) -> tuple[Providers, tuple[Finding, ...]]:
     """Return a reading with what the linters find in it; a crash of theirs is a problem of the reading."""
@@ -267,7 +267,7 @@ def _scan_descriptor(item: Item, known: Container[str]) -> Scanned:
         line = (problem.place or "").rpartition(":")[2]
         where = f"line {line}: " if line.isdecimal() else ""
         return scanned.ended("unreadable", f"{where}{problem.message}")
-    return scanned.ended("read", rows=rows_of_unit(Unit(digest, *_checked(reading, lambda _: data))))
+    return scanned.ended("read", rows=rows_of_unit(Unit(digest, *_lint_reading(reading, lambda _: data))))
 
 
 def _read_descriptor(data: bytes, ending: str = "", *, must_be_descriptor: bool) -> Providers | None:
@@ -289,11 +289,11 @@ def _read_descriptor(data: bytes, ending: str = "", *, must_be_descriptor: bool)
 
 def _scan_module(item: Item, known: Container[str]) -> Scanned:
     layout = ModuleLayout.from_json(item.layout)
-    digest, size = _digest_of(_contents_of(_opened(item, layout, {}), layout))
+    digest, size = _digest_of(_contents_of(_relative_module(item, layout, {}), layout))
     scanned = Scanned(item.source, "module", digest=digest, size=size, unit=digest)
     if digest in known:
         return scanned.ended(KNOWN)
-    reading = read_one_module(_opened(item, layout, {}), _OPTIONS)
+    reading = read_one_module(_relative_module(item, layout, {}), _OPTIONS)
     if not (reading.providers or reading.applications or reading.only_in_variants):
         others = (part for _, part in reading.other_variants)
         problems = (problem for part in (reading, *others) for problem in part.problems)
@@ -308,7 +308,7 @@ def _scan_module(item: Item, known: Container[str]) -> Scanned:
         except InputError:
             return None
 
-    return scanned.ended("read", rows=rows_of_unit(Unit(digest, *_checked(reading, content_of))))
+    return scanned.ended("read", rows=rows_of_unit(Unit(digest, *_lint_reading(reading, content_of))))
 
 
 def _scan_code(item: Item, known: Container[str]) -> Scanned:
@@ -322,10 +322,10 @@ def _scan_code(item: Item, known: Container[str]) -> Scanned:
         if reading.problems:
             return scanned.ended("unreadable", _reason_of(reading.problems[0]))
         return scanned.ended("no-descriptor", "no code that declares anything")
-    return scanned.ended("read", rows=rows_of_unit(Unit(digest, *_checked(reading, files.get))))
+    return scanned.ended("read", rows=rows_of_unit(Unit(digest, *_lint_reading(reading, files.get))))
 
 
-def _opened(item: Item, layout: ModuleLayout, read: dict[str, None]) -> Module:
+def _relative_module(item: Item, layout: ModuleLayout, read: dict[str, None]) -> Module:
     """Return a module whose files are written as paths relative to its folder."""
 
     def spell(path: str) -> str:
@@ -374,5 +374,5 @@ _SCANS: Final = {
     "descriptor": _scan_descriptor,
     "file": _scan_file,
     "remote": _scan_remote,
-    "refused": _refused,
+    "refused": _refused_input,
 }

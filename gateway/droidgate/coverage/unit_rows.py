@@ -338,7 +338,7 @@ class _UnitRows:
             instructions=provider.instructions,
             capabilities=len(provider.capabilities),
             digest=provider.content_digest(),
-            declaration=one_line_json(_stored(provider)),
+            declaration=one_line_json(_stored_json(provider)),
             place=self._place(provider.source),
             variants=self._variants[number],
         )
@@ -386,7 +386,7 @@ class _UnitRows:
             idempotent=effects.idempotent,
             open_world=effects.open_world,
             enabled=None if capability.state is None else capability.state.enabled,
-            access=canonical_json(_stored(capability.access)),
+            access=canonical_json(_stored_json(capability.access)),
             flags=canonical_json(capability.extensions.get(provider.protocol, {})),
             tool_bytes=size,
             token_estimate=None if size is None else estimate_tokens(size),
@@ -476,7 +476,7 @@ def _numbers_of(number: int, converted: ConvertedProvider) -> Iterator[tuple[int
         yield (number, conversion.capability, conversion.target, level, whole, *conversion.counts)
 
 
-def _stored(part: Frozen) -> Json:
+def _stored_json(part: Frozen) -> Json:
     """Return a model part as JSON values without what is default, where it was read, and its state."""
     stored: dict[str, Json] = {}
     for name, default in _defaults_of(type(part)):
@@ -497,7 +497,7 @@ def _defaults_of(model: type[Frozen]) -> tuple[tuple[str, Json], ...]:
 
 def _stored_value(value: Json) -> Json:
     if isinstance(value, Frozen):
-        return _stored(value)
+        return _stored_json(value)
     if isinstance(value, dict):
         return {name: _stored_value(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):

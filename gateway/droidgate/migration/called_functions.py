@@ -115,20 +115,20 @@ def _as_written(
             names.get(f"{at}/id", capability.id),
             replace(
                 function,
-                arguments=_renamed(capability.input, f"{at}/input", names),
-                results=_renamed(capability.output, f"{at}/output", names),
-                missing=(*_closed(capability), *function.missing, *_out_of_sight(function, source_set)),
+                arguments=_renamed_parameters(capability.input, f"{at}/input", names),
+                results=_renamed_parameters(capability.output, f"{at}/output", names),
+                missing=(*_lost_rules(capability), *function.missing, *_out_of_sight(function, source_set)),
             ),
         )
 
 
-def _renamed(type_: Type | None, pointer: str, names: Mapping[str, str]) -> dict[str, str]:
+def _renamed_parameters(type_: Type | None, pointer: str, names: Mapping[str, str]) -> dict[str, str]:
     declared = type_.properties if isinstance(type_, ObjectType) else {}
     pointers = {name: f"{pointer}/properties/{pointer_token(name)}" for name in declared}
     return {name: names[each] for name, each in pointers.items() if each in names}
 
 
-def _closed(capability: Capability) -> Iterator[str]:
+def _lost_rules(capability: Capability) -> Iterator[str]:
     """Yield the rules of a capability that its own protocol enforces, and a call by other code does not."""
     if not capability.access.enabled_by_default:
         yield "it is disabled until the app enables it"

@@ -741,7 +741,7 @@ def migrate(
     source_set = find_source_set(project, package)
     providers = providers_of(source)
     check_convertible(providers, " ".join(providers.sources) or None)
-    providers = replace(providers, providers=tuple(_joined(providers, target)))
+    providers = replace(providers, providers=tuple(_join_providers(providers, target)))
     conversion = convert(providers, to)
     plan = plan_migration(
         project, source_set, conversion.translations, target, dialect, language or source_set.language
@@ -750,7 +750,7 @@ def migrate(
     return Migration(providers, conversion, replace(plan, notes=notes))
 
 
-def _joined(providers: Iterable[Provider], target: Format) -> Iterable[Provider]:
+def _join_providers(providers: Iterable[Provider], target: Format) -> Iterable[Provider]:
     """Return the providers, in one those of one app that would get one component and differ in nothing else.
 
     Their capabilities are together in the new component; rules of access are not mixed.

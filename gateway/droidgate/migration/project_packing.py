@@ -126,7 +126,7 @@ class _Merged:
             data = source_set.files[name]
             keys = set(_keys_of(name, data, source_set.path_of(name)))
             if name.startswith(_VALUES):
-                data = _without(data, self._known, posixpath.dirname(name))
+                data = _without_known_values(data, self._known, posixpath.dirname(name))
                 self._put(
                     posixpath.join(posixpath.dirname(name), f"{prefix}_{posixpath.basename(name)}"), data
                 )
@@ -167,7 +167,7 @@ def _key_of(element: Element, folder: str) -> Key:
     return folder, kind, element.get("name", "")
 
 
-def _without(data: bytes, known: set[Key], folder: str) -> bytes:
+def _without_known_values(data: bytes, known: set[Key], folder: str) -> bytes:
     """Return a file of values without those that are known."""
     root = parse_xml(data, path=folder)
     for child in list(child_elements(root)):

@@ -446,7 +446,7 @@ class PhoneTools:
     ) -> CallSteps[ToolOutcome]:
         target, caller = called.target, called.phone.caller
         if caller is None:
-            return _failed("unavailable", "the phone is not there")
+            return _failure("unavailable", "the phone is not there")
         approver = ClientApprover(call)
         request = CallRequest(
             target.name,
@@ -721,7 +721,7 @@ def _notes(texts: Sequence[str]) -> tuple[Json, ...]:
     return tuple({"type": "text", "text": f"[Note from droidgate] {visible(text)}"} for text in notes)
 
 
-def _failed(token: str, message: str) -> ToolOutcome:
+def _failure(token: str, message: str) -> ToolOutcome:
     # The message may have texts of the app.
     return ToolOutcome(McpToolResult(failure=McpToolFailure(token, visible(message))))
 
@@ -730,15 +730,15 @@ def _failure_of(error: DroidgateError) -> ToolOutcome:
     """Return what a model reads of an error: its message without the hint, which may say how to approve."""
     if isinstance(error, CallError):
         # Every problem has the pointer of its argument.
-        return _failed(
+        return _failure(
             error.failure.token, "\n".join(problem.failure.text for problem in (error, *error.others))
         )
     if isinstance(error, DeviceError):
         message = f"{error.place}: {error.message}" if error.place else error.message
         if error.is_of_sent_call:
-            return _failed("interrupted", f"the app may have finished the call: {message}")
-        return _failed("unavailable", message)
-    return _failed("unavailable" if isinstance(error, UsageError) else "backend_failure", error.message)
+            return _failure("interrupted", f"the app may have finished the call: {message}")
+        return _failure("unavailable", message)
+    return _failure("unavailable" if isinstance(error, UsageError) else "backend_failure", error.message)
 
 
 def _log_hint(target: CallTarget, error: DroidgateError) -> None:

@@ -65,7 +65,7 @@ def write_tools(provider: Provider) -> tuple[list[dict[str, Mapping[str, Json]]]
             by_revision[MODERN][number]["outputSchema"] = by_revision[HANDSHAKE][number]["outputSchema"]
     label = f"{LABEL_START}{without_hidden(provider.package or '')[:MAX_NAME]}{LABEL_END}"
     return [
-        {revision: _shown(tools[number], label) for revision, tools in by_revision.items()}
+        {revision: _shown_document(tools[number], label) for revision, tools in by_revision.items()}
         for number in range(len(provider.capabilities))
     ], findings
 
@@ -106,8 +106,8 @@ def _words_of(identifier: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _shown(tool: Mapping[str, Any], label: str) -> dict[str, Json]:
-    entry = {name: value for name, value in _cleaned(tool).items() if name not in _NOT_SHOWN}
+def _shown_document(tool: Mapping[str, Any], label: str) -> dict[str, Json]:
+    entry = {name: value for name, value in _clean_schema(tool).items() if name not in _NOT_SHOWN}
     text = f"{label} {entry.get('description', '')}".rstrip()
     entry |= {"description": cut(text, MAX_DESCRIPTION), "inputSchema": short_input(entry["inputSchema"])}
     if "outputSchema" in entry:
@@ -115,7 +115,7 @@ def _shown(tool: Mapping[str, Any], label: str) -> dict[str, Json]:
     return entry
 
 
-def _cleaned(value: Any, *, by_name: bool = False) -> Any:
+def _clean_schema(value: Any, *, by_name: bool = False) -> Any:
     """Return a JSON Schema whose texts are safe to show; `by_name`: its members' names are data.
 
     An exact value, such as a constant, is left out if it has hidden characters. Calls are checked against the
@@ -124,13 +124,13 @@ def _cleaned(value: Any, *, by_name: bool = False) -> Any:
     if isinstance(value, str):
         return cut(without_hidden(value), MAX_DESCRIPTION)
     if isinstance(value, list):
-        return [_cleaned(item) for item in value]
+        return [_clean_schema(item) for item in value]
     if not isinstance(value, Mapping):
         return value
     cleaned: dict[str, Any] = {}
     for name, item in value.items():
         if by_name or name not in _EXACT:
-            cleaned[name] = _cleaned(item, by_name=not by_name and name in BY_NAME)
+            cleaned[name] = _clean_schema(item, by_name=not by_name and name in BY_NAME)
             if not by_name and name == "title" and isinstance(item, str):
                 cleaned[name] = cut(without_hidden(item), MAX_NAME)
         elif name == "pattern" and isinstance(item, str):

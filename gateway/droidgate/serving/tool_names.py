@@ -129,7 +129,7 @@ class ToolNames:
             added = added[: max(0, MAX_KEPT - len(before))]
             if added:
                 before.update(added)
-                replace_private(path, _written(stored_names))
+                replace_private(path, _encode_names(stored_names))
 
 
 def new_names(capabilities: Mapping[str, NamedCapability], taken: Mapping[str, str]) -> dict[str, str]:
@@ -171,7 +171,7 @@ def _without_names(names: Mapping[str, str], others: Mapping[str, str]) -> dict[
     return {digest: name for digest, name in names.items() if name.lower() not in used}
 
 
-def _written(namespaces: Mapping[str, Mapping[str, str]]) -> bytes:
+def _encode_names(namespaces: Mapping[str, Mapping[str, str]]) -> bytes:
     file = _NameFile.model_validate({"namespaces": namespaces})
     return f"{readable_json(file.model_dump())}\n".encode()
 

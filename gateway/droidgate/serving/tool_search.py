@@ -245,7 +245,7 @@ class SearchTools:
         schema = _input_schema(call.tool)
         problem = next(jsonschema.Draft202012Validator(schema).iter_errors(call.arguments), None)
         if problem is not None:
-            return _refused(f"/{'/'.join(map(str, problem.absolute_path))}: {problem.message}")
+            return _refused_outcome(f"/{'/'.join(map(str, problem.absolute_path))}: {problem.message}")
         arguments: Mapping[str, Any] = call.arguments
         if call.tool == "find_tools":
             tools = self._find(arguments["query"], arguments.get("limit", _USUALLY_FOUND))
@@ -254,14 +254,14 @@ class SearchTools:
         if call.tool == "describe_tool":
             tool = self._inner.snapshot().by_name.get(name)
             if tool is None:
-                return _refused(f"/name: unknown tool {name!r}\nhint: find its name with find_tools")
+                return _refused_outcome(f"/name: unknown tool {name!r}\nhint: find its name with find_tools")
             return ToolOutcome(McpToolResult(canonical_json(dict(tool.documents[MODERN]))))
         try:
             outcome = await self._inner.call(
                 replace(call, tool=name, arguments=arguments.get("arguments", {}))
             )
         except UnknownToolError as error:
-            return _refused(f"/name: {error}")
+            return _refused_outcome(f"/name: {error}")
         # call_tool declares no output, so the value is a text.
         text = text_of(outcome.result.value, outcome.declared)
         return replace(outcome, result=replace(outcome.result, value=text), declared=None)
@@ -436,7 +436,7 @@ def _tool(name: str) -> ServedTool:
     return ServedTool(name, {HANDSHAKE: document, MODERN: document})
 
 
-def _refused(message: str) -> ToolOutcome:
+def _refused_outcome(message: str) -> ToolOutcome:
     return ToolOutcome(McpToolResult(failure=McpToolFailure("invalid_argument", message)))
 
 

@@ -156,7 +156,7 @@ def prepare_shims(place: DeviceUser, request: InstallRequest, report: Report) ->
     if not names:
         hint = "name its apps: droidgate shim install --from adb:, or APKs that `droidgate shim build` made"
         raise DeviceError("no shim is installed", place=place.device.serial, hint=hint)
-    ready = [_installed(place, packages[name]) for name in names]
+    ready = [_installed_shim(place, packages[name]) for name in names]
     # The bare shim has nothing to set up but what the others need of it.
     return PreparedInstallation(tuple(item for item in ready if not item.facts.is_bare) or tuple(ready))
 
@@ -307,7 +307,7 @@ def _read_apk(path: Path) -> PreparedShim:
     return PreparedShim(read_shim_facts(data, name=str(path)), path.name, data)
 
 
-def _installed(place: DeviceUser, package: InstalledPackage) -> PreparedShim:
+def _installed_shim(place: DeviceUser, package: InstalledPackage) -> PreparedShim:
     facts = installed_facts(place, package)
     if facts is None:
         hint = f"remove it with `droidgate shim uninstall {package.name}`"

@@ -169,7 +169,7 @@ def _may_declare(code: SourceSet, formats: Sequence[Format]) -> bool:
     return any(
         reader.may_declare(_content_of(code, name, CodeReading()) or b"")
         for reader in readers
-        for _, name in _located((code,), reader, CodeReading())
+        for _, name in _files_of_languages((code,), reader, CodeReading())
     )
 
 
@@ -351,14 +351,14 @@ def read_code(reader: CodeReader, code: Code, context: ReadingContext) -> CodeRe
         InputError: the context is strict, and the format's reader refuses the files.
     """
     reading = CodeReading()
-    own = _located(code.own, reader, reading)
+    own = _files_of_languages(code.own, reader, reading)
     for source_set, name in own:
         data = _content_of(source_set, name, reading)
         if data is not None and reader.may_declare(data):
             reading.files_read.append(source_set.path_of(name))
     if not reading.files_read:
         return reading
-    types = _located(code.types, reader, reading)
+    types = _files_of_languages(code.types, reader, reading)
     files: list[SourceFile] = []
     remaining = MAX_CODE_BYTES
     for source_set, name in (*own, *types):
@@ -387,7 +387,7 @@ def _key_of(finding: Finding) -> tuple[object, ...]:
     return finding.code, finding.pointer, finding.message, finding.source
 
 
-def _located(
+def _files_of_languages(
     code: Sequence[SourceSet], reader: CodeReader, reading: CodeReading
 ) -> list[tuple[SourceSet, str]]:
     """Return the files of a format's languages, each with its folder."""
@@ -435,7 +435,7 @@ def join_code(
             findings += _differences(provider, declared[position])
             continue
         base = declared[position] if position is not None else _without_component(declared)
-        filled = _with_guidance(_filled(provider, base, application), declared)
+        filled = _with_guidance(_fill_provider(provider, base, application), declared)
         if position is None:
             joined.append(filled)
         else:
@@ -500,7 +500,7 @@ def _without_component(declared: Sequence[Provider]) -> Provider | None:
     return next((item for item in declared if not item.capabilities and item.component is None), None)
 
 
-def _filled(provider: Provider, base: Provider | None, application: Application) -> Provider:
+def _fill_provider(provider: Provider, base: Provider | None, application: Application) -> Provider:
     """Return a provider from source code with what the app's other files state about it."""
     changes: dict[str, object] = {"package": application.package}
     if provider.name is None:

@@ -98,7 +98,7 @@ class PhoneState:
         Raises:
             DeviceError: they took longer than that.
         """
-        with _locked(self._turn, seconds):
+        with _hold(self._turn, seconds):
             yield
 
     def snapshot(
@@ -204,7 +204,7 @@ class PhoneState:
             fresh: Ask the phone in any case.
             seconds: How long to wait for other calls.
         """
-        with _locked(self._facts, seconds):
+        with _hold(self._facts, seconds):
             cache_entry = self._apps.get(include_system)
             if cache_entry is None or fresh or self._clock() - cache_entry[0] >= APPS_SECONDS:
                 packages = tuple(read())
@@ -236,7 +236,7 @@ class PhoneState:
 
     def info(self, read: Callable[[], dict[str, str]], seconds: float) -> tuple[dict[str, str], bool]:
         """Return the facts of the device, and whether they were kept."""
-        with _locked(self._facts, seconds):
+        with _hold(self._facts, seconds):
             if self._info is not None and self._clock() - self._info[0] < INFO_SECONDS:
                 return self._info[1], True
             self._info = None
@@ -251,14 +251,14 @@ class PhoneState:
 
     def longest_side(self, read: Callable[[], int], seconds: float) -> int:
         """Return the longer side of the screen in pixels."""
-        with _locked(self._facts, seconds):
+        with _hold(self._facts, seconds):
             if self._side is None or self._clock() - self._side[0] >= INFO_SECONDS:
                 self._side = (self._clock(), read())
             return self._side[1]
 
 
 @contextlib.contextmanager
-def _locked(lock: threading.Lock, seconds: float) -> Iterator[None]:
+def _hold(lock: threading.Lock, seconds: float) -> Iterator[None]:
     if not lock.acquire(timeout=max(0.0, seconds)):
         raise DeviceError(f"other calls used the phone for {seconds:.0f} s", hint="try again")
     try:

@@ -135,7 +135,7 @@ def list_and_report(options: agent_options.AgentList) -> Report:
         DeviceError: the phone or the agent fails.
     """
     client = _client(options.serial, second=options.second)
-    components = tuple(_listed(client, item) for item in client.list_components())
+    components = tuple(_listed_component(client, item) for item in client.list_components())
     rows = [
         (item.protocol, item.component, "-" if item.tools is None else ", ".join(item.tools))
         for item in components
@@ -212,7 +212,7 @@ def _client(serial: str | None, *, second: bool) -> AgentClient:
     return AgentClient(place.device, SECOND_AGENT if second else FIRST_AGENT, user=place.user)
 
 
-def _listed(client: AgentClient, component: ToolComponent) -> ListedComponent:
+def _listed_component(client: AgentClient, component: ToolComponent) -> ListedComponent:
     tools = tool_names(client, component, seconds=_DISCOVERY_SECONDS)
     return ListedComponent(
         protocol=component.protocol,

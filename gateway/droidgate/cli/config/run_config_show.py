@@ -60,7 +60,7 @@ def show_configuration(_options: ConfigShow) -> Report:
     """
     configuration = find_configuration(with_lines=True)
     defaults = _defaults(get_command(build_app()))
-    settings = tuple(_effective(setting, configuration, defaults[setting.name]) for setting in SETTINGS)
+    settings = tuple(_setting(setting, configuration, defaults[setting.name]) for setting in SETTINGS)
     file = None if configuration.path is None else os.path.relpath(configuration.path)
     document = ConfigShowDocument(file=file, settings=settings)
     return Report(lambda: _page(document), lambda: document)
@@ -91,7 +91,7 @@ def _defaults(program: Any) -> dict[str, Any]:
     }
 
 
-def _effective(setting: Setting, configuration: ConfigurationFile, default: Any) -> EffectiveSetting:
+def _setting(setting: Setting, configuration: ConfigurationFile, default: Any) -> EffectiveSetting:
     raw_value: Any = default
     origin: Literal["default", "file", "environment"] = "default"
     line = None

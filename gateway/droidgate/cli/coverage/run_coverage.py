@@ -312,7 +312,7 @@ def _obstacles_of(agent: AgentFacts, reach: AgentReach) -> Iterator[tuple[int, s
         obstacle = obstacle_of(reason.name)
         if obstacle is not None:
             counts[obstacle] = counts.get(obstacle, 0) + reason.count
-    rest = _unreached(agent, reach)
+    rest = _count_unreached(agent, reach)
     ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     for obstacle, count in ordered[:_MOST_OBSTACLES]:
         rest -= count
@@ -321,7 +321,7 @@ def _obstacles_of(agent: AgentFacts, reach: AgentReach) -> Iterator[tuple[int, s
         yield rest, "other reasons, in --json --details"
 
 
-def _unreached(agent: AgentFacts, reach: AgentReach) -> int:
+def _count_unreached(agent: AgentFacts, reach: AgentReach) -> int:
     """Return how many capabilities an agent does not call, or does not reach by screens if it uses these."""
     counts = dict(zip(REACHES, reach.capabilities, strict=True))
     return counts["none"] + (0 if agent.uses_screens else counts["ui-only"])
@@ -350,7 +350,7 @@ def _fidelity(report: CoverageReport) -> list[Block]:
         return []
     unenforced = sum(cell.security for cell in report.fidelity if cell.target in dialects)
     rows = [
-        (protocol, *(_kept(report, by_target.get(target, ())) for target in dialects))
+        (protocol, *(_level_shares(report, by_target.get(target, ())) for target in dialects))
         for protocol, by_target in sums.items()
     ]
     return [
@@ -365,7 +365,7 @@ def _unenforced_line(count: int) -> str:
     return f"security: {count:,} {noun} an access rule that the target does not enforce"
 
 
-def _kept(report: CoverageReport, counts: Sequence[int]) -> str:
+def _level_shares(report: CoverageReport, counts: Sequence[int]) -> str:
     total = sum(counts)
     if not total:
         return "-"
@@ -397,7 +397,7 @@ def _matching(matching: MatchingSummary) -> list[Block]:
             one_line(item.name),
             _count(item.apps),
             _count(item.capabilities),
-            _listed(item.protocols),
+            _count_list(item.protocols),
         )
         for item in matching.largest[:_MOST_ROWS]
     ]
@@ -561,7 +561,7 @@ def _versions(app: ChangedApp) -> str:
     return " to ".join(dict.fromkeys(versions)) or "-"
 
 
-def _listed(counts: Iterable[Counted]) -> str:
+def _count_list(counts: Iterable[Counted]) -> str:
     return ", ".join(f"{count.count:,} {count.name}" for count in counts)
 
 

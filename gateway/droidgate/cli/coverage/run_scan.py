@@ -98,15 +98,15 @@ def scan_sources(options: Scan) -> int:
     report = Report(lambda: scan_page(result), lambda: _document(result), files={folder: status})
     report.print(options.form)
     if result.out_of_time:
-        raise _late(result, options)
+        raise _out_of_time_error(result, options)
     if result.catalog.rows["apps"] or result.outcomes.get("read"):
         return ExitCode.OK
     raise InputError(
-        "nothing could be read", place=printable(str(folder)), hint=_why(result, as_json=options.as_json)
+        "nothing could be read", place=printable(str(folder)), hint=_hint(result, as_json=options.as_json)
     )
 
 
-def _late(result: ScanResult, options: Scan) -> BudgetError:
+def _out_of_time_error(result: ScanResult, options: Scan) -> BudgetError:
     sources = amount(len(result.out_of_time), "source")
     message = f"the scan takes more than {options.run_deadline:g} seconds; not read: {sources}"
     hint = (
@@ -174,7 +174,7 @@ def _counted_otherwise(result: ScanResult) -> list[Block]:
     return [*lines, Line()] if lines else []
 
 
-def _why(result: ScanResult, *, as_json: bool) -> str:
+def _hint(result: ScanResult, *, as_json: bool) -> str:
     """Return how to find the reasons of a scan that could read nothing."""
     if result.outcomes.keys() <= {"no-descriptor"}:
         return "`droidgate formats` lists what is read"

@@ -334,7 +334,7 @@ def demonstrate(options: Demo) -> int:
         problems: list[str] = []
         try:
             with demonstration_phone(folder / "home") as phone:
-                show([Heading("1. Start a phone"), *_about(phone), Line()])
+                show([Heading("1. Start a phone"), *_phone_lines(phone), Line()])
                 demonstration = _Demonstration(folder, phone, options.details, problems)
                 demonstration.run()
         except DroidgateError as error:
@@ -344,7 +344,7 @@ def demonstrate(options: Demo) -> int:
         return _conclude(problems)
 
 
-def _about(phone: DemonstrationPhone) -> list[Line]:
+def _phone_lines(phone: DemonstrationPhone) -> list[Line]:
     reached = "adb's own program" if phone.adb is not None else "the phone's own adb server"
     return [
         Line(f"{phone.phone.serial}, Android {phone.phone.system.release.version}, reached by {reached}", 1)

@@ -71,7 +71,7 @@ def discovery_page(phone: PhoneReading) -> list[Block]:
         blocks += [
             Table(_COLUMNS, [_row(*item) for item in entries], _LONGEST, _DETAILS),
             Line(),
-            *_missing(entries, phone),
+            *_obstacle_blocks(entries, phone),
         ]
     else:
         blocks += [Line("no app declares anything in a protocol that is known"), Line()]
@@ -151,7 +151,7 @@ def _count(provider: Provider, callability: Callability) -> str:
     return f"{count} ({', '.join(notes)})" if notes else str(count)
 
 
-def _missing(
+def _obstacle_blocks(
     found: Iterable[tuple[InstalledApp, Provider, Callability]], phone: PhoneReading
 ) -> Iterator[Block]:
     """Yield what keeps capabilities from being called, each reason once with the apps that have it."""

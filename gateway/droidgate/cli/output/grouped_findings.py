@@ -224,7 +224,7 @@ def findings_table(
             group.level.value,
             str(len(group.findings)),
             group.code,
-            *([group.findings[0].rule or "-", group.place] if places else [_where(group)]),
+            *([group.findings[0].rule or "-", group.place] if places else [_group_place(group)]),
             _with_hint(group) if places else group.message,
         ]
         for group in groups
@@ -255,7 +255,7 @@ def _position(pointer: str, count: int) -> int:
     return int(tokens[2]) if is_capability and int(tokens[2]) < count else -1
 
 
-def _where(group: FindingGroup) -> str:
+def _group_place(group: FindingGroup) -> str:
     """Return the capability, or how many there are, and the common pointer below."""
     if not group.subjects:
         return one_line(group.prefix) or "/"

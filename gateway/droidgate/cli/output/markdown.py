@@ -38,7 +38,7 @@ def markdown_page(blocks: Iterable[Block]) -> str:
     page = list(blocks)
     output_lines: list[str] = []
     if page and isinstance(summary := page[-1], Line) and summary.text:
-        output_lines = [f"**{_shown(summary.text)}**", ""]
+        output_lines = [f"**{_safe_markdown(summary.text)}**", ""]
         page.pop()
     remaining = MOST_CHARACTERS
     lines = [line for block in page for line in _lines_of(block)]
@@ -54,17 +54,17 @@ def markdown_page(blocks: Iterable[Block]) -> str:
 
 def _lines_of(block: Block) -> Iterator[str]:
     if isinstance(block, Heading):
-        yield from ("", f"### {_shown(block.text)}", "")
+        yield from ("", f"### {_safe_markdown(block.text)}", "")
     elif isinstance(block, Line):
-        yield f"{'  ' * max(0, block.indent - 1)}- {_shown(block.text)}" if block.text else ""
+        yield f"{'  ' * max(0, block.indent - 1)}- {_safe_markdown(block.text)}" if block.text else ""
     else:
         yield ""
         for row in (block.columns, ["---"] * len(block.columns)):
             yield f"| {' | '.join(row)} |"
         for row in block.rows:
-            yield f"| {' | '.join(cell if cell == '-' else _shown(cell) for cell in row)} |"
+            yield f"| {' | '.join(cell if cell == '-' else _safe_markdown(cell) for cell in row)} |"
         yield ""
 
 
-def _shown(text: str) -> str:
+def _safe_markdown(text: str) -> str:
     return plain_markdown(visible(text))

@@ -318,10 +318,10 @@ def _plain_lines(block: Block) -> Iterable[str]:
         return [f"{'  ' * block.indent}{visible(block.text)}".rstrip()]
     rows = [[visible(cell) for cell in row] for row in (block.columns, *block.rows)]
     widths = [min(max(len(row[at]) for row in rows), _WIDEST_PADDING) for at in range(len(block.columns) - 1)]
-    return [_padded(row, widths) for row in rows]
+    return [_pad_row(row, widths) for row in rows]
 
 
-def _padded(row: Sequence[str], widths: Sequence[int]) -> str:
+def _pad_row(row: Sequence[str], widths: Sequence[int]) -> str:
     cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
     return "  " + "  ".join([*cells, row[-1]]).rstrip()
 

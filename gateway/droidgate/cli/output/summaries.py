@@ -62,9 +62,9 @@ def _shape_summary(type_: Type, depth: int) -> str:
     if isinstance(type_, RefType):
         return _PACKAGE.sub("", type_.name) or type_.name
     if isinstance(type_, AllOfType):
-        return _joined(type_.members, " & ", depth)
+        return _join_parts(type_.members, " & ", depth)
     if isinstance(type_, OneOfType):
-        return _joined(type_.alternatives, " | ", depth)
+        return _join_parts(type_.alternatives, " | ", depth)
     if isinstance(type_, OpaqueType):
         return type_.class_name or "opaque"
     if isinstance(type_, AnyType):
@@ -72,7 +72,7 @@ def _shape_summary(type_: Type, depth: int) -> str:
     return type_.kind
 
 
-def _joined(parts: Sequence[Type], word: str, depth: int) -> str:
+def _join_parts(parts: Sequence[Type], word: str, depth: int) -> str:
     if depth == 0:
         return "..."
     return f"({word.join(type_summary(part, depth - 1) for part in parts)})"

@@ -234,7 +234,7 @@ def remove_pins(options: PinsRemove) -> Report:
         WriteError: the file cannot be written.
     """
     store = PinStore()
-    _required(store.list(), options.patterns)
+    _required_records(store.list(), options.patterns)
     removed = [record for text in options.patterns for record in store.remove(NamePattern.parse(text))]
     return Report(
         lambda: [Line(one_line(f"removed: {record.package}/{record.capability}")) for record in removed],
@@ -250,10 +250,10 @@ def named_records(records: Iterable[PinRecord], patterns: Iterable[str]) -> list
 
 def _required_if_any(records: Sequence[PinRecord], patterns: Sequence[str] | None) -> list[PinRecord]:
     """Return the approvals that patterns name, none where there are none at all."""
-    return _required(records, patterns or ("*",)) if records else []
+    return _required_records(records, patterns or ("*",)) if records else []
 
 
-def _required(records: Sequence[PinRecord], patterns: Sequence[str]) -> list[PinRecord]:
+def _required_records(records: Sequence[PinRecord], patterns: Sequence[str]) -> list[PinRecord]:
     matches = named_records(records, patterns)
     if not records:
         raise UsageError(_NOTHING, hint=_APPROVE_ONE)

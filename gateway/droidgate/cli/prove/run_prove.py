@@ -63,7 +63,7 @@ def prove_and_report(options: Prove) -> Report:
     if existing and not options.force:
         hint = "choose another folder with -o, or overwrite with --force"
         raise WriteError("there is a file of that name already", place=str(existing[0]), hint=hint)
-    document = _merged(options.proofs or ()) if options.merge else _proved(options)
+    document = _merge_proofs(options.proofs or ()) if options.merge else _prove_phone(options)
     written = write_files(
         {
             files["json"]: json_text(json_value(document)).encode(),
@@ -82,7 +82,7 @@ def prove_and_report(options: Prove) -> Report:
     )
 
 
-def _proved(options: Prove) -> ProofDocument:
+def _prove_phone(options: Prove) -> ProofDocument:
     if options.proofs:
         raise UsageError("proofs are named without --merge", hint="add --merge to merge them")
     steps = chosen_steps(options.steps or ())
@@ -120,7 +120,7 @@ def _ask(what: str, question: str) -> Answer:
     return answers.get(sys.stdin.readline().strip().lower())
 
 
-def _merged(paths: Sequence[Path]) -> ProofDocument:
+def _merge_proofs(paths: Sequence[Path]) -> ProofDocument:
     if not paths:
         raise UsageError(
             "--merge has nothing to merge", hint="name the files, such as a/proof.json b/proof.json"

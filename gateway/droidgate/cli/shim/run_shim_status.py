@@ -197,11 +197,11 @@ def _status_blocks(status: Status) -> list[Block]:
     if status.routes or granted:
         asks = "the phone asks where a grant is missing" if status.asking else "it does not ask"
         blocks.append(Line(f"granted: {one_line(', '.join(granted)) or 'nobody'}; {asks}", 1))
-    blocks.append(Line(f"may: {_allowed(status.access)}; {amount(status.open, 'call')} open", 1))
+    blocks.append(Line(f"may: {_access_words(status.access)}; {amount(status.open, 'call')} open", 1))
     return blocks
 
 
-def _allowed(access: Access) -> str:
+def _access_words(access: Access) -> str:
     allowed = [words for name, words in _ACCESS.items() if getattr(access, name)]
     return ", ".join(allowed) or "nothing that Android has to allow"
 

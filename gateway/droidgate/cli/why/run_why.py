@@ -85,7 +85,7 @@ def _format_answer(answer: WhyAnswer) -> Iterator[Block]:
     because = "" if decisive is None else f": {one_line(decisive.fact)}"
     yield Line(f"{_sentence(answer)}{because}")
     yield Line()
-    rows = [(gate.state.value, gate.id, one_line(gate.fact), _where(gate)) for gate in answer.gates]
+    rows = [(gate.state.value, gate.id, one_line(gate.fact), _gate_place(gate)) for gate in answer.gates]
     yield Table(("STATE", "GATE", "FOUND", "WHERE"), rows, details=frozenset({"WHERE"}))
     yield Line()
     yield from _fixes([gate for gate in answer.gates if gate.state is not GateState.OPEN])
@@ -103,14 +103,14 @@ def _sentence(answer: WhyAnswer) -> str:
     return one_line(f"{answer.agent_title} {_VERDICTS[answer.verdict]} {verb} {name}{how}")
 
 
-def _where(gate: FoundGate) -> str:
+def _gate_place(gate: FoundGate) -> str:
     return one_line(gate.place or "-")
 
 
 def _fixes(gates: Sequence[FoundGate]) -> Iterator[Block]:
     """Yield how the gates of one answer are opened, and by whom; what is shut first."""
     shut_first = sorted(gates, key=lambda gate: gate.state is not GateState.SHUT)
-    yield from _opening(f"{gate.id}: fix ({gate.owner}): {gate.fix}" for gate in shut_first)
+    yield from _opening_blocks(f"{gate.id}: fix ({gate.owner}): {gate.fix}" for gate in shut_first)
 
 
 def _format_fixes(answers: Sequence[WhyAnswer]) -> Iterator[Block]:
@@ -127,14 +127,14 @@ def _format_fixes(answers: Sequence[WhyAnswer]) -> Iterator[Block]:
             where, fix = amount(len(packages), "app"), usual[gate_id].fix
             lines[gate_id] = [(where, fix, "")]
     owners = {gate.id: gate.owner for answer in answers if (gate := answer.decisive_gate) is not None}
-    yield from _opening(
+    yield from _opening_blocks(
         f"{gate_id}: {fact}; fix ({owners[gate_id]}): {fix}"
         for gate_id, fixes in lines.items()
         for fact, fix, _ in fixes
     )
 
 
-def _opening(lines: Iterable[str]) -> Iterator[Block]:
+def _opening_blocks(lines: Iterable[str]) -> Iterator[Block]:
     unique_lines = list(dict.fromkeys(map(one_line, lines)))
     if unique_lines:
         yield Heading("What opens the gates")

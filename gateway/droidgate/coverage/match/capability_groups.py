@@ -139,7 +139,7 @@ class Scorer:
         objects = dict(sense.objects)
         prepared = self._senses[sense] = PreparedSense(
             sense=sense,
-            near_actions=_near(sense.actions),
+            near_actions=_near_actions(sense.actions),
             objects=objects,
             norm=math.sqrt(sum([weight * weight for weight in objects.values()])),
         )
@@ -197,10 +197,10 @@ class Scorer:
 @lru_cache(maxsize=1 << 16)
 def actions_contradict(mine: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
     """Return whether two capabilities that do these actions, the foremost first, do different things."""
-    return _likeness(mine, theirs, _near(mine), _near(theirs)) == 0
+    return _likeness(mine, theirs, _near_actions(mine), _near_actions(theirs)) == 0
 
 
-def _near(actions: tuple[str, ...]) -> frozenset[str]:
+def _near_actions(actions: tuple[str, ...]) -> frozenset[str]:
     """Return the first action and those that differ from it only in the way of speaking."""
     return actions_alike().get(actions[0], _NOTHING) | {actions[0]} if actions else _NOTHING
 

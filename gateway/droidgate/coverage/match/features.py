@@ -211,7 +211,7 @@ class _Reading:
                 ends[first] = last
                 objects.append((first, object_))
                 self.phrase_objects.append(object_)
-        opening, self.begins_unknown = _opening(words, covered)
+        opening, self.begins_unknown = _find_opening(words, covered)
         self.opens = bool(opening)
         acting += opening
         verbs: list[tuple[int, str]] = []
@@ -256,7 +256,7 @@ class _Reading:
         ]
 
 
-def _opening(words: list[Word], covered: set[int]) -> tuple[list[tuple[int, str]], bool | None]:
+def _find_opening(words: list[Word], covered: set[int]) -> tuple[list[tuple[int, str]], bool | None]:
     """Return the stop word that says what is done, if a text begins with one, and whether it begins with a
     word that nobody knows; None where it has stop words alone.
     """

@@ -166,7 +166,7 @@ class Vocabulary:
     def phrases_of(self, words: list[Word]) -> Iterator[tuple[int, int, str | None, str | None]]:
         """Yield the phrases among words: positions of first and last word, the action, the object."""
         for position in [place for place, word in enumerate(words) if word.is_head]:
-            for following in _reachable(words, position):
+            for following in _phrase_ends(words, position):
                 pair = (words[position].stem, words[following].stem, words[following].is_short)
                 action, object_ = self._action_phrases.get(pair), self._object_phrases.get(pair)
                 if action or object_:
@@ -240,7 +240,7 @@ def _phrases(meanings: Iterable[Meaning]) -> Iterator[tuple[tuple[str, str, bool
             yield (stem_of(first), stem_of(last), len(last) <= _LONGEST_SHORT), meaning.id
 
 
-def _reachable(words: list[Word], position: int) -> Iterator[int]:
+def _phrase_ends(words: list[Word], position: int) -> Iterator[int]:
     """Yield the positions of the words that may end a phrase: the next one, the next one that says something,
     and a particle a little later, as in `turn the light on`.
     """

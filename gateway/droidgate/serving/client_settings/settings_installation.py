@@ -145,7 +145,7 @@ def install_client(
     path = _path(row, project)
     before = _read(path, project)
     http_input = row.http_input if url is not None or remove else None
-    original = _original(row, path, before, name, project)
+    original = _original_settings(row, path, before, name, project)
     after: str | None
     if remove and original is not None:
         after = original.text
@@ -206,13 +206,13 @@ def start_warnings(*, is_shared: bool) -> tuple[str, ...]:
 def _find(client: str) -> ClientRow:
     clients = load_clients()
     if client not in clients:
-        near = [repr(name) for name in _near(client, clients)]
+        near = [repr(name) for name in _near_clients(client, clients)]
         question = f"did you mean {' or '.join(near)}? " if near else ""
         raise UsageError(f"unknown client {client!r}", hint=f"{question}known: {', '.join(clients)}")
     return clients[client]
 
 
-def _near(client: str, clients: Mapping[str, ClientRow]) -> list[str]:
+def _near_clients(client: str, clients: Mapping[str, ClientRow]) -> list[str]:
     """Return the clients that a name was probably meant as: one word of it, or a misspelt one."""
     names = {row.id: row.id for row in clients.values()} | {row.title: row.id for row in clients.values()}
     letters = _letters(client)
@@ -279,14 +279,14 @@ def _environment() -> dict[str, str]:
 
 
 def _fill_entry(template: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _filled(value, values) for name, value in template.items()}
+    return {name: _fill_template(value, values) for name, value in template.items()}
 
 
-def _filled(template: Any, values: Mapping[str, Any]) -> Any:
+def _fill_template(template: Any, values: Mapping[str, Any]) -> Any:
     if isinstance(template, dict):
         return _fill_entry(template, values)
     if isinstance(template, list):
-        return [_filled(value, values) for value in template]
+        return [_fill_template(value, values) for value in template]
     if not isinstance(template, str):
         return template
     for name, value in values.items():
@@ -312,17 +312,17 @@ def _path(row: ClientRow, project: str | os.PathLike[str] | None) -> Path:
         start, _, rest = stated.partition("/")
         path = _FOLDERS[start]() / rest
         folder = None if row.folder_variable is None else os.environ.get(row.folder_variable)
-        return _present(Path(folder) / path.name if folder else path, row).resolve()
+        return _existing_file(Path(folder) / path.name if folder else path, row).resolve()
     if row.project_path is None:
         message = f"{row.title} has no settings of a project"
         raise UsageError(message, hint="leave --project out")
     if not Path(project).is_dir():
         raise UsageError("the project is not a folder", hint=f"make {project}, or name another one")
-    path = _present(Path(project) / row.project_path, row)
-    return _inside(path, project)
+    path = _existing_file(Path(project) / row.project_path, row)
+    return _check_inside(path, project)
 
 
-def _present(path: Path, row: ClientRow) -> Path:
+def _existing_file(path: Path, row: ClientRow) -> Path:
     """Return the file that is there, of all that the client reads in the same folder; else the usual one."""
     others = (path.with_name(name) for name in row.more_names)
     return next((candidate for candidate in (path, *others) if _is_there(candidate)), path)
@@ -338,7 +338,7 @@ def _is_there(path: Path) -> bool:
     return True
 
 
-def _inside(path: Path, project: str | os.PathLike[str]) -> Path:
+def _check_inside(path: Path, project: str | os.PathLike[str]) -> Path:
     try:
         return Path(check_inside(path, os.fspath(project), str(path)))
     except (OSError, ValueError) as error:
@@ -396,7 +396,7 @@ class _Original(NamedTuple):
     text: str | None
 
 
-def _original(
+def _original_settings(
     row: ClientRow, path: Path, text: str | None, name: str, project: str | os.PathLike[str] | None
 ) -> _Original | None:
     """Return the settings without the entry, None where more than the entry changed since it was added.
