@@ -151,7 +151,7 @@ def ask(
     def find(events: Sequence[AgentEvent]) -> AgentEvent | None:
         return next((event for event in events if is_end_of(event, call, component)), None)
 
-    events = client.wait(after, lambda found: find(found) is not None, seconds)
+    events = client.wait(after, lambda page: find(page) is not None, seconds)
     return LiveAnswer(find(events), events)
 
 

@@ -142,7 +142,7 @@ def refuse_unshowable(request: ApprovalRequest) -> Approval | None:
 
 def _visible_line(value: Json) -> str:
     """Return a JSON text in one line in which nothing is hidden, and no blanks are next to each other."""
-    return _BLANKS.sub(lambda found: json_escape(found[0]), visible_json(one_line_json(value)))
+    return _BLANKS.sub(lambda match: json_escape(match[0]), visible_json(one_line_json(value)))
 
 
 def _cut_strings(value: Json, longest: int, depth: int = 0) -> str:

@@ -78,10 +78,10 @@ class Phone:
         ends_at = time.monotonic() + SECONDS_TO_ASK
         shims = ShimRoute()
 
-        def asked(provider: Provider) -> Provider:
+        def with_tools(provider: Provider) -> Provider:
             return shims.ask_for_tools(provider, reading.facts, self.device, ends_at=ends_at) or provider
 
-        apps = (replace(app, providers=tuple(map(asked, app.providers))) for app in reading.apps)
+        apps = (replace(app, providers=tuple(map(with_tools, app.providers))) for app in reading.apps)
         return replace(reading, apps=tuple(apps))
 
     def call(  # noqa: PLR0913

@@ -153,7 +153,7 @@ class DeviceOutputError(DeviceError):
 def excerpt(text: str) -> str:
     """Return a short piece of a device's text in printable ASCII; the rest is shown by its code."""
     piece = text[:EXCERPT_CHARACTERS]
-    printable_piece = _NOT_PRINTABLE.sub(lambda found: found[0].encode("unicode-escape").decode(), piece)
+    printable_piece = _NOT_PRINTABLE.sub(lambda match: match[0].encode("unicode-escape").decode(), piece)
     return f"{printable_piece}..." if len(text) > EXCERPT_CHARACTERS else printable_piece
 
 

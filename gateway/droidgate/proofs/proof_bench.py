@@ -192,7 +192,7 @@ class OpenCall:
         def last(events: Sequence[AgentEvent]) -> AgentEvent | None:
             return next((item for item in events if is_end_of(item, self.call, self.component)), None)
 
-        events = self.client.wait(self.after, lambda found: last(found) is not None, SECONDS)
+        events = self.client.wait(self.after, lambda page: last(page) is not None, SECONDS)
         return LiveAnswer(last(events), events)
 
     def text(self) -> str:

@@ -145,7 +145,7 @@ def _install_shim(bench: Bench) -> Found:
     sources = tuple(f"adb:{place.device.serial}/{package}" for package in SAMPLES if package in there)
     if not sources:
         reasons = [bench.missing[package] for package in SAMPLES]
-        bench.missing[SHIM_PACKAGE] = max(reasons, key=lambda found: found.verdict)
+        bench.missing[SHIM_PACKAGE] = max(reasons, key=lambda outcome: outcome.verdict)
         return bench.missing[SHIM_PACKAGE]
     bench.missing[SHIM_PACKAGE] = Found("failed", "the shim could not be installed")
     bench.changes.will_install(SHIM_PACKAGE)

@@ -149,7 +149,7 @@ class ExtensionCall(UfoCall):
         try:
             matches = _matcher(text, resource_id)
             with self.state.turn(self.left):
-                return self._found(self.snapshot(), matches)
+                return self._matching_controls(self.snapshot(), matches)
         except DroidgateError as error:
             return failure(error_words(error))
 
@@ -171,7 +171,7 @@ class ExtensionCall(UfoCall):
                     with self.state.turn(self.left):
                         snapshot = self.snapshot(fresh=True)
                         if gone != any(map(matches, snapshot.controls)):
-                            return self._found(snapshot, matches)
+                            return self._matching_controls(snapshot, matches)
                 except InputError as error:
                     # A screen that moves has no dump, and may stop moving in time.
                     problem = f": {error_words(error)}"
@@ -247,7 +247,7 @@ class ExtensionCall(UfoCall):
         points = (start_x, start_y, end_x, end_y)
         return self.input(action, ["draganddrop", *map(str, (*points, duration))], points=points)
 
-    def _found(self, snapshot: ScreenSnapshot, matches: Callable[[Control], bool]) -> Json:
+    def _matching_controls(self, snapshot: ScreenSnapshot, matches: Callable[[Control], bool]) -> Json:
         """Return the controls of a screen that match, with ids that a client may use from then on."""
         screen = self.state.give_ids(snapshot)
         controls: list[Json] = [
