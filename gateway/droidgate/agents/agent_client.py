@@ -63,14 +63,14 @@ class AgentEvent:
         return self._text("component")
 
     def _text(self, name: str) -> str | None:
-        found = self.fields.get(name)
-        return found if isinstance(found, str) else None
+        value = self.fields.get(name)
+        return value if isinstance(value, str) else None
 
     @property
     def extras(self) -> Mapping[str, Mapping[str, Json]]:
         """Values by key, each with its `kind` and `value`."""
-        found = self.fields.get("extras")
-        values = found.items() if isinstance(found, dict) else ()
+        extras = self.fields.get("extras")
+        values = extras.items() if isinstance(extras, dict) else ()
         return {name: value for name, value in values if isinstance(value, dict)}
 
     def document(self) -> dict[str, Json]:
@@ -120,10 +120,10 @@ class AgentClient:
 
     def hello(self) -> int:
         """Return the API level of its phone, and be sure that it answers."""
-        found = self._ask("hello").get("sdk")
-        if not isinstance(found, int):
+        api_level = self._ask("hello").get("sdk")
+        if not isinstance(api_level, int):
             raise self._malformed("hello", "`sdk` is not a number")
-        return found
+        return api_level
 
     def list_components(self) -> list[ToolComponent]:
         """Return what it may see that offers tools."""
@@ -170,17 +170,17 @@ class AgentClient:
         Raises:
             DeviceError: the log has begun anew since then: Android ended the agent's process.
         """
-        found: list[AgentEvent] = []
+        events: list[AgentEvent] = []
         while True:
             answer = self._ask("log", {"after": after})
             page = [_event_of(item) for item in self._objects("log", "events", answer)]
-            found += page
+            events += page
             last = answer.get("last")
             if isinstance(last, int) and last < after:
                 message = f"the process of {self.application_id} ended, and its log with it"
                 raise DeviceError(message, hint="run the command again")
             if not page or page[-1].number == last:
-                return found
+                return events
             after = page[-1].number
 
     def last_event(self) -> int:
@@ -193,18 +193,18 @@ class AgentClient:
     ) -> list[AgentEvent]:
         """Return the events after the one of a number, once they are enough or the time is over."""
         end = time.monotonic() + seconds
-        found: list[AgentEvent] = []
+        events: list[AgentEvent] = []
         while True:
-            found += self.events(found[-1].number if found else after)
-            if is_enough(found) or time.monotonic() >= end:
-                return found
+            events += self.events(events[-1].number if events else after)
+            if is_enough(events) or time.monotonic() >= end:
+                return events
             time.sleep(_PAUSE_SECONDS)
 
     def _objects(self, method: str, name: str, answer: Mapping[str, Json]) -> list[dict[str, Json]]:
-        found = answer.get(name)
-        if not isinstance(found, list):
+        items = answer.get(name)
+        if not isinstance(items, list):
             raise self._malformed(method, f"`{name}` is not a list")
-        return [item for item in found if isinstance(item, dict)]
+        return [item for item in items if isinstance(item, dict)]
 
     def _ask(self, method: str, values: Mapping[str, Json] | None = None) -> dict[str, Json]:
         try:

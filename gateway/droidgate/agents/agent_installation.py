@@ -52,10 +52,10 @@ def uninstall_agents(place: DeviceUser) -> tuple[str, ...]:
         DeviceError: the phone fails, or refuses.
     """
     installed = place.packages()
-    found = tuple(item for item in AGENTS if item in installed)
-    for application_id in found:
+    application_ids = tuple(item for item in AGENTS if item in installed)
+    for application_id in application_ids:
         uninstall(place.device, application_id, user=place.user)
-    return found
+    return application_ids
 
 
 @contextmanager

@@ -77,15 +77,15 @@ _Document = Mapping[str, Json]
 _End = Literal["result", "error", "silence"]
 
 
-def _one(document: _Document, name: str) -> Json:
+def _first(document: _Document, name: str) -> Json:
     """Return the value of a property; Android lists every property as an array."""
-    found = document.get(name)
-    return found[0] if isinstance(found, list) and found else None
+    values = document.get(name)
+    return values[0] if isinstance(values, list) and values else None
 
 
 def _documents(document: _Document, name: str) -> list[_Document]:
-    found = document.get(name)
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+    documents = document.get(name)
+    return [item for item in documents if isinstance(item, dict)] if isinstance(documents, list) else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class _Function:
     @property
     def parameters(self) -> dict[str, _Document]:
         return {
-            str(_one(item, "name")): next(iter(_documents(item, "dataTypeMetadata")), {})
+            str(_first(item, "name")): next(iter(_documents(item, "dataTypeMetadata")), {})
             for item in _documents(self.static, "parameters")
         }
 
@@ -107,9 +107,9 @@ class _Function:
     def required(self) -> list[str]:
         """Names of arguments that a call has to have: required, and not nullable."""
         types = self.parameters
-        listed = (item for item in _documents(self.static, "parameters") if _one(item, "isRequired") is True)
-        names = [str(_one(item, "name")) for item in listed]
-        return [name for name in names if _one(types[name], "isNullable") is not True]
+        items = (item for item in _documents(self.static, "parameters") if _first(item, "isRequired") is True)
+        names = [str(_first(item, "name")) for item in items]
+        return [name for name in names if _first(types[name], "isNullable") is not True]
 
     @property
     def result_type(self) -> _Document | None:
@@ -120,10 +120,10 @@ class _Function:
     @property
     def is_open(self) -> bool:
         """Whether Android lets the shell call it, and the app has its code in a service."""
-        is_default = _one(self.static, "enabledByDefault") is not False
+        is_default = _first(self.static, "enabledByDefault") is not False
         is_enabled = self.state == _ENABLED or (self.state != _DISABLED and is_default)
-        is_for_all = _one(self.static, "accessLevel") not in ("self", "system")
-        return is_enabled and is_for_all and _one(self.static, "serviceName") != "@null"
+        is_for_all = _first(self.static, "accessLevel") not in ("self", "system")
+        return is_enabled and is_for_all and _first(self.static, "serviceName") != "@null"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +161,8 @@ class _Run:
             listed = parse_json(result.text, path="list-app-functions")
         except InputError:
             listed = None
-        found = listed.get(self._package) if isinstance(listed, dict) else None
-        for item in found if isinstance(found, list) else ():
+        functions = listed.get(self._package) if isinstance(listed, dict) else None
+        for item in functions if isinstance(functions, list) else ():
             parts = (
                 {name.partition("-")[0]: part for name, part in item.items()}
                 if isinstance(item, dict)
@@ -170,14 +170,14 @@ class _Run:
             )
             components = parts.get("AppFunctionComponentMetadataDocument")
             if isinstance(components, dict):
-                for named in _documents(components, "dataTypes"):
-                    types = _documents(named, "dataTypeMetadata")
-                    self._types.update({str(_one(named, "name")): kind for kind in types[:1]})
+                for data_type in _documents(components, "dataTypes"):
+                    types = _documents(data_type, "dataTypeMetadata")
+                    self._types.update({str(_first(data_type, "name")): kind for kind in types[:1]})
             static, runtime = parts.get("AppFunctionStaticMetadata"), parts.get("AppFunctionRuntimeMetadata")
             if isinstance(static, dict):
                 joined = next(iter(runtime.values()), None) if isinstance(runtime, dict) else None
-                state = _one(joined, "enabled") if isinstance(joined, dict) else None
-                name = _one(static, "functionId")
+                state = _first(joined, "enabled") if isinstance(joined, dict) else None
+                name = _first(static, "functionId")
                 if isinstance(name, str):
                     self.functions[name] = _Function(name, static, state)
 
@@ -234,15 +234,15 @@ class _Run:
         lost = next((item for item in answers if item.end == "silence" or item.died), None)
         if lost is not None:
             return self.unchecked(rule, lost.what)
-        taken = next((item for item in answers if item.end == "result"), None)
-        problem = "" if taken is None else f"{taken.function.id.rpartition('#')[2]} returns a result"
-        return self._check(rule, [taken] if taken else answers, problem)
+        result = next((item for item in answers if item.end == "result"), None)
+        problem = "" if result is None else f"{result.function.id.rpartition('#')[2]} returns a result"
+        return self._check(rule, [result] if result else answers, problem)
 
     def _missing(self, usable: Sequence[_Function]) -> Check:
-        found = next((item for item in usable if item.required), None)
-        if found is None:
+        function = next((item for item in usable if item.required), None)
+        if function is None:
             return self.unchecked(MISSING, "no function has a required parameter", applies=False)
-        return self._refusal(MISSING, [self.call(found, {})])
+        return self._refusal(MISSING, [self.call(function, {})])
 
     def _typed(self, usable: Sequence[_Function]) -> Check:
         answers: dict[int, _Answer] = {}
@@ -251,7 +251,7 @@ class _Run:
                 name: _sample(function.parameters[name]) for name in function.required
             }
             for name, declared in function.parameters.items():
-                kind = _one(declared, "type")
+                kind = _first(declared, "type")
                 if isinstance(kind, int) and kind in _SAMPLES and kind not in answers:
                     # No declared type but the numbers takes a number, and none but string takes a text.
                     wrong: Json = "droidgate" if kind in (_DOUBLE, _FLOAT, _LONG, _INT, _BOOLEAN) else 17
@@ -266,13 +266,13 @@ class _Run:
             yield self.unchecked(UNDECLARED, NOT_ALLOWED)
             yield self.unchecked(RESULT, NOT_ALLOWED)
             return
-        made = [self.call(self.functions[name], arguments) for name, arguments in calls.items()]
+        answers = [self.call(self.functions[name], arguments) for name, arguments in calls.items()]
         name, arguments = next(iter(calls.items()))
         extra = self.call(self.functions[name], {**arguments, _UNKNOWN_ARGUMENT: "droidgate"})
         yield self._check(UNDECLARED, [extra], extra.what if extra.end == "silence" or extra.died else "")
-        results = [item for item in made if item.end == "result"]
+        results = [item for item in answers if item.end == "result"]
         if not results:
-            yield self.unchecked(RESULT, f"no result: {made[0].what}")
+            yield self.unchecked(RESULT, f"no result: {answers[0].what}")
             return
         typed = [item for item in results if item.function.result_type is not None]
         if not typed:
@@ -294,8 +294,8 @@ class _Run:
         else:
             return self.unchecked(OPEN, NOT_ALLOWED)
         with ThreadPoolExecutor(2) as pool:
-            made = [pool.submit(self.call, function, arguments) for _ in range(2)]
-        answers = [item.result() for item in made]
+            futures = [pool.submit(self.call, function, arguments) for _ in range(2)]
+        answers = [item.result() for item in futures]
         silent = next((item for item in answers if item.end == "silence"), None)
         return self._check(OPEN, answers, "" if silent is None else silent.what)
 
@@ -309,11 +309,11 @@ class _Run:
 
     def _property_problem(self, values: Json, declared: _Document, name: str, depth: int) -> str:
         """Return why a property of a document is not of its type."""
-        kind = _one(declared, "type")
+        kind = _first(declared, "type")
         if kind in (_UNIT, _PARCELABLE):
             return f"{name} is declared as nothing that is printed" if values else ""
         if not isinstance(values, list):
-            return "" if _one(declared, "isNullable") is True else f"{name} is missing"
+            return "" if _first(declared, "isNullable") is True else f"{name} is missing"
         if kind == _ARRAY:
             item = next(iter(_documents(declared, "itemType")), {})
             return next(filter(None, (self._value_problem(value, item, name, depth) for value in values)), "")
@@ -322,9 +322,9 @@ class _Run:
         return self._value_problem(values[0], declared, name, depth)
 
     def _value_problem(self, value: Json, declared: _Document, name: str, depth: int) -> str:
-        kind = _one(declared, "type")
+        kind = _first(declared, "type")
         if kind == _REFERENCE and depth < _DEEPEST:
-            target = self._types.get(str(_one(declared, "dataTypeReference")))
+            target = self._types.get(str(_first(declared, "dataTypeReference")))
             return "" if target is None else self._value_problem(value, target, name, depth + 1)
         words, types = _VALUES.get(kind, ("", ())) if isinstance(kind, int) else ("", ())
         if types and (not isinstance(value, types) or isinstance(value, bool) != (kind == _BOOLEAN)):
@@ -334,14 +334,14 @@ class _Run:
             return f"{name} is {json.dumps(value)[:100]}, which is not among the declared values"
         if kind != _OBJECT or not isinstance(value, dict) or depth >= _DEEPEST:
             return ""
-        properties = {str(_one(item, "name")): item for item in _documents(declared, "properties")}
+        properties = {str(_first(item, "name")): item for item in _documents(declared, "properties")}
         for key in value:
             if key not in properties:
                 return f'{name} has the property "{key}", which is not declared'
         required = declared.get("required")
         for key in required if isinstance(required, list) else ():
             types_of = _documents(properties.get(str(key), {}), "dataTypeMetadata")
-            if str(key) not in value and types_of and _one(types_of[0], "isNullable") is not True:
+            if str(key) not in value and types_of and _first(types_of[0], "isNullable") is not True:
                 return f'{name} has no property "{key}"'
         problems = (
             self._property_problem(values, kinds[0], f"{name}/{key}", depth + 1)
@@ -365,7 +365,7 @@ def _end_of(printed: str, exit_status: int) -> _End:
 
 def _sample(declared: _Document) -> Json:
     allowed = declared.get("enumValues")
-    kind = _one(declared, "type")
+    kind = _first(declared, "type")
     if isinstance(allowed, list) and allowed:
         return allowed[0] if kind == _STRING else int(str(allowed[0]))
     return _SAMPLES.get(kind, "droidgate") if isinstance(kind, int) else "droidgate"
@@ -416,4 +416,4 @@ def check_functions(
     for name in calls:
         if name not in run.functions and name not in declared:
             raise UsageError(f'unknown function "{name}" of {package}', hint=suggest_name(name, listed))
-    yield from run.checks({name: given for name, given in calls.items() if name in run.functions})
+    yield from run.checks({name: arguments for name, arguments in calls.items() if name in run.functions})

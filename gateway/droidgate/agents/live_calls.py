@@ -151,7 +151,7 @@ def ask(
     def find(events: Sequence[AgentEvent]) -> AgentEvent | None:
         return next((event for event in events if is_end_of(event, call, component)), None)
 
-    events = client.wait(after, lambda found: find(found) is not None, seconds)
+    events = client.wait(after, lambda page: find(page) is not None, seconds)
     return LiveAnswer(find(events), events)
 
 
@@ -212,10 +212,10 @@ def answer_texts(answer: LiveAnswer) -> tuple[str, ...]:
 
 def _object_of(text: str) -> dict[str, Json] | None:
     try:
-        found = parse_json(text, path="answer")
+        value = parse_json(text, path="answer")
     except InputError:
         return None
-    return found if isinstance(found, dict) else None
+    return value if isinstance(value, dict) else None
 
 
 def tool_names(client: AgentClient, component: ToolComponent, *, seconds: float) -> list[str] | None:
@@ -251,12 +251,12 @@ def reported_tools(answer: LiveAnswer) -> list[str] | None:
 
 def children_of(node: Mapping[str, Json], name: str) -> list[Mapping[str, Json]]:
     """Return the elements of a name in an element of `ToolComponent.xml`."""
-    found = node.get("children")
-    items = found if isinstance(found, list) else []
+    children = node.get("children")
+    items = children if isinstance(children, list) else []
     return [item for item in items if isinstance(item, dict) and item.get("name") == name]
 
 
 def attributes_of(node: Mapping[str, Json]) -> Mapping[str, str]:
     """Return an element's attributes."""
-    found = node.get("attributes")
-    return {name: str(value) for name, value in found.items()} if isinstance(found, dict) else {}
+    attributes = node.get("attributes")
+    return {name: str(value) for name, value in attributes.items()} if isinstance(attributes, dict) else {}

@@ -100,9 +100,9 @@ def check_activity(
     def check(rule: LintRule, sent: str, answer: LiveAnswer, problem: str | None) -> Check:
         return _check(rule, component, "activity", sent, answer, problem)
 
-    made = [call(*each) for each in _refused_calls(names)]
-    silent = next(((sent, answer) for sent, answer in made if not answer.is_answer), None)
-    sent, answer = silent or made[0]
+    exchanges = [call(*each) for each in _refused_calls(names)]
+    silent = next(((sent, answer) for sent, answer in exchanges if not answer.is_answer), None)
+    sent, answer = silent or exchanges[0]
     yield check(ENDS, sent, answer, _unanswered(answer, seconds) if silent else None)
     for name, arguments in calls.items():
         sent, answer = call(name, json.dumps(arguments))
@@ -128,8 +128,8 @@ def _result_problem(answer: LiveAnswer) -> str | None:
     event = answer.event
     if event is None or event.fields.get("code") != _RESULT_OK:
         return "the result is not RESULT_OK"
-    found = event.extras.get("result")
-    return None if found is not None and found.get("kind") == "string" else "the extra result is not a text"
+    result = event.extras.get("result")
+    return None if result is not None and result.get("kind") == "string" else "the extra result is not a text"
 
 
 def check_receiver(

@@ -158,15 +158,15 @@ def check_service(
 
 def _declared_by(component: ToolComponent) -> dict[str, _Declared]:
     root = next(iter(component.xml.values()), {})
-    found: dict[str, _Declared] = {}
+    capabilities: dict[str, _Declared] = {}
     for item in children_of(root, "capability"):
         inputs, outputs = _parameters_in(item, "input"), _parameters_in(item, "output")
-        found[attributes_of(item).get("id", "")] = _Declared(
+        capabilities[attributes_of(item).get("id", "")] = _Declared(
             {each.get("name", ""): each.get("type", "") for each in inputs},
             tuple(each.get("name", "") for each in inputs if each.get("required") == "true"),
             {each.get("name", ""): each.get("type", "") for each in outputs},
         )
-    return found
+    return capabilities
 
 
 def _parameters_in(capability: Mapping[str, Json], part: str) -> list[Mapping[str, str]]:
@@ -266,11 +266,11 @@ class _Run:
             if event.kind in ("callback", "refused") and any(event.call == item.call for item in mine):
                 ends.add(event.call)
             elif event.kind == "message" and self._is_ours(event):
-                found = read_response(event).inner.get("id")
-                if not isinstance(found, str):
+                request_id = read_response(event).inner.get("id")
+                if not isinstance(request_id, str):
                     ends.add(event.number)
-                elif found not in earlier:
-                    ends.add(found)
+                elif request_id not in earlier:
+                    ends.add(request_id)
         return len(ends) >= len(mine)
 
     def _is_ours(self, event: AgentEvent) -> bool:
@@ -299,8 +299,8 @@ class _Run:
             return next((item for item in self._asked if item.call == event.call), None)
         if self._transport != "bind" or not self._is_ours(event):
             return None
-        found = answer.inner.get("id")
-        same = [item for item in self._asked if item.request_id == found and item.client is client]
+        request_id = answer.inner.get("id")
+        same = [item for item in self._asked if item.request_id == request_id and item.client is client]
         waiting = [item for item in mine if not item.answers]
         return next(iter((*same, *waiting, *reversed(mine))), None)
 
@@ -331,23 +331,23 @@ class _Run:
         return self._passed(rule, *asked)
 
     def _missing(self) -> Check:
-        found = next((name for name, item in self._declared.items() if item.required), None)
-        if found is None:
+        capability = next((name for name, item in self._declared.items() if item.required), None)
+        if capability is None:
             return self._not_applicable(MISSING, "no capability has a required parameter")
-        return self._refusal(MISSING, self._exchange(self._request(found, {})))
+        return self._refusal(MISSING, self._exchange(self._request(capability, {})))
 
     def _typed(self) -> Check:
-        asked: list[_Asked] = []
+        requests: list[_Asked] = []
         for name, item in self._declared.items():
             typed = next((each for each, kind in item.parameters.items() if kind in _JSON_TYPES), None)
-            if typed is not None and len(asked) < len(_JSON_TYPES):
+            if typed is not None and len(requests) < len(_JSON_TYPES):
                 # No declared type but object takes an object, and none but number takes a number.
                 wrong: Json = 17 if item.parameters[typed] in ("array", "object") else {"not": "this"}
                 rest = {each: _SAMPLES.get(item.parameters[each], "droidgate") for each in item.required}
-                asked += self._exchange(self._request(name, {**rest, typed: wrong}))
-        if not asked:
+                requests += self._exchange(self._request(name, {**rest, typed: wrong}))
+        if not requests:
             return self._not_applicable(TYPED, "no parameter has a type that Mobile-MCP's agents know")
-        return self._refusal(TYPED, asked)
+        return self._refusal(TYPED, requests)
 
     def _allowed(self) -> Iterator[Check]:
         """Yield the checks that need a call which the app carries out."""
@@ -359,8 +359,8 @@ class _Run:
         yield self._refusal(
             CHECKED_VERSION, self._exchange(self._request(name, arguments, version=_OTHER_VERSION))
         )
-        asked = [self._exchange(self._request(*call))[0] for call in self._calls.items()]
-        yield self._outputs(asked)
+        requests = [self._exchange(self._request(*call))[0] for call in self._calls.items()]
+        yield self._outputs(requests)
 
     def _outputs(self, asked: Sequence[_Asked]) -> Check:
         successes = 0
@@ -386,8 +386,8 @@ class _Run:
         return f"the app refuses {item.capability}" + (f": {message}" if message else "")
 
     def _open(self) -> Check:
-        asked = self._exchange(self._request(UNKNOWN_NAME, {}), self._request(UNKNOWN_NAME, {}))
-        return self._own_answers(OPEN, asked)
+        requests = self._exchange(self._request(UNKNOWN_NAME, {}), self._request(UNKNOWN_NAME, {}))
+        return self._own_answers(OPEN, requests)
 
     def _two_agents(self) -> Check:
         shared = str(uuid.uuid4())
@@ -406,10 +406,10 @@ class _Run:
         looked_at = [item for item in self._asked if item.answers]
         for item in looked_at:
             for answer in (each for each in item.answers if not each.is_cut):
-                found = problem(answer, item, self._declared)
-                if found is not None:
+                reason = problem(answer, item, self._declared)
+                if reason is not None:
                     return Check(
-                        rule, self._component, self._transport, "failed", found, (item.text,), (answer.text,)
+                        rule, self._component, self._transport, "failed", reason, (item.text,), (answer.text,)
                     )
         return self._passed(rule)
 
@@ -459,12 +459,12 @@ def _capability_problem(
     answer: ReceivedResponse, asked: _Asked, declared: Mapping[str, _Declared]
 ) -> str | None:
     inner = answer.inner
-    named = inner.get("capability")
-    found = named.get("id") if isinstance(named, dict) else None
+    capability = inner.get("capability")
+    capability_id = capability.get("id") if isinstance(capability, dict) else None
     # Of what is not a capability of the tool there is no id.
-    if not inner or asked.capability not in declared or found == asked.capability:
+    if not inner or asked.capability not in declared or capability_id == asked.capability:
         return None
-    return f"the capability's id is {found!r}, not {asked.capability!r}"
+    return f"the capability's id is {capability_id!r}, not {asked.capability!r}"
 
 
 def _status_problem(answer: ReceivedResponse, asked: _Asked, declared: Mapping[str, _Declared]) -> str | None:

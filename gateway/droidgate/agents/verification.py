@@ -92,17 +92,17 @@ def verify_files(source: str, reason: str) -> Verification:
         UsageError: it declares nothing of a protocol whose apps can be verified.
     """
     report = lint(source, formats=_LIVE_RULES)
-    found = _formats_of(report)
-    if not found:
+    formats = _formats_of(report)
+    if not formats:
         message = f"{source} declares no tools of Mobile-MCP, mMCP or AppFunctions"
         hint = "tools that an app reports only while it runs are checked on a phone"
         raise UsageError(message, hint=hint)
     unchecked = (
         Check(rule, source, "not called", "not-checked", reason)
-        for name in found
+        for name in formats
         for rule in _LIVE_RULES[name]
     )
-    return Verification(source, _errors_of(report), (*_declared(source, report, found), *unchecked))
+    return Verification(source, _errors_of(report), (*_file_checks(source, report, formats), *unchecked))
 
 
 def verify(
@@ -127,26 +127,26 @@ def verify(
     components = [item for item in agents[0].list_components() if item.package == package]
     source = f"adb:{device.serial}/{package}"
     report = lint(source, formats=_LIVE_RULES)
-    found = _formats_of(report)
-    if not components and APP_FUNCTIONS not in found:
+    formats = _formats_of(report)
+    if not components and APP_FUNCTIONS not in formats:
         message = f"the agent sees no tools of {package}"
         hint = "be sure that it is installed and exports a component of Mobile-MCP, mMCP or AppFunctions"
         raise UsageError(message, hint=hint)
     _open(place, package)
-    functions = _declared_functions(place, package) if APP_FUNCTIONS in found else {}
+    functions = _declared_functions(place, package) if APP_FUNCTIONS in formats else {}
     # A name that nothing has is an error of the first component, or of the functions where they are alone.
     of_functions = {name: item for name, item in request.calls.items() if name in functions or not components}
     of_components = {name: item for name, item in request.calls.items() if name not in of_functions}
-    checks = list(_declared(package, report, found))
+    checks = list(_file_checks(package, report, formats))
     try:
         for component in components:
-            asked = replace(request, calls=of_components)
-            checks += _check(agents, component, asked, lambda: _open(place, package))
+            component_request = replace(request, calls=of_components)
+            checks += _check(agents, component, component_request, lambda: _open(place, package))
     finally:
         for client in agents:
             for component in components:
                 client.unbind(component.component)
-    if APP_FUNCTIONS in found:
+    if APP_FUNCTIONS in formats:
         checks += _functions(place, replace(request, calls=of_functions), functions)
     return Verification(package, _errors_of(report), tuple(checks))
 
@@ -166,7 +166,7 @@ def _errors_of(report: LintReport) -> tuple[Finding, ...]:
     return tuple(item for item in report.findings if item.level is Level.ERROR)
 
 
-def _declared(source: str, report: LintReport, formats: Iterable[str]) -> Iterator[Check]:
+def _file_checks(source: str, report: LintReport, formats: Iterable[str]) -> Iterator[Check]:
     """Yield each rule of the files that is broken, and what the others are."""
     errors = _errors_of(report)
     for item in errors:

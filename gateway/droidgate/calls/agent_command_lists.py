@@ -64,7 +64,7 @@ def run_commands(
             value = call(command)
         except DroidgateError as error:
             has_failed = True
-            yield AgentCommandResult.of_failure(command, _explained(error))
+            yield AgentCommandResult.of_failure(command, _message_of(error))
         else:
             yield AgentCommandResult.of_value(command, value)
 
@@ -96,6 +96,6 @@ def _values(text: str, place: str) -> Iterator[tuple[Json, str]]:
         yield parse_json(text, path=place), place
 
 
-def _explained(error: DroidgateError) -> str:
+def _message_of(error: DroidgateError) -> str:
     where = f"{error.place}: " if error.place else ""
     return f"{where}{error.message}"

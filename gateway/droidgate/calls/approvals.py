@@ -118,12 +118,12 @@ def shown_arguments(arguments: Mapping[str, Json]) -> ShownArguments:
     lines: list[str] = []
     is_cut = False
     for name, value in arguments.items():
-        shown_name = name if _PLAIN_NAME.fullmatch(name) else _shown(name)
+        shown_name = name if _PLAIN_NAME.fullmatch(name) else _visible_line(name)
         if len(name) > _LONGEST_NAME:
-            shown_name = f"{_shown(name[:_LONGEST_NAME])}... (a name of {len(name):,} characters)"
+            shown_name = f"{_visible_line(name[:_LONGEST_NAME])}... (a name of {len(name):,} characters)"
         text = _cut_strings(value, longest)
         length = len(value if isinstance(value, str) else one_line_json(value))
-        is_whole = text == _shown(value)
+        is_whole = text == _visible_line(value)
         if len(text) > most and not isinstance(value, str):
             text, is_whole = f"{text[:most]}...", False
         lines.append(f"{shown_name} ({length:,}): {text}{'' if is_whole else ' (cut)'}")
@@ -140,17 +140,17 @@ def refuse_unshowable(request: ApprovalRequest) -> Approval | None:
     return Approval(allowed=False, message=message)
 
 
-def _shown(value: Json) -> str:
+def _visible_line(value: Json) -> str:
     """Return a JSON text in one line in which nothing is hidden, and no blanks are next to each other."""
-    return _BLANKS.sub(lambda found: json_escape(found[0]), visible_json(one_line_json(value)))
+    return _BLANKS.sub(lambda match: json_escape(match[0]), visible_json(one_line_json(value)))
 
 
 def _cut_strings(value: Json, longest: int, depth: int = 0) -> str:
     """Return the text of a value in which each long string is cut by itself; dots behind its quote say so."""
     if depth > _DEEPEST:
-        return _shown(value)
+        return _visible_line(value)
     if isinstance(value, str):
-        return _shown(value) if len(value) <= longest else f"{_shown(value[:longest])}..."
+        return _visible_line(value) if len(value) <= longest else f"{_visible_line(value[:longest])}..."
     if isinstance(value, dict):
         members = (
             f"{_cut_strings(name, longest)}:{_cut_strings(item, longest, depth + 1)}"
@@ -159,4 +159,4 @@ def _cut_strings(value: Json, longest: int, depth: int = 0) -> str:
         return f"{{{','.join(members)}}}"
     if isinstance(value, list | tuple):
         return f"[{','.join(_cut_strings(item, longest, depth + 1) for item in value)}]"
-    return _shown(value)
+    return _visible_line(value)

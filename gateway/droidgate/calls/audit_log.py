@@ -209,14 +209,14 @@ class AuditLog:
             Entry(
                 "start",
                 {
-                    **{name: _bounded(getattr(subject, name)) for name in _SUBJECT_TEXTS},
+                    **{name: _cut_name(getattr(subject, name)) for name in _SUBJECT_TEXTS},
                     "call": call,
                     "user": subject.user,
                     "effect": subject.effect.value,
                     "pin": pin,
                     "arguments": self.argument_digest(call, arguments),
                     "decision": decision.kind,
-                    "rule": _bounded(decision.rule),
+                    "rule": _cut_name(decision.rule),
                     **traced,
                 },
             ),
@@ -232,7 +232,7 @@ class AuditLog:
             result: `ok` or a failure token.
             duration_ms: Elapsed time in milliseconds.
         """
-        facts = {"call": call.id, "route": route, "result": _bounded(result), "duration_ms": duration_ms}
+        facts = {"call": call.id, "route": route, "result": _cut_name(result), "duration_ms": duration_ms}
         return Recording(self, Entry("end", facts))
 
     def argument_digest(self, call: str, arguments: Json) -> str:
@@ -366,7 +366,7 @@ def _line_of(record: Mapping[str, Json]) -> bytes:
     return canonical_json(record).encode("utf-8", "backslashreplace") + b"\n"
 
 
-def _bounded(text: str) -> str:
+def _cut_name(text: str) -> str:
     """Return a text from a phone or a client, cut to the longest length of a name."""
     text = text.encode("utf-8", "backslashreplace").decode()
     if len(text) <= _LONGEST_TEXT:
@@ -418,12 +418,12 @@ def log_files(folder: Path) -> list[tuple[int, Path]]:
         InputError: the folder cannot be read.
     """
     try:
-        names = [(found, path) for path in folder.iterdir() if (found := _FILE.fullmatch(path.name))]
+        names = [(match, path) for path in folder.iterdir() if (match := _FILE.fullmatch(path.name))]
     except FileNotFoundError:
         return []
     except OSError as error:
         raise unreadable(folder, error) from None
-    return sorted((int(found[1]), path) for found, path in names)
+    return sorted((int(match[1]), path) for match, path in names)
 
 
 def _write_to(path: Path, lines: bytes) -> CallSteps[None]:
@@ -543,13 +543,13 @@ def _before_piece(file: BinaryIO, head: Head) -> tuple[Head, bytes]:
 def _keep_aside(folder: Path, path: Path, head: Head, torn: bytes) -> dict[str, Json]:
     """Move a torn line out of the log and return what is recorded of it."""
     digest = hashlib.sha256(torn).hexdigest()
-    kept = folder / f"torn-{digest[:16]}.txt"
-    replace_private(kept, torn)
+    torn_file = folder / f"torn-{digest[:16]}.txt"
+    replace_private(torn_file, torn)
     try:
         os.truncate(path, head.size)
     except OSError as error:
         raise unwritable(path, error) from None
-    return {"what": "a torn line was kept aside", "file": kept.name, "size": len(torn), "sha256": digest}
+    return {"what": "a torn line was kept aside", "file": torn_file.name, "size": len(torn), "sha256": digest}
 
 
 def read_record(line: bytes) -> dict[str, Json] | None:

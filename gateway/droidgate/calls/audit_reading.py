@@ -103,8 +103,8 @@ class _Chain:
         elif record["event"] == "end":
             self.open_calls.discard(str(record.get("call")))
         else:
-            kept = f", {record['file']}" if "file" in record else ""
-            self.notes.append(f"record {self.number}: {record.get('what')}{kept}")
+            suffix = f", {record['file']}" if "file" in record else ""
+            self.notes.append(f"record {self.number}: {record.get('what')}{suffix}")
 
 
 def verify(
@@ -189,8 +189,8 @@ def _problem_of(
     if due in _numbers(files):
         return Break("reordered", place, f"record {number} is before record {due}")
     missing = f"record {due} is" if number == due + 1 else f"records {due} to {number - 1} are"
-    taken = "" if chain.records else "; if you took older files away, name their last digest with --after"
-    return Break("removed", place, f"{missing} missing before record {number}{taken}")
+    advice = "" if chain.records else "; if you took older files away, name their last digest with --after"
+    return Break("removed", place, f"{missing} missing before record {number}{advice}")
 
 
 def _own_removal(chain: _Chain) -> str:

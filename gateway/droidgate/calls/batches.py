@@ -56,8 +56,8 @@ class BatchRequest:
 
     def digest(self) -> str:
         """Return the SHA-256 of the request, by which a journal recognises it."""
-        asked = [self.capability, dict(self.arguments), self.device, self.app, self.protocol]
-        return hashlib.sha256(canonical_json(asked).encode()).hexdigest()
+        fields = [self.capability, dict(self.arguments), self.device, self.app, self.protocol]
+        return hashlib.sha256(canonical_json(fields).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,13 +75,15 @@ def plan_files(files: Mapping[str, Path], target: CallTarget) -> tuple[PlacedFil
         text = f"files cannot be put where an app of user {target.user} reads them; adb writes for user 0"
         raise call_error(Failure("unavailable", text))
     declared = type_behind(target.capability.input, target.provider.definitions)
-    known = declared.properties if isinstance(declared, ObjectType) else {}
+    fields = declared.properties if isinstance(declared, ObjectType) else {}
     folder = (
         f"/sdcard/Android/data/{check_package(target.app.package)}/files/droidgate-{secrets.token_hex(8)}"
     )
     placed: list[PlacedFile] = []
     for argument, source in files.items():
-        type_ = type_behind(known[argument].type, target.provider.definitions) if argument in known else None
+        type_ = (
+            type_behind(fields[argument].type, target.provider.definitions) if argument in fields else None
+        )
         if type_ is not None and not (isinstance(type_, ScalarType) and type_.kind == "string"):
             text = f"/{pointer_token(argument)}: it is not a text, so it cannot be the path of a file"
             raise call_error(Failure("invalid_argument", text), pointer=f"/{pointer_token(argument)}")

@@ -91,15 +91,15 @@ _WEIGHT: Final = 8
 
 def is_large(value: Json) -> bool:
     """Return whether work on a value takes so long that others on the event loop would notice."""
-    left = _LARGE
+    budget = _LARGE
     open_values: list[Json] = [value]
-    while open_values and left > 0:
+    while open_values and budget > 0:
         item = open_values.pop()
         members = item.values() if isinstance(item, Mapping) else item if isinstance(item, list) else ()
-        left -= len(item) if isinstance(item, str) else _WEIGHT * len(members)
-        if left > 0:
+        budget -= len(item) if isinstance(item, str) else _WEIGHT * len(members)
+        if budget > 0:
             open_values += members
-    return left <= 0
+    return budget <= 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -281,7 +281,7 @@ class Caller:
             self.pins.check(checked.pin, client=request.client),
             chosen.plan,
             chosen.passed_over,
-            _coerced(ARGUMENT_COERCED, checked.fitted.coercions),
+            _coercion_findings(ARGUMENT_COERCED, checked.fitted.coercions),
             checked.files,
             self.policy.unmatched(self.every_key()) if self.policy.has_rules else (),
         )
@@ -384,7 +384,7 @@ class Caller:
             route = self._routes.shell_if_first(found)
             subject, decision = self._decide(request.client, found)
             if route is not None and self._is_allowed(found, subject, decision, approvals):
-                fitted = _fitted(request.arguments, found)
+                fitted = _fit_arguments(request.arguments, found)
                 checked = _CheckedCall(
                     found, subject, decision, found.pin, fitted, trace_context=request.trace_context
                 )
@@ -397,8 +397,8 @@ class Caller:
         with link.hop("look at the app"):
             target = self.targets.current(found, link.device)
         files = plan_files(request.files, target)
-        given = {**request.arguments, **{file.argument: file.path for file in files}}
-        fitted = _fitted(given, target)
+        arguments = {**request.arguments, **{file.argument: file.path for file in files}}
+        fitted = _fit_arguments(arguments, target)
         subject, decision = self._decide(request.client, target)
         checked = _CheckedCall(target, subject, decision, target.pin, fitted, files, request.trace_context)
         link.trace.record_decision(checked.subject, checked.fitted, checked.decision)
@@ -505,7 +505,7 @@ class Caller:
         if approvals.allow(subject):
             link.trace.record_approval(state.kind, allowed=True)
             return checked
-        asked = ApprovalRequest(
+        approval_request = ApprovalRequest(
             subject,
             checked.target.capability,
             checked.fitted.values,
@@ -518,11 +518,11 @@ class Caller:
         self._routes.choose(checked.target, checked.fitted.values, link)
         with link.hop("ask for an approval"):
             link.progress.step = None
-            answer = refuse_unshowable(asked) or approvals.approver(asked)
+            answer = refuse_unshowable(approval_request) or approvals.approver(approval_request)
         link.trace.record_approval(state.kind, allowed=answer.allowed)
         if not answer.allowed:
             text = answer.message or decision.reason
-            hint = f"a person approves it on a terminal: {asked.fix}"
+            hint = f"a person approves it on a terminal: {approval_request.fix}"
             raise call_error(Failure(answer.token, text), hint=hint)
         with link.hop("look at the app again"):
             now = self.targets.current(checked.target, link.device)
@@ -575,7 +575,7 @@ class Caller:
             checked.target.key,
             self.device.serial,
             plan.route,
-            (*_coerced(ARGUMENT_COERCED, checked.fitted.coercions), *findings),
+            (*_coercion_findings(ARGUMENT_COERCED, checked.fitted.coercions), *findings),
             tuple(link.hops),
         )
 
@@ -595,7 +595,7 @@ def _shim_route(signed_by: str | None) -> ShimRoute:
 
 def _screen_route(device: Device) -> Callable[[], ScreenRoute]:
     """Return what makes the route by a phone's screen, once: the ids of controls hold between calls."""
-    made: list[ScreenRoute] = []
+    routes: list[ScreenRoute] = []
     making = threading.Lock()
 
     def route() -> ScreenRoute:
@@ -603,9 +603,9 @@ def _screen_route(device: Device) -> Callable[[], ScreenRoute]:
         from droidgate.calls.screen_route import ScreenRoute
 
         with making:
-            if not made:
-                made.append(ScreenRoute(MobileAgentTools(lambda: device)))
-            return made[0]
+            if not routes:
+                routes.append(ScreenRoute(MobileAgentTools(lambda: device)))
+            return routes[0]
 
     return route
 
@@ -615,7 +615,7 @@ def _needs_nobody(state: PinState, decision: Decision) -> bool:
     return state.kind == "approved" or (decision.kind == "allow" and state.kind == "new")
 
 
-def _fitted(arguments: Mapping[str, Json], target: CallTarget) -> FittedArguments:
+def _fit_arguments(arguments: Mapping[str, Json], target: CallTarget) -> FittedArguments:
     """Return the arguments as declared.
 
     Raises:
@@ -634,10 +634,10 @@ def _fitted_result(raw: RawResult) -> tuple[Json, tuple[Finding, ...]]:
     if raw.declared is None:
         return raw.value, notes
     fitted = fit_result(raw.value, raw.declared, raw.definitions)
-    return fitted.value, (*_coerced(RESULT_COERCED, fitted.coercions), *notes)
+    return fitted.value, (*_coercion_findings(RESULT_COERCED, fitted.coercions), *notes)
 
 
-def _coerced(code: str, coercions: tuple[Coercion, ...]) -> tuple[Finding, ...]:
+def _coercion_findings(code: str, coercions: tuple[Coercion, ...]) -> tuple[Finding, ...]:
     return tuple(_finding(code, Level.NOTE, coercion.pointer, coercion.message) for coercion in coercions)
 
 

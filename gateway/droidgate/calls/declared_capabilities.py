@@ -52,7 +52,7 @@ def declared_capabilities(targets: PhoneTargets) -> tuple[DeclaredCapability, ..
     Raises:
         DeviceError: the phone fails.
     """
-    return tuple(_declared(target, targets.why_refused(target)) for target in targets.all())
+    return tuple(_declared_capability(target, targets.why_refused(target)) for target in targets.all())
 
 
 def screen_capabilities(targets: PhoneTargets) -> tuple[DeclaredCapability, ...]:
@@ -61,10 +61,10 @@ def screen_capabilities(targets: PhoneTargets) -> tuple[DeclaredCapability, ...]
     Raises:
         DeviceError: the phone fails.
     """
-    return tuple(_declared(target, None) for target in targets.screens())
+    return tuple(_declared_capability(target, None) for target in targets.screens())
 
 
-def _declared(target: CallTarget, refusal: str | None) -> DeclaredCapability:
+def _declared_capability(target: CallTarget, refusal: str | None) -> DeclaredCapability:
     if refusal is None:
         try:
             return DeclaredCapability(target.provider, target.capability, target.key, target.pin)

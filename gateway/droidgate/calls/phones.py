@@ -78,10 +78,10 @@ class Phone:
         ends_at = time.monotonic() + SECONDS_TO_ASK
         shims = ShimRoute()
 
-        def asked(provider: Provider) -> Provider:
+        def with_tools(provider: Provider) -> Provider:
             return shims.ask_for_tools(provider, reading.facts, self.device, ends_at=ends_at) or provider
 
-        apps = (replace(app, providers=tuple(map(asked, app.providers))) for app in reading.apps)
+        apps = (replace(app, providers=tuple(map(with_tools, app.providers))) for app in reading.apps)
         return replace(reading, apps=tuple(apps))
 
     def call(  # noqa: PLR0913
@@ -122,8 +122,8 @@ class Phone:
             WriteError: the trace cannot be written, or there is a file of its name.
         """
         sent = {name: Path(path) for name, path in (files or {}).items()}
-        given = {} if arguments is None else arguments
-        request = CallRequest(capability, given, app, protocol, deadline, files=sent)
+        call_arguments = {} if arguments is None else arguments
+        request = CallRequest(capability, call_arguments, app, protocol, deadline, files=sent)
         with open_trace(trace) as steps:
             allowed = EVERY_CAPABILITY if approved else ()
             controls = CallControls(cancel=cancel, allowed=allowed, trace=steps, progress=progress)

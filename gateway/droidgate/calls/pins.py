@@ -220,7 +220,7 @@ class PinStore:
             before = self.list()
             after = tuple(change(before))
             if after != before:
-                replace_private(self.path, _written(after))
+                replace_private(self.path, _encode_pins(after))
 
 
 def diff(record: PinRecord, now: Provider) -> Comparison:
@@ -247,7 +247,7 @@ def _identity_of(path: Path) -> tuple[int, ...]:
     return (status.st_ino, status.st_mtime_ns, status.st_size, status.st_mode, status.st_uid)
 
 
-def _written(records: Iterable[PinRecord]) -> bytes:
+def _encode_pins(records: Iterable[PinRecord]) -> bytes:
     lines = ",\n".join(one_line_json(record.model_dump()) for record in records)
     return f'{{"version":1,"pins":[\n{lines}\n]}}\n'.encode()
 

@@ -272,17 +272,17 @@ class Policy:
         """
         every = tuple(installed)
         phones = {(serial, key.user) for serial, key in every}
-        named: list[tuple[str, _Place]] = [
+        entries: list[tuple[str, _Place]] = [
             (f'rule {number} (decision = "{rule.decision}")', rule)
             for number, rule in enumerate(self.settings.rule, 1)
         ]
-        named += [
+        entries += [
             (f'effect {number} (is = "{statement.effect_is}")', statement)
             for number, statement in enumerate(self.settings.effect, 1)
         ]
         return tuple(
             f"{name} of {self.place} matches no capability that is installed"
-            for name, place in named
+            for name, place in entries
             if any(place.is_about(*phone) for phone in phones)
             and not any(place.covers(serial, key) for serial, key in every)
         )

@@ -179,8 +179,8 @@ def _output_of(request: ShellRequest, ran: CommandResult) -> ShellAnswer:
     if isinstance(request, ShellCommand):
         return _shell_output(ran)
     if isinstance(request, OrderedBroadcast):
-        left = read_broadcast(ran.text, ran.exit_status, ran.error_text)
-        return BroadcastOutput(left.result, left.data)
+        broadcast = read_broadcast(ran.text, ran.exit_status, ran.error_text)
+        return BroadcastOutput(broadcast.result, broadcast.data)
     try:
         start = read_activity_start(ran.text, ran.exit_status, ran.error_text)
     except CommandFailedError as error:

@@ -93,8 +93,8 @@ class ShimRoute:
         with link.hop("find the shim"):
             application_id, table, route = self.find(target, place, place.packages())
         names = {backend_name: name for name, backend_name in route.route.names.items()}
-        given = {names.get(name, name): value for name, value in arguments.items()}
-        identifier, request = new_request(route.route.id, given)
+        shim_arguments = {names.get(name, name): value for name, value in arguments.items()}
+        identifier, request = new_request(route.route.id, shim_arguments)
         deadline_ms = max(1, min(int(link.seconds * 1000), LONGEST_DEADLINE_MS))
         client = place.client(application_id)
         commands = client.call_commands(
@@ -153,9 +153,9 @@ class ShimRoute:
                 hint = _REPLACE_SHIMS
                 continue
             names = (target.app.package, component_name(target.provider), target.capability.id)
-            found = next((route for route in table.routes.values() if _is_route_to(route, *names)), None)
-            if found is not None:
-                return package.name, table, found
+            entry = next((route for route in table.routes.values() if _is_route_to(route, *names)), None)
+            if entry is not None:
+                return package.name, table, entry
             if package.name != SHIM_PACKAGE:
                 reasons.append(f"{package.name} does not offer {target.capability.id}")
         text = "; ".join(reasons) or f"{target.app.package} has no shim on the phone"
@@ -170,11 +170,11 @@ class ShimRoute:
             InputError: its signer is not trusted, or its APK cannot be read.
         """
         with self._lock:
-            known = self._tables.get(package)
-            if known is None:
+            table = self._tables.get(package)
+            if table is None:
                 check_signer(place, package, self.signed_by)
-                known = self._tables[package] = installed_routes(place, package)
-            return known
+                table = self._tables[package] = installed_routes(place, package)
+            return table
 
     def ask_for_tools(
         self, provider: Provider, facts: DeviceFacts, device: Device, *, ends_at: float | None = None
@@ -197,12 +197,12 @@ class ShimRoute:
         place = _place_of(device, facts)
         component = f"{provider.package}/{component_name(provider)}"
         for package in _shims_for(provider.package, place.packages(), any_shim=True):
-            left = math.inf if ends_at is None else ends_at - time.monotonic()
-            if left <= 0:
+            remaining = math.inf if ends_at is None else ends_at - time.monotonic()
+            if remaining <= 0:
                 return None
             try:
                 check_signer(place, package, self.signed_by)
-                seconds = min(left, DISCOVERY_SECONDS)
+                seconds = min(remaining, DISCOVERY_SECONDS)
                 tools = place.client(package.name).discover_broadcast(component, seconds=seconds)
                 return with_discovered_tools(provider, tools, ReadingContext())
             except DeviceError:

@@ -185,7 +185,7 @@ def glob_matches(pattern: str, value: str) -> bool:
     `*` is any number of any characters, `?` is one character; `[*]`, `[?]` and `[[]` are these characters
     themselves, and so is every other character.
     """
-    return fnmatchcase(value, _BRACKET.sub(lambda found: found[0] if found[1] else "[[]", pattern))
+    return fnmatchcase(value, _BRACKET.sub(lambda match: match[0] if match[1] else "[[]", pattern))
 
 
 BOUNDARIES: Final = ".#/"

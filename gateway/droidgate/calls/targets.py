@@ -297,11 +297,11 @@ class PhoneTargets:
     def callability(self, target: CallTarget) -> Callability:
         """Return whether and how the provider of a capability can be called; computed once."""
         provider = target.provider
-        known = self._callable.get(id(provider))
-        if known is None or known[0] is not provider:
-            known = (provider, callability_of(provider, target.app, self.reading))
-            self._callable[id(provider)] = known
-        return known[1]
+        entry = self._callable.get(id(provider))
+        if entry is None or entry[0] is not provider:
+            entry = (provider, callability_of(provider, target.app, self.reading))
+            self._callable[id(provider)] = entry
+        return entry[1]
 
     def known(self, text: str, *, app: str | None, protocol: str | None) -> CallTarget | None:
         """Return the one capability that a text names, None where `find` would ask the phone, or fail."""
@@ -325,13 +325,13 @@ class PhoneTargets:
             raise UsageError(message, hint=f"known: {', '.join(load_formats())}")
         matching = self._matching(text, app, protocol)
         if not matching and protocol != FORMAT_ID:
-            named = (known.package for known in self.reading.apps if app in {None, known.package})
-            self._ask_receivers(named)
+            packages = (item.package for item in self.reading.apps if app in {None, item.package})
+            self._ask_receivers(packages)
             matching = self._matching(text, app, protocol)
         if not matching:
             raise self._unknown(text, app, protocol)
         if len(matching) > 1:
-            raise _ambiguous(text, matching)
+            raise _ambiguous_error(text, matching)
         return matching[0]
 
     def current(self, target: CallTarget, device: Device) -> CallTarget:
@@ -349,7 +349,7 @@ class PhoneTargets:
             return target
         paths = package_paths(device, target.app.package, target.user)
         if not paths:
-            raise _unavailable(f"{target.app.package} is not installed any more")
+            raise _unavailable_error(f"{target.app.package} is not installed any more")
         if paths[0] == target.app.path and not target.is_learnt:
             return target
         if paths[0] != target.app.path:
@@ -361,7 +361,7 @@ class PhoneTargets:
             self._ask_receivers([target.app.package])
         now = next((candidate for candidate in self._targets() if candidate.key == target.key), None)
         if now is None:
-            raise _unavailable(f"{target.app.package} does not declare {target.capability.id} any more")
+            raise _unavailable_error(f"{target.app.package} does not declare {target.capability.id} any more")
         return now
 
     def _read(self, package: str | None = None) -> PhoneReading:
@@ -372,7 +372,7 @@ class PhoneTargets:
         try:
             apps = self._read(package).apps
         except DeviceError as error:
-            raise _unavailable(error.message) from error
+            raise _unavailable_error(error.message) from error
         with self._lock:
             others = (app for app in self.reading.apps if app.package != package)
             self._reading = replace(self.reading, apps=(*others, *apps))
@@ -380,9 +380,9 @@ class PhoneTargets:
 
     def _ask_receivers(self, packages: Iterable[str]) -> None:
         """Ask the receivers of these packages that have not been asked."""
-        named = frozenset(packages)
+        names = frozenset(packages)
         for app in self.reading.apps:
-            for provider in app.providers if app.package in named and not is_shim(app.package) else ():
+            for provider in app.providers if app.package in names and not is_shim(app.package) else ():
                 key = (app.package, component_name(provider))
                 if provider.capabilities or key in self._learnt:
                     continue
@@ -427,10 +427,10 @@ class PhoneTargets:
         return whole or [target for target in of_app if target.is_named(text)]
 
     def _unknown(self, text: str, app: str | None, protocol: str | None) -> UsageError:
-        known = self._limited_to(app, protocol)
-        ids = list(dict.fromkeys(target.capability.id for target in known))
+        targets = self._limited_to(app, protocol)
+        ids = list(dict.fromkeys(target.capability.id for target in targets))
         short = {last_part(identifier): identifier for identifier in ids}
-        full = [target.short_name for target in known] if "/" in text else []
+        full = [target.short_name for target in targets] if "/" in text else []
         closest = closest_name(text, [*ids, *short, *full])
         where = "" if app is None else f" of {app}"
         message = f"no capability{where} on the phone is called {text!r}"
@@ -457,10 +457,10 @@ class PhoneTargets:
     def _unasked(self, app: str | None, protocol: str | None) -> list[str]:
         """Return the packages whose receivers list their tools only when a shim asks, and none has."""
         providers = (
-            (named.package, provider)
-            for named in self.reading.apps
-            for provider in named.providers
-            if app in {None, named.package} and protocol in {None, provider.protocol}
+            (installed_app.package, provider)
+            for installed_app in self.reading.apps
+            for provider in installed_app.providers
+            if app in {None, installed_app.package} and protocol in {None, provider.protocol}
         )
         return sorted(
             package
@@ -469,7 +469,7 @@ class PhoneTargets:
         )
 
 
-def _ambiguous(text: str, found: list[CallTarget]) -> UsageError:
+def _ambiguous_error(text: str, found: list[CallTarget]) -> UsageError:
     short = [target.short_name for target in found]
     distinct = short if len(set(short)) == len(short) else [target.name for target in found]
     names = ", ".join(map(shlex.quote, distinct[:_MAX_LISTED]))
@@ -479,5 +479,5 @@ def _ambiguous(text: str, found: list[CallTarget]) -> UsageError:
     return UsageError(message, hint=f"name one: {names}")
 
 
-def _unavailable(text: str) -> CallError:
+def _unavailable_error(text: str) -> CallError:
     return CallError(Failure("unavailable", text))

@@ -107,8 +107,8 @@ def why(
         agents = _kinds(agent, on_phone=False)
         if sdk is not None and _LEVEL.fullmatch(sdk) is None:
             raise UsageError(f"{sdk!r} is not an API level", hint="write it as 34 or 36.1")
-        found = _named(_subjects_of_source(name, sdk), capability, app, protocol)
-        return _answers(GateChains(), agents, found)
+        subjects = _match(_subjects_of_source(name, sdk), capability, app, protocol)
+        return _answers(GateChains(), agents, subjects)
     if sdk is not None:
         raise UsageError("--sdk excludes a phone", hint="a phone has its own release")
     serial, package = parse_phone_source(name)
@@ -132,9 +132,9 @@ def _kinds(name: str | None, *, on_phone: bool) -> tuple[AskingAgent, ...]:
     kinds = kinds_of_agents()
     if name is None:
         return kinds
-    found = tuple(kind for kind in kinds if kind.kind.id == name)
-    if found or (on_phone and "." in name and is_package(name)):
-        return found
+    matching_kinds = tuple(kind for kind in kinds if kind.kind.id == name)
+    if matching_kinds or (on_phone and "." in name and is_package(name)):
+        return matching_kinds
     ids = [kind.kind.id for kind in kinds]
     hint = suggest_name(name, ids, most=len(ids))
     raise UsageError(f"unknown agent {name!r}", hint=f"{hint}; or the package of an agent's app on a phone")
@@ -186,8 +186,8 @@ def _subjects(
 
 
 def _application_of(provider: Provider, applications: tuple[Application, ...]) -> Application | None:
-    named = [item for item in applications if item.package == provider.package]
-    return next((item for item in named if find_component(item, provider)), named[0] if named else None)
+    apps = [item for item in applications if item.package == provider.package]
+    return next((item for item in apps if find_component(item, provider)), apps[0] if apps else None)
 
 
 def _of_provider(
@@ -210,7 +210,7 @@ def _of_provider(
         )
 
 
-def _named(subjects: list[Subject], text: str | None, app: str | None, protocol: str | None) -> list[Subject]:
+def _match(subjects: list[Subject], text: str | None, app: str | None, protocol: str | None) -> list[Subject]:
     """Return the subjects that are meant.
 
     Raises:
@@ -223,31 +223,31 @@ def _named(subjects: list[Subject], text: str | None, app: str | None, protocol:
         and (protocol is None or (subject.provider is not None and subject.provider.protocol == protocol))
     ]
     if not in_app:
-        known = sorted({subject.package for subject in subjects if subject.package})
+        packages = sorted({subject.package for subject in subjects if subject.package})
         raise UsageError(
-            "no capability of the source is meant", hint=f"its apps: {', '.join(known) or 'none'}"
+            "no capability of the source is meant", hint=f"its apps: {', '.join(packages) or 'none'}"
         )
     if text is None or (app is None and text in {subject.package for subject in in_app}):
         return [subject for subject in in_app if text in {None, subject.package}]
-    found = [
+    matches = [
         subject
         for subject in in_app
         if subject.provider is not None
         and subject.capability is not None
         and _is_named(text, subject.provider, subject.capability)
     ]
-    exact = [subject for subject in found if subject.capability and subject.capability.id == text]
-    found = exact or found
-    names = [f"{subject.package or '-'}/{subject.capability.id}" for subject in found if subject.capability]
+    exact = [subject for subject in matches if subject.capability and subject.capability.id == text]
+    matches = exact or matches
+    names = [f"{subject.package or '-'}/{subject.capability.id}" for subject in matches if subject.capability]
     if len(set(names)) > 1:
         message = f"{len(names)} capabilities of the source are called {text!r}"
         raise UsageError(message, hint=f"name one: {', '.join(names)}")
-    if not found:
+    if not matches:
         ids = [subject.capability.id for subject in in_app if subject.capability]
         closest = closest_name(text, ids)
         hint = f"did you mean {closest!r}?" if closest else f"there are: {', '.join(ids[:10]) or 'none'}"
         raise UsageError(f"no capability of the source is called {text!r}", hint=hint)
-    return found
+    return matches
 
 
 def _is_named(text: str, provider: Provider, capability: Capability) -> bool:
@@ -338,9 +338,9 @@ class WhyOnPhone:
             return [self._absent(app)]
         is_shown = any(
             provider.capabilities or found_by(provider) is not None
-            for known in self.reading.apps
-            for provider in known.providers
-            if known.package == app
+            for installed_app in self.reading.apps
+            for provider in installed_app.providers
+            if installed_app.package == app
         )
         if app is not None and not is_shown:
             return self._hidden(capability, app, protocol)
@@ -354,9 +354,9 @@ class WhyOnPhone:
                 # Android's queries leave disabled apps out, which may be why it is asked about.
                 for package in sorted(self.disabled):
                     with suppress(UsageError, InputError):
-                        found = self._hidden(capability, package, protocol)
-                        if found[0].capability is not None:
-                            return found
+                        hidden_subjects = self._hidden(capability, package, protocol)
+                        if hidden_subjects[0].capability is not None:
+                            return hidden_subjects
                 raise
             return list(self._of_targets([target]))
         targets = [
@@ -367,16 +367,16 @@ class WhyOnPhone:
         silent = [
             Subject(
                 provider=provider,
-                application=known.application,
-                package=known.package,
-                findings=self._findings(known),
+                application=installed_app.application,
+                package=installed_app.package,
+                findings=self._findings(installed_app),
                 sdk_full=self.place.sdk_full,
-                of_phone=self._of_app(known, provider, interface_of(provider)),
+                of_phone=self._of_app(installed_app, provider, interface_of(provider)),
             )
-            for known in self.reading.apps
-            for provider in known.providers
-            if app in {None, known.package} and protocol in {None, provider.protocol}
-            if found_by(provider) is not None and all(item.app is not known for item in targets)
+            for installed_app in self.reading.apps
+            for provider in installed_app.providers
+            if app in {None, installed_app.package} and protocol in {None, provider.protocol}
+            if found_by(provider) is not None and all(item.app is not installed_app for item in targets)
         ]
         return [*self._of_targets(targets), *silent]
 
@@ -407,7 +407,7 @@ class WhyOnPhone:
             for item in provider.capabilities
         ]
         if targets:
-            return _named(list(self._of_targets(targets)), capability, app, protocol)
+            return _match(list(self._of_targets(targets)), capability, app, protocol)
         whole = Subject(
             application=read.application,
             package=app,
@@ -522,9 +522,9 @@ class WhyOnPhone:
                 continue
             command = ["cmd", allow_list.service, allow_list.command, "--user", check_user(self.place.user)]
             result = self.phone.device.run(command)
-            found = _AGENTS.search(result.text) if result.exit_status == 0 else None
-            if found is not None:
-                return package in {name.strip() for name in found["names"].split(",")}
+            match = _AGENTS.search(result.text) if result.exit_status == 0 else None
+            if match is not None:
+                return package in {name.strip() for name in match["names"].split(",")}
         return None
 
     def of_phone(self, agent: AskingAgent, subject: Subject, reach_route: ReachRoute) -> Iterator[Gate]:
@@ -593,7 +593,7 @@ class WhyOnPhone:
             yield Gate("shim", OPEN, f"{application_id} offers it", application_id)
         yield self._current(shim, target)
         if not is_of_host:
-            yield _granted(agent, shim, route)
+            yield _grant_gate(agent, shim, route)
         limits = " ".join(limits for _, limits in reach_route.frontends)
         if interface.caller_permission is not None:
             yield from self._checked("shim-permission", APP_FUNCTIONS.id, application_id)
@@ -660,7 +660,7 @@ def reasons_for_models(
         agent: The kind of agents.
     """
     (kind,) = _kinds(agent, on_phone=False)
-    chains, found = GateChains(), []
+    chains, rows = GateChains(), []
     for target in targets:
         subject = Subject(
             provider=target.provider,
@@ -677,8 +677,8 @@ def reasons_for_models(
             row |= {"gate": gate.id, "found": gate.fact, "opened_by": gate.owner}
         if failure is not None and answer.verdict != "cannot":
             row |= {"verdict": "cannot", "gate": None, "found": failure.failure.text, "opened_by": "user"}
-        found.append(row)
-    return found
+        rows.append(row)
+    return rows
 
 
 def _opens_screens(provider: Provider | None) -> bool:
@@ -687,7 +687,7 @@ def _opens_screens(provider: Provider | None) -> bool:
     return interface is None or "activity" in interface.components
 
 
-def _granted(agent: AskingAgent, shim: InstalledShim, route: str) -> Gate:
+def _grant_gate(agent: AskingAgent, shim: InstalledShim, route: str) -> Gate:
     """Return whether a shim serves an agent's app."""
     status, place = shim.status, shim.application_id
     grants = [

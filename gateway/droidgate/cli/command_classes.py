@@ -303,12 +303,12 @@ def add_commands(app: typer.Typer, module: ModuleType, name: str, short_help: st
     group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
     for words, command in commands.items():
         if words.startswith(f"{name}-"):
-            made = group.command(
+            register = group.command(
                 words.removeprefix(f"{name}-"),
                 cls=_CommandLine,
                 short_help=command._short_help,  # noqa: SLF001
             )
-            made(_body_of(command))
+            register(_body_of(command))
     if len(group.registered_commands) == 1:
         # Without a callback, the only command would be the group itself.
         group.callback()(_take_no_option)

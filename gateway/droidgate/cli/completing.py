@@ -58,10 +58,10 @@ def complete_targets(incomplete: str) -> Values:
 
 def complete_commands(context: typer.Context, incomplete: str) -> Values:
     """Return the commands of droidgate, or of the group whose words come before."""
-    shown: Any = None if context.parent is None else context.parent.command
+    group: Any = None if context.parent is None else context.parent.command
     for word in context.params.get("command") or ():
-        shown = getattr(shown, "commands", {}).get(word)
-    commands = getattr(shown, "commands", {})
+        group = getattr(group, "commands", {}).get(word)
+    commands = getattr(group, "commands", {})
     return _starting_with(incomplete, [(name, item.get_short_help_str()) for name, item in commands.items()])
 
 
@@ -80,15 +80,15 @@ def _in_time(complete: Callable[_Arguments, Values]) -> Callable[_Arguments, Val
         from droidgate.cli.run_limits import RunBudget, run_within
         from droidgate_mappings.model.errors import DroidgateError
 
-        found: Values = []
+        values: Values = []
 
         def find() -> int:
-            found.extend(complete(*arguments, **named))
+            values.extend(complete(*arguments, **named))
             return 0
 
         with contextlib.suppress(DroidgateError, OSError):
             run_within(RunBudget(deadline=SECONDS), find)
-        return found
+        return values
 
     return run
 

@@ -156,8 +156,8 @@ def _variable_of(path: Path) -> str | None:
     from droidgate_mappings import user_folders
 
     own = (user_folders.configuration_folder(), user_folders.cache_folder(), user_folders.state_folder())
-    named = [(str(folder), user_folders.HOME_VARIABLE) for folder in own]
-    for folder, variable in (*named, (os.environ.get("HOME", ""), "HOME")):
+    folders = [(str(folder), user_folders.HOME_VARIABLE) for folder in own]
+    for folder, variable in (*folders, (os.environ.get("HOME", ""), "HOME")):
         if folder and path.is_relative_to(folder) and not os.access(folder, os.W_OK | os.X_OK):
             return variable
     return None
@@ -208,24 +208,24 @@ def _in_plain_words(error: Any) -> str:
     """Return the message of a usage error; a value that is not in its range is named with the range."""
     message: str = error.format_message()
     details = getattr(error.__cause__, "errors", None)
-    found: dict[str, Any] = details()[0] if details is not None else {"type": ""}
-    bounds = [value for value in found.get("ctx", {}).values() if isinstance(value, float)]
-    if found["type"].startswith("float") or bounds:
+    detail: dict[str, Any] = details()[0] if details is not None else {"type": ""}
+    bounds = [value for value in detail.get("ctx", {}).values() if isinstance(value, float)]
+    if detail["type"].startswith("float") or bounds:
         kind = "a number"
-    elif found["type"].startswith(("int", "greater_than", "less_than")):
+    elif detail["type"].startswith(("int", "greater_than", "less_than")):
         kind = "a whole number"
     else:
         return message
     least, most = error.param.min, error.param.max
     ends = f" from {least:g} to {most:.10g}" if most is not None else f" of at least {least:g}"
     allowed = f"{kind}{ends if least is not None else ''}"
-    return message.replace(error.message, f"{found['input']!r} is not {allowed}")
+    return message.replace(error.message, f"{detail['input']!r} is not {allowed}")
 
 
 def _form_of(error: Any, context: Any) -> str:
     """Return how an option is written that has no value or is missing, for the hint; "" for other errors."""
-    named = getattr(error, "option_name", None)
-    options = [] if context is None else [item for item in context.command.params if named in item.opts]
+    option_name = getattr(error, "option_name", None)
+    options = [] if context is None else [item for item in context.command.params if option_name in item.opts]
     if type(error).__name__ == "MissingParameter" and error.param.param_type_name == "option":
         options = [error.param]
     return next((f"write {item.opts[0]} {item.metavar}; " for item in options if not item.is_flag), "")

@@ -152,14 +152,14 @@ class Help(Command):
         from droidgate_mappings.text.nearest_names import suggest_name
 
         parent = self.context.parent
-        shown: Any = None if parent is None else parent.command
+        command: Any = None if parent is None else parent.command
         path = "droidgate"
         for word in self.command or ():
-            commands = getattr(shown, "commands", {})
+            commands = getattr(command, "commands", {})
             if word not in commands:
                 raise UsageError(f"no such command {word!r}", hint=suggest_name(word, commands))
-            shown, path = commands[word], f"{path} {word}"
-        print(shown.get_help(type(self.context)(shown, info_name=path)))
+            command, path = commands[word], f"{path} {word}"
+        print(command.get_help(type(self.context)(command, info_name=path)))
         return ExitCode.OK
 
 
@@ -207,7 +207,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     is_completion = _COMPLETION in os.environ
     command = typer.main.get_command(build_app(None if is_completion else words))
     needs_no_defaults = is_completion or not {"-h", "--help"}.isdisjoint(words)
-    defaults = bind_settings(command, dict if needs_no_defaults else _configured)
+    defaults = bind_settings(command, dict if needs_no_defaults else _configured_values)
 
     def body() -> int:
         _open_closed_streams()
@@ -217,17 +217,17 @@ def run(arguments: Sequence[str] | None = None) -> int:
             code = command.main(words, prog_name="droidgate", standalone_mode=False, default_map=defaults)
         return code if isinstance(code, int) else ExitCode.OK
 
-    return int(guard(body, _called(command, words)))
+    return int(guard(body, _command_name(command, words)))
 
 
-def _configured() -> Mapping[str, Any]:
+def _configured_values() -> Mapping[str, Any]:
     """Return what the configuration file sets, by the names of settings."""
     from droidgate.cli.config.config_file import find_configuration
 
     return find_configuration().values
 
 
-def _called(command: Any, arguments: Sequence[str]) -> str:
+def _command_name(command: Any, arguments: Sequence[str]) -> str:
     """Return the name of the command that arguments call, as far as they name one."""
     path = "droidgate"
     for word in arguments:

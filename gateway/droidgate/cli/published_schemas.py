@@ -67,8 +67,8 @@ class _Published(Mapping[str, "type[Document]"]):
 
     def __getitem__(self, name: str) -> type[Document]:
         module, _, document = _HOMES[name].partition(":")
-        found: type[Document] = getattr(import_module(module), document)
-        return found
+        document_class: type[Document] = getattr(import_module(module), document)
+        return document_class
 
     def __iter__(self) -> Iterator[str]:
         return iter(_HOMES)

@@ -142,14 +142,14 @@ class _Clock:
             return
         began = time.monotonic()
         previous = signal.signal(signal.SIGALRM, self._reach)
-        left, again = signal.setitimer(signal.ITIMER_REAL, deadline, _AGAIN)
+        seconds, again = signal.setitimer(signal.ITIMER_REAL, deadline, _AGAIN)
         try:
             yield
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, previous)
-            if left:
-                signal.setitimer(signal.ITIMER_REAL, max(left - (time.monotonic() - began), 0.001), again)
+            if seconds:
+                signal.setitimer(signal.ITIMER_REAL, max(seconds - (time.monotonic() - began), 0.001), again)
 
 
 @contextmanager

@@ -114,11 +114,11 @@ def convert(source: str | PathLike[str] | Iterable[Provider], to: str) -> Conver
         for outcome, folder in written
     )
     return Conversion(
-        target, dialect, tuple(outcome for outcome, _ in written), artifacts, tuple(map(_named, failed))
+        target, dialect, tuple(outcome for outcome, _ in written), artifacts, tuple(map(_with_name, failed))
     )
 
 
-def _named(failure: FailedTranslation) -> FailedTranslation:
+def _with_name(failure: FailedTranslation) -> FailedTranslation:
     """Return a failure whose error names its provider."""
     error, source = failure.error, failure.source
     place = error.place or (str(source.source) if source.source is not None else None)
@@ -145,7 +145,7 @@ def _folder_names(providers: Sequence[Provider]) -> list[str]:
     """
     if len(providers) == 1:
         return [""]
-    named: list[tuple[str, str]] = []
+    stems: list[tuple[str, str]] = []
     for position, provider in enumerate(providers):
         component = (provider.component or "").rpartition(".")[2]
         path = provider.source.path if provider.source is not None else ""
@@ -155,6 +155,6 @@ def _folder_names(providers: Sequence[Provider]) -> list[str]:
             or provider.protocol
         )
         key = "\n".join((provider.protocol, provider.package or "", provider.component or "", path))
-        named.append((stem.lower(), key if all(key != taken for _, taken in named) else f"{key}\n{position}"))
-    written = map_names(named, _FOLDER_RULE)
-    return [written[key] for _, key in named]
+        stems.append((stem.lower(), key if all(key != other for _, other in stems) else f"{key}\n{position}"))
+    written = map_names(stems, _FOLDER_RULE)
+    return [written[key] for _, key in stems]

@@ -88,30 +88,30 @@ def read_function_call(
         >>> droidgate.read_function_call("anthropic", call, tools).capability
         'page_count'
     """
-    known = _read_names(names)
-    target, table = find_format(f"{known.target.format}+{known.target.dialect}")
+    name_table = _read_names(names)
+    target, table = find_format(f"{name_table.target.format}+{name_table.target.dialect}")
     if target.read_call is None or table.id != dialect:
         message = f"the names are of tools in {target.id}+{table.id}, not of {dialect!r} tools"
         raise UsageError(message, hint=_HINT)
     read = target.read_call(table, parse_json(call, path="call") if isinstance(call, str) else call)
     places = [
-        (named, entry)
-        for named in known.providers
-        for entry in named.capabilities
+        (provider, entry)
+        for provider in name_table.providers
+        for entry in provider.capabilities
         if entry.written == read.name
     ]
     if len(places) != 1:
-        raise _unknown(read.name, known) if not places else _ambiguous(read.name)
-    ((named, entry),) = places
+        raise _unknown_error(read.name, name_table) if not places else _ambiguous_error(read.name)
+    ((provider, entry),) = places
     prefix = f"{entry.pointer.removesuffix('/id')}/input/properties/"
     originals = {
         item.written: item.original
-        for item in named.names
+        for item in provider.names
         if item.pointer.startswith(prefix) and "/" not in item.pointer.removeprefix(prefix)
     }
     return FunctionCall(
-        package=named.source.package,
-        component=named.source.component,
+        package=provider.source.package,
+        component=provider.source.component,
         capability=entry.original,
         arguments=_with_original_names(read.arguments, originals),
         call_id=read.call_id,
@@ -149,21 +149,21 @@ def _names_of(conversion: Conversion) -> _Names:
     )
 
 
-def _unknown(name: str, known: _Names) -> InputError:
-    written = [entry.written for named in known.providers for entry in named.capabilities]
-    shown = name[:100]
-    return InputError(f"unknown function {shown!r}", place="/name", hint=suggest_name(shown, written))
+def _unknown_error(name: str, known: _Names) -> InputError:
+    written = [entry.written for provider in known.providers for entry in provider.capabilities]
+    label = name[:100]
+    return InputError(f"unknown function {label!r}", place="/name", hint=suggest_name(label, written))
 
 
-def _ambiguous(name: str) -> InputError:
+def _ambiguous_error(name: str) -> InputError:
     message = f"several apps have the function {name!r}"
     return InputError(message, place="/name", hint="convert each app with a run of its own")
 
 
 def _with_original_names(arguments: Mapping[str, Json], originals: Mapping[str, str]) -> dict[str, Json]:
-    named = {originals.get(name, name): value for name, value in arguments.items()}
-    if len(named) == len(arguments):
-        return named
+    renamed_arguments = {originals.get(name, name): value for name, value in arguments.items()}
+    if len(renamed_arguments) == len(arguments):
+        return renamed_arguments
     twice = next(name for name in arguments if name in originals and originals[name] in arguments)
     message = f"the arguments {twice!r} and {originals[twice]!r} are the same parameter"
     raise InputError(message, place="/arguments")

@@ -100,9 +100,9 @@ class ScanLog:
             InputError: the file is not a log, or cannot be written.
         """
         log = cls(path)
-        kept = path.with_name(KEPT_LOG_FILE)
+        new_path = path.with_name(KEPT_LOG_FILE)
         try:
-            with kept.open("wb") as stream:
+            with new_path.open("wb") as stream:
                 stream.write(_line(header.as_json()))
                 if path.exists():
                     for head, line in _lines_of(path, header):
@@ -112,7 +112,7 @@ class ScanLog:
                         elif log._still_holds(head, items, known):
                             log._note(head, has_rows=_has_rows(head))
                             stream.write(line)
-            kept.replace(path)
+            new_path.replace(path)
             log._stream = path.open("ab")
         except OSError as error:
             raise _unwritable(path, error) from None
@@ -188,7 +188,7 @@ def _lines_of(path: Path, header: Header) -> Iterator[tuple[dict[str, Any], byte
         if not (line.startswith(_MARK) or _MARK.startswith(line)):
             hint = "if a scan of yours wrote it, delete it to begin anew"
             raise InputError("it is not a log of a scan", place=printable(str(path)), hint=hint)
-        first = _parsed(line)
+        first = _parse_line(line)
         if first is None:
             return
         if first != header.as_json():
@@ -196,13 +196,13 @@ def _lines_of(path: Path, header: Header) -> Iterator[tuple[dict[str, Any], byte
             hint = f"scan with the same settings, or delete {path.name} to begin anew"
             raise UsageError(message, place=str(path), hint=hint)
         for line in stream:
-            head = _parsed(line)
+            head = _parse_line(line)
             if head is None or not isinstance(head.get("source"), str):
                 return
             yield head, line
 
 
-def _parsed(line: bytes) -> dict[str, Any] | None:
+def _parse_line(line: bytes) -> dict[str, Any] | None:
     if not line.endswith(b"\n"):
         return None
     with suppress(InputError):
@@ -407,8 +407,8 @@ class _Writing:
             units = f"SELECT DISTINCT unit FROM {catalog.scan_of('sources')} WHERE unit IS NOT NULL"
             if number > merged:
                 units += f" AND unit IN ({used})"
-            known = "SELECT unit FROM units"
-            self._run(f"INSERT INTO units SELECT unit, {number} FROM ({units}) WHERE unit NOT IN ({known})")
+            query = "SELECT unit FROM units"
+            self._run(f"INSERT INTO units SELECT unit, {number} FROM ({units}) WHERE unit NOT IN ({query})")
 
     def _run(self, statement: str) -> None:
         self._connection.execute(statement)

@@ -83,8 +83,8 @@ def scan_chunk(items: Sequence[dict[str, Any]], settings: PoolSettings, expected
             workers.clear()
             workers[settings] = StandingWorker(settings)
         answers = workers[settings].scan(map(Item.from_json, items))
-    found = {answer.item.source: (answer.head, answer.rows) for answer in answers}
-    return [found[item["source"]] for item in items]
+    answers_by_source = {answer.item.source: (answer.head, answer.rows) for answer in answers}
+    return [answers_by_source[item["source"]] for item in items]
 
 
 @cache

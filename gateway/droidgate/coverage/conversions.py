@@ -127,12 +127,12 @@ class _Estimator:
         self._tools: tuple[Format, Writing] | None = None
 
     def estimate(self) -> ConvertedProvider:
-        found = [
+        conversions = [
             CapabilityConversion(capability, number, *losses)
             for number, target in enumerate(targets().values())
             for capability, losses in enumerate(self._losses_in(number, *target))
         ]
-        return ConvertedProvider(tuple(found), _tool_bytes(self._provider, self._tools))
+        return ConvertedProvider(tuple(conversions), _tool_bytes(self._provider, self._tools))
 
     def _losses_in(self, number: int, format_: Format, dialect: DialectTable) -> list[_Losses]:
         """Return what each capability loses in a dialect."""
@@ -160,7 +160,7 @@ class _Estimator:
 
     def _losses_of(self, findings: Iterable[Finding]) -> list[_Losses]:
         tally = _Tally.of(findings)
-        provider_level = _worst(tally.provider)
+        provider_level = _worst_level(tally.provider)
         losses: list[_Losses] = []
         for number, names in enumerate(self._reached):
             counts = tally.capabilities.get(number) or _no_findings()
@@ -169,7 +169,7 @@ class _Estimator:
                 counts = list(map(sum, zip(counts, *of_definitions, strict=True)))
             *counted, security = counts
             total = (*counted, security + tally.provider[-1])
-            losses.append((_worst(counts), provider_level, total))
+            losses.append((_worst_level(counts), provider_level, total))
         return losses
 
 
@@ -180,8 +180,8 @@ def _first_alike() -> tuple[int, ...]:
     return tuple(
         next(
             number
-            for number, (earlier, known) in enumerate(written)
-            if earlier.id == item.id and known.capacity == dialect.capacity
+            for number, (earlier, earlier_dialect) in enumerate(written)
+            if earlier.id == item.id and earlier_dialect.capacity == dialect.capacity
         )
         for item, dialect in written
     )
@@ -189,19 +189,19 @@ def _first_alike() -> tuple[int, ...]:
 
 def _formats_of_facts(provider: Provider) -> set[str]:
     """Return the formats of which a provider holds facts anywhere."""
-    found = set(provider.extensions)
+    formats = set(provider.extensions)
     pending = list(provider.definitions.values())
     for capability in provider.capabilities:
-        found.update(capability.extensions)
+        formats.update(capability.extensions)
         pending += [capability.input] if capability.output is None else [capability.input, capability.output]
     while pending:
         current = pending.pop()
-        found.update(current.extensions)
+        formats.update(current.extensions)
         if isinstance(current, ObjectType):
             for property_ in current.properties.values():
-                found.update(property_.extensions)
+                formats.update(property_.extensions)
         pending.extend(child_types(current))
-    return found
+    return formats
 
 
 def _write(format_: Format, dialect: DialectTable, provider: Provider) -> Writing:
@@ -210,7 +210,7 @@ def _write(format_: Format, dialect: DialectTable, provider: Provider) -> Writin
     return format_.write(provider, dialect)
 
 
-def _worst(counts: Sequence[int]) -> str:
+def _worst_level(counts: Sequence[int]) -> str:
     costs = counts[: len(LEVELS) - 1]
     return LEVELS[max((number for number, count in enumerate(costs, 1) if count), default=0)]
 

@@ -88,8 +88,8 @@ def write_tables(
     Raises:
         WriteError: a file cannot be written.
     """
-    with tempfile.TemporaryDirectory(prefix="droidgate-") as made:
-        queries = _queries(figures, overlaps, report, Path(made))
+    with tempfile.TemporaryDirectory(prefix="droidgate-") as temporary_folder:
+        queries = _queries(figures, overlaps, report, Path(temporary_folder))
         return [_write(figures, query, folder / f"{name}.{form}", form) for name, query in queries.items()]
 
 
@@ -185,7 +185,7 @@ def _overlap_files(overlaps: Overlaps, folder: Path) -> tuple[str, str]:
         for key in members
         for provider, capability in (_numbers(key),)
     )
-    named = {
+    types = {
         "group": "INTEGER",
         "provider": "INTEGER",
         "capability": "INTEGER",
@@ -195,7 +195,7 @@ def _overlap_files(overlaps: Overlaps, folder: Path) -> tuple[str, str]:
         "match_capability": "INTEGER",
         "terms": "VARCHAR",
     }
-    return _lines(folder / "served.jsonl", columns, served), _lines(folder / "matched.jsonl", named, matched)
+    return _lines(folder / "served.jsonl", columns, served), _lines(folder / "matched.jsonl", types, matched)
 
 
 def _numbers(key: str) -> tuple[int, int]:

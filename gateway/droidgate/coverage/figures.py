@@ -252,9 +252,9 @@ class Figures:
     def _losing_version_alone(self) -> dict[str, dict[int, int]]:
         """Return by target and standing how many capabilities lose their version there and no other part."""
         counted = ", ".join(f"count(*) FILTER (alone_{number})" for number in range(len(self._targets)))
-        found = self.rows(f"SELECT s, {counted} FROM capability_fact JOIN standing USING (key) GROUP BY s")
+        rows = self.rows(f"SELECT s, {counted} FROM capability_fact JOIN standing USING (key) GROUP BY s")
         return {
-            target: {reach_facts: counts[number] for reach_facts, *counts in found}
+            target: {reach_facts: counts[number] for reach_facts, *counts in rows}
             for number, target in enumerate(self._targets)
         }
 
@@ -276,8 +276,8 @@ class Figures:
         scale = (*LEVELS, "unknown")
         return AgentReach(
             agent=agent.id,
-            apps=_four(apps),
-            capabilities=_four(by_reach.values()),
+            apps=_four_counts(apps),
+            capabilities=_four_counts(by_reach.values()),
             levels=tuple(Counted(name=item, count=levels[item]) for item in scale if item in levels),
             version_alone=version_alone,
             reasons=most_frequent(reasons)[:MOST_REASONS],
@@ -347,7 +347,7 @@ def _names_of(interface: Any) -> tuple[str, str | None, str | None]:
     return interface.id, interface.action_text, interface.permission_text
 
 
-def _four(counts: Iterable[int]) -> tuple[int, int, int, int]:
+def _four_counts(counts: Iterable[int]) -> tuple[int, int, int, int]:
     first, second, third, fourth = counts
     return first, second, third, fourth
 
@@ -416,8 +416,8 @@ _SHUT_GATES: Final = {
 
 def _holds_version(target: str) -> bool:
     """Return whether capabilities have a version in a dialect; one that is not known is taken to hold it."""
-    known = written_targets().get(target)
-    return known is None or known[1].capacity is None or "version" in known[1].capacity.capability_fields
+    entry = written_targets().get(target)
+    return entry is None or entry[1].capacity is None or "version" in entry[1].capacity.capability_fields
 
 
 def _capability_facts(targets: Sequence[str]) -> str:

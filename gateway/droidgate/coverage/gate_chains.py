@@ -164,7 +164,7 @@ class Subject:
             is_enabled=state.enabled,
             levels=self.levels,
             sdk_full=self.sdk_full,
-            read=tuple(gate for gate in _declared(self, is_usable=True) if gate.id == OF_LIBRARY),
+            read=tuple(gate for gate in _declared_gates(self, is_usable=True) if gate.id == OF_LIBRARY),
         )
 
     @property
@@ -275,15 +275,16 @@ class GateChains:
         """Return whether an agent can call a capability, with the gates in between."""
         route = self._reaching.route(agent.kind, subject.reach_facts, agent.caller)
         if subject.application is None and subject.provider is None:
-            found = list(subject.of_phone)
+            chain = list(subject.of_phone)
         elif agent.kind.uses_screens:
             every = (*subject.of_phone, *route.verdict.gates, *self.more(agent, subject, route))
-            found = [gate for gate in every if gate.id in _OF_SCREENS]
+            chain = [gate for gate in every if gate.id in _OF_SCREENS]
         else:
-            found = [*subject.of_phone, *self._gates(agent, subject, route)]
+            chain = [*subject.of_phone, *self._gates(agent, subject, route)]
         order = {gate_id: number for number, gate_id in enumerate(load_gates())}
         gates = tuple(
-            _found(gate, subject) for gate in sorted(_without_repeats(found), key=lambda gate: order[gate.id])
+            _found_gate(gate, subject)
+            for gate in sorted(_without_repeats(chain), key=lambda gate: order[gate.id])
         )
         first = {gate.state: gate.id for gate in reversed(gates)}
         verdict: VerdictWord = "cannot" if SHUT in first else "not known" if UNKNOWN in first else "can"
@@ -304,7 +305,7 @@ class GateChains:
     def _gates(self, agent: AskingAgent, subject: Subject, route: ReachRoute) -> Iterator[Gate]:
         of_release = list(_of_release(subject))
         is_usable = subject.capability is not None and all(gate.state is not SHUT for gate in of_release)
-        yield from (gate for gate in _declared(subject, is_usable=is_usable) if gate.id != OF_LIBRARY)
+        yield from (gate for gate in _declared_gates(subject, is_usable=is_usable) if gate.id != OF_LIBRARY)
         if subject.provider is None:
             return
         yield from (gate for gate in of_release if route.reach == "native" or gate.id != OF_LIBRARY)
@@ -315,26 +316,26 @@ class GateChains:
             )
             yield Gate("protocol", UNKNOWN, words)
         if route.reach == "native":
-            yield from _visible(agent, subject)
-            yield from _permitted(agent, subject, subject.interface)
+            yield from _visibility_gates(agent, subject)
+            yield from _permission_gates(agent, subject, subject.interface)
         elif route.frontends:
-            yield from _visible(agent, subject, of_shim=True)
-            yield from _permitted(agent, subject, guarded_interface(agent.kind))
+            yield from _visibility_gates(agent, subject, of_shim=True)
+            yield from _permission_gates(agent, subject, guarded_interface(agent.kind))
         yield from self.more(agent, subject, route)
 
 
 def _without_repeats(gates: Iterable[Gate]) -> list[Gate]:
     """Return each gate once: shut where it was found shut, else not known where that was found."""
-    found: dict[str, Gate] = {}
+    gates_by_id: dict[str, Gate] = {}
     rank = {OPEN: 0, UNKNOWN: 1, SHUT: 2}
     for gate in gates:
-        known = found.get(gate.id)
-        if known is None or rank[gate.state] > rank[known.state]:
-            found[gate.id] = gate
-    return list(found.values())
+        earlier_gate = gates_by_id.get(gate.id)
+        if earlier_gate is None or rank[gate.state] > rank[earlier_gate.state]:
+            gates_by_id[gate.id] = gate
+    return list(gates_by_id.values())
 
 
-def _found(gate: Gate, subject: Subject) -> FoundGate:
+def _found_gate(gate: Gate, subject: Subject) -> FoundGate:
     kind = load_gates()[gate.id]
     is_open = gate.state is OPEN
     place = gate.place
@@ -351,7 +352,7 @@ def _found(gate: Gate, subject: Subject) -> FoundGate:
     )
 
 
-def _declared(subject: Subject, *, is_usable: bool) -> Iterator[Gate]:
+def _declared_gates(subject: Subject, *, is_usable: bool) -> Iterator[Gate]:
     """Yield whether the declaration was read, listed and understood, by the codes of findings.
 
     Args:
@@ -431,11 +432,11 @@ def _of_release(subject: Subject) -> Iterator[Gate]:
     gate = release_gate(interface, subject.sdk_full or str(sdk), minimum, place)
     yield gate
     if gate.state is OPEN and interface.bound_by == "system":
-        yield _indexed(subject, capability)
+        yield _index_gate(subject, capability)
         yield Gate("signature", OPEN, "nothing in its signature keeps Jetpack's reader from it")
 
 
-def _indexed(subject: Subject, capability: Capability) -> Gate:
+def _index_gate(subject: Subject, capability: Capability) -> Gate:
     """Return whether the release's indexer has a capability, or would have it."""
     state = capability.state or State()
     if state.indexed is not None:
@@ -458,7 +459,7 @@ def _indexed(subject: Subject, capability: Capability) -> Gate:
     return Gate("indexed", SHUT, reason)
 
 
-def _visible(agent: AskingAgent, subject: Subject, *, of_shim: bool = False) -> Iterator[Gate]:
+def _visibility_gates(agent: AskingAgent, subject: Subject, *, of_shim: bool = False) -> Iterator[Gate]:
     """Yield whether Android lets an agent see the called app or a shim (reference android-runtime 1.4)."""
     application, called, interface = agent.application, subject.application, subject.interface
     if application is None or interface is None or interface.bound_by == "network":
@@ -493,7 +494,7 @@ def _visible(agent: AskingAgent, subject: Subject, *, of_shim: bool = False) -> 
         yield Gate("visible", SHUT, words, place)
 
 
-def _permitted(agent: AskingAgent, subject: Subject, interface: Interface | None) -> Iterator[Gate]:
+def _permission_gates(agent: AskingAgent, subject: Subject, interface: Interface | None) -> Iterator[Gate]:
     """Yield whether Android lets an agent call at all by an interface (reference appfunctions 7.1 to 7.3)."""
     title, sdk = agent.kind.title, subject.sdk
     permission = None if interface is None else interface.caller_permission

@@ -201,7 +201,7 @@ class _Step:
             connection.execute(f"SET temp_directory = {quoted(folder)}")
             _join(connection, old, new)
             step._count_whole(connection)
-            for identity, before, after in _changed(connection):
+            for identity, before, after in _changed_apps(connection):
                 step._compare(identity, before, after)
         return step
 
@@ -211,10 +211,10 @@ class _Step:
     def apps(self) -> tuple[ChangedApp, ...]:
         """Return the apps that are listed, the heaviest changes first."""
         self._heavy.sort(key=lambda item: item[0])
-        kept = [item for _, item in self._heavy[:MOST_APPS_LISTED]]
+        listed_apps = [item for _, item in self._heavy[:MOST_APPS_LISTED]]
         return tuple(
             item if at < MOST_APPS_IN_FULL else item.model_copy(update={"providers": ()})
-            for at, item in enumerate(kept)
+            for at, item in enumerate(listed_apps)
         )
 
     def _add(self, **counts: int) -> None:
@@ -223,17 +223,17 @@ class _Step:
 
     def _count_whole(self, connection: Any) -> None:
         """Count apps that came or went, and capabilities of those that are as they were."""
-        came, went, resigned, alike, added, removed, unchanged = connection.execute(
+        added_apps, removed_apps, resigned, alike, added, removed, unchanged = connection.execute(
             "SELECT count(*) FILTER (NOT was), count(*) FILTER (NOT stays), count(*) FILTER (resigned), "
             "count(*) FILTER (resigned AND NOT differs), "
             "coalesce(sum(new_count) FILTER (NOT was), 0)::BIGINT, "
             "coalesce(sum(old_count) FILTER (NOT stays), 0)::BIGINT, "
             "coalesce(sum(new_count) FILTER (was AND stays AND NOT differs), 0)::BIGINT FROM state"
         ).fetchone()
-        self._add(apps_added=came, apps_removed=went, apps_resigned=resigned)
+        self._add(apps_added=added_apps, apps_removed=removed_apps, apps_resigned=resigned)
         self._add(breaking=removed, unchanged=unchanged)
         self._add(capabilities_added=added, capabilities_removed=removed)
-        self.concerned += came + went + alike
+        self.concerned += added_apps + removed_apps + alike
         if not self.keeps:
             return
         self._keep_whole(connection)
@@ -282,9 +282,9 @@ class _Step:
             for capability in provider.capabilities
             if capability.status == "changed"
         ]
-        kept = comparison.unchanged_capabilities + len(changed)
-        added = sum(len(item.capabilities) for item in after) - kept
-        removed = sum(len(item.capabilities) for item in before) - kept
+        common = comparison.unchanged_capabilities + len(changed)
+        added = sum(len(item.capabilities) for item in after) - common
+        removed = sum(len(item.capabilities) for item in before) - common
         weights = [_weight_for_callers(item) for item in changed]
         self._add(
             capabilities_added=added,
@@ -371,16 +371,16 @@ def _folder_of_all(connection: Any, prefix: str) -> str:
     return "".join(f"{item}/" for item, _ in takewhile(lambda pair: pair[0] == pair[1], parts))
 
 
-def _changed(connection: Any) -> Iterator[tuple[str, list[Provider], list[Provider]]]:
+def _changed_apps(connection: Any) -> Iterator[tuple[str, list[Provider], list[Provider]]]:
     """Yield each app that declares otherwise with its providers, old and new."""
-    for identity, rows in groupby(_fetched(connection.execute(_CHANGED)), key=lambda row: row[0]):
+    for identity, rows in groupby(_fetch_rows(connection.execute(_CHANGED)), key=lambda row: row[0]):
         sides: tuple[list[Provider], list[Provider]] = ([], [])
         for _, side, declaration in rows:
             sides[side].append(read_part(Provider, declaration))
         yield identity, sides[_OLD], sides[_NEW]
 
 
-def _fetched(result: Any) -> Iterator[tuple[Any, ...]]:
+def _fetch_rows(result: Any) -> Iterator[tuple[Any, ...]]:
     while rows := result.fetchmany(_AT_ONCE):
         yield from rows
 

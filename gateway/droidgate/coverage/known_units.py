@@ -50,10 +50,10 @@ class KnownUnits:
         low, high = 0, len(digests) // _BYTES
         while low < high:
             middle = (low + high) // 2
-            found = digests[middle * _BYTES : (middle + 1) * _BYTES]
-            if found == digest:
+            middle_digest = digests[middle * _BYTES : (middle + 1) * _BYTES]
+            if middle_digest == digest:
                 return True
-            if found < digest:
+            if middle_digest < digest:
                 low = middle + 1
             else:
                 high = middle

@@ -64,7 +64,7 @@ def find_overlaps(figures: Figures) -> Overlaps:
     reading = read_capabilities(_texts(figures))
     matching = match_reading(reading)
     tally = _Tally()
-    served = dict(_served(reading, tally, figures))
+    served = dict(_served_capabilities(reading, tally, figures))
     return Overlaps(matching, _summary(matching, reading), tuple(tally.coverage()), served)
 
 
@@ -77,7 +77,7 @@ def _texts(figures: Figures) -> Iterator[CapabilityText]:
             )
 
 
-def _served(
+def _served_capabilities(
     reading: CapabilityTexts, tally: _Tally, figures: Figures
 ) -> Iterator[tuple[str, tuple[ServedUseCase, ...]]]:
     """Yield the capabilities that serve use cases with them, counted; each sense is judged once."""
@@ -158,11 +158,11 @@ def _group(reading: CapabilityTexts, members: list[int], apps: int, links: list[
         name=reading.names[members[0]],
         capabilities=len(members),
         apps=apps,
-        protocols=_frequent(reading.protocols[member] for member in members),
-        kinds=_frequent(link.kind for link in links),
+        protocols=_frequent_words(reading.protocols[member] for member in members),
+        kinds=_frequent_words(link.kind for link in links),
         examples=tuple(examples)[:MOST_EXAMPLES],
     )
 
 
-def _frequent(words: Iterable[str]) -> tuple[Counted, ...]:
+def _frequent_words(words: Iterable[str]) -> tuple[Counted, ...]:
     return most_frequent(Counter(words))

@@ -84,9 +84,9 @@ CREATE TABLE objected AS
 )
 
 
-def _counted() -> str:
-    named = [name for name in _COLUMNS if name != "score"]
-    return ", ".join(f"coalesce({name}, 0) AS {name}" for name in named)
+def _count_columns() -> str:
+    columns = [name for name in _COLUMNS if name != "score"]
+    return ", ".join(f"coalesce({name}, 0) AS {name}" for name in columns)
 
 
 def prepare_quality(figures: Figures) -> None:
@@ -95,7 +95,7 @@ def prepare_quality(figures: Figures) -> None:
         figures.connection.execute(statement)
     figures.connection.execute(
         f"CREATE TABLE quality AS SELECT *, {_ROUNDED} AS score "
-        f"FROM (SELECT entry, {_counted()} FROM entry_sum e "
+        f"FROM (SELECT entry, {_count_columns()} FROM entry_sum e "
         "LEFT JOIN (SELECT * RENAME (capabilities AS described_capabilities) FROM described) d USING (entry) "
         "LEFT JOIN objected USING (entry))"
     )
@@ -103,8 +103,8 @@ def prepare_quality(figures: Figures) -> None:
 
 def quality_of(figures: Figures) -> Quality:
     """Return how well everything is described; `prepare_quality` comes first."""
-    named = [name for name in _COLUMNS if name != "score"]
-    sums = ", ".join(f"coalesce(sum({name}), 0)::BIGINT AS {name}" for name in named)
+    columns = [name for name in _COLUMNS if name != "score"]
+    sums = ", ".join(f"coalesce(sum({name}), 0)::BIGINT AS {name}" for name in columns)
     whole = figures.row(
         f"SELECT *, {_ROUNDED} FROM (SELECT {sums} FROM "
         "(FROM quality UNION ALL BY NAME FROM objected WHERE entry IS NULL))"

@@ -88,12 +88,12 @@ def find_remote(url: str) -> list[str]:
         if not url.endswith("/") and _ask(system, "isfile", path):
             return [url]
         _listed.set(_Listed())
-        found = [name for name in _ask(system, "find", path) if name.lower().endswith(ARCHIVE_ENDINGS)]
+        names = [name for name in _ask(system, "find", path) if name.lower().endswith(ARCHIVE_ENDINGS)]
     except Exception as error:  # noqa: BLE001 - each file system has errors of its own
-        raise _failed("cannot be listed", error, url) from None
-    if not found:
+        raise _remote_error("cannot be listed", error, url) from None
+    if not names:
         raise InputError("it has no APK at or below it", place=printable(url))
-    return sorted(str(system.unstrip_protocol(name)) for name in found)
+    return sorted(str(system.unstrip_protocol(name)) for name in names)
 
 
 def open_remote(url: str) -> ByteSource:
@@ -107,7 +107,7 @@ def open_remote(url: str) -> ByteSource:
     try:
         file = system.open(path, "rb", **_IN_PIECES)
     except Exception as error:  # noqa: BLE001 - each file system has errors of its own
-        raise _failed("cannot be read", error, url) from None
+        raise _remote_error("cannot be read", error, url) from None
     size = getattr(file, "size", None)
     if isinstance(size, int) and size > _READ_WHOLE and _gives_pieces(file, size):
         if size > MAX_REMOTE_BYTES:
@@ -116,7 +116,7 @@ def open_remote(url: str) -> ByteSource:
     try:
         file.close()
     except Exception as error:  # noqa: BLE001
-        raise _failed("cannot be read", error, url) from None
+        raise _remote_error("cannot be read", error, url) from None
     return _fetch(system, path, url)
 
 
@@ -165,7 +165,7 @@ class _InPieces:
             self._file.seek(offset)
             data: bytes = self._file.read(length)
         except Exception as error:  # noqa: BLE001 - each file system has errors of its own
-            raise _failed("cannot be read", error, self._url) from None
+            raise _remote_error("cannot be read", error, self._url) from None
         if len(data) != length:
             raise InputError("the file ends before its size")
         return data
@@ -183,7 +183,7 @@ def _fetch(system: Any, path: str, url: str) -> ByteSource:
                 source.write(piece)
     except Exception as error:  # noqa: BLE001 - each file system has errors of its own
         source.close()
-        raise _failed("cannot be read", error, url) from None
+        raise _remote_error("cannot be read", error, url) from None
     if source.size > MAX_REMOTE_BYTES:
         source.close()
         raise _too_large(url)
@@ -195,7 +195,7 @@ def _too_large(url: str) -> BudgetError:
     return BudgetError(f"it has more than {MAX_REMOTE_BYTES} bytes", place=place)
 
 
-def _failed(what: str, error: Exception, url: str) -> InputError:
+def _remote_error(what: str, error: Exception, url: str) -> InputError:
     reason = without_password(_reason(error))
     return InputError(f"{what}: {reason}", place=printable(without_password(url)))
 
@@ -303,8 +303,8 @@ def _open_system(url: str) -> tuple[Any, str]:
 
 
 def _package_behind(scheme: str) -> str | None:
-    known = need("fsspec.registry", "coverage").known_implementations.get(scheme, {})
-    module = str(known.get("class", "")).partition(".")[0]
+    implementation = need("fsspec.registry", "coverage").known_implementations.get(scheme, {})
+    module = str(implementation.get("class", "")).partition(".")[0]
     return "aiohttp" if scheme in _WEB else module or None
 
 

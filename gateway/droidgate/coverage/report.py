@@ -195,8 +195,8 @@ def _capabilities(
     details: list[CapabilityDetail] = []
     for record in figures.records(_CAPABILITIES):
         provider, position = record["provider"], record.pop("capability")
-        known = record.pop("levels") or {}
-        levels = profiles.setdefault(tuple(known.get(target) for target in targets), len(profiles))
+        levels_by_target = record.pop("levels") or {}
+        levels = profiles.setdefault(tuple(levels_by_target.get(target) for target in targets), len(profiles))
         key = key_of(provider, position)
         places.capabilities[provider, position] = places.keys[key] = len(details)
         capabilities = declared[provider]["capabilities"] or []
@@ -213,10 +213,10 @@ def _capabilities(
 
 
 def _findings(figures: Figures, places: _Places) -> tuple[FindingDetail, ...]:
-    found = figures.records(_FINDINGS)
-    for record in found:
+    records = figures.records(_FINDINGS)
+    for record in records:
         record["capability"] = places.capabilities.get((record["provider"], record["capability"]))
-    return tuple(FindingDetail(**record) for record in found)
+    return tuple(FindingDetail(**record) for record in records)
 
 
 def _groups(overlaps: Overlaps, places: _Places) -> tuple[Group, ...]:
@@ -308,19 +308,19 @@ def quality_findings(figures: Figures, most: int) -> Iterator[Finding]:
         figures: The catalog.
         most: How many there may be.
     """
-    found = figures.records(_FOUND, [most])
-    for record in found:
+    records = figures.records(_FOUND, [most])
+    for record in records:
         place = place_in(record.pop("source"), record.pop("kind"), record.pop("place") or "")
         yield Finding(**record, source=place)
-    left = most - len(found)
-    if left:
-        for number, item in enumerate(_missing(figures, left)):
-            if number == left:
+    remaining = most - len(records)
+    if remaining:
+        for number, item in enumerate(_missing_findings(figures, remaining)):
+            if number == remaining:
                 return
             yield item
 
 
-def _missing(figures: Figures, most: int) -> Iterator[Finding]:
+def _missing_findings(figures: Figures, most: int) -> Iterator[Finding]:
     for source, kind, place, position, name, bare, undescribed, untyped, poor in figures.rows(
         _MISSING, [most]
     ):
@@ -395,11 +395,11 @@ def misfits(figures: Figures, patterns: Sequence[str]) -> Iterator[str]:
 def _translate(number: int, provider: Provider, target: str) -> DialectTranslation:
     format_, dialect = targets()[target]
     if format_.write is None:
-        return _failed(number, target, f"{format_.title} is only read")
+        return _failed_translation(number, target, f"{format_.title} is only read")
     try:
         writing = format_.write(provider, dialect)
     except DroidgateError as error:
-        return _failed(number, target, error.message)
+        return _failed_translation(number, target, error.message)
     return DialectTranslation(
         provider=number,
         target=target,
@@ -414,7 +414,7 @@ def _translate(number: int, provider: Provider, target: str) -> DialectTranslati
     )
 
 
-def _failed(number: int, target: str, problem: str) -> DialectTranslation:
+def _failed_translation(number: int, target: str, problem: str) -> DialectTranslation:
     return DialectTranslation(provider=number, target=target, files=(), findings=(), problem=problem)
 
 
@@ -456,7 +456,7 @@ class ReportedCatalog:
             with timed_step(f"count what {snapshot.name} has"):
                 self._figures = stack.enter_context(Figures(snapshot.catalog))
                 prepare_quality(self._figures)
-                counted = _counted(self._figures, snapshot, earlier)
+                counted = _counted_report(self._figures, snapshot, earlier)
             # After the counting, so that what both need is not needed at once.
             with timed_step("compare capabilities" if chosen.matching else "collect the details"):
                 self._overlaps = find_overlaps(self._figures) if chosen.matching else None
@@ -527,7 +527,7 @@ def open_snapshot(folder: Path, *, own_apps: bool = False) -> Snapshot:
     return Snapshot(name, catalog if own_apps else catalog.without_own_apps())
 
 
-def _counted(figures: Figures, snapshot: Snapshot, earlier: Sequence[Snapshot]) -> CoverageReport:
+def _counted_report(figures: Figures, snapshot: Snapshot, earlier: Sequence[Snapshot]) -> CoverageReport:
     """Return a report of what is counted, without overlaps and details."""
     return CoverageReport(
         catalog=_facts(snapshot, figures),

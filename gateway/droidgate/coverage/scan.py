@@ -353,8 +353,8 @@ class _Scan:
             waiting = [item for item in inputs.items if item.source not in log.done]
             waiting.sort(key=lambda item: log.late.get(item.source, 0))
             self._take(log, self._answers(waiting, known))
-            left = {item.source: item for item in waiting if item.source not in log.done}
-            self._write_unread(log, self._by_turn(left))
+            unscanned = {item.source: item for item in waiting if item.source not in log.done}
+            self._write_unread(log, self._by_turn(unscanned))
             apps = sorted(_apps_with_splits(log, items), key=lambda app: log.late.get(app.last_split, 0))
             groups = {app.item.source: app for app in apps}
             with closing(self._answers([group.item for group in groups.values()], known)) as answers:
@@ -401,17 +401,17 @@ class _Scan:
             if self._is_over():
                 return
             yield PoolAnswer.of(item, do_work(work, item, known, None)[0])
-        left = [item for item in items if item.kind != "refused" and not is_only_here(item.location)]
-        if left and not self._is_over():
+        pool_items = [item for item in items if item.kind != "refused" and not is_only_here(item.location)]
+        if pool_items and not self._is_over():
             settings = PoolSettings(
-                workers=min(pool.workers, len(left)),
+                workers=min(pool.workers, len(pool_items)),
                 memory=pool.memory,
                 deadline=pool.deadline,
                 known=str(self._known_file.absolute()),
                 work=pool.work,
                 ends_at=self._ends_at,
             )
-            yield from self._request.make_executor(settings).run(map(self._noted, left))
+            yield from self._request.make_executor(settings).run(map(self._noted, pool_items))
 
     def _noted(self, item: Item) -> Item:
         self._begun[item.source] = None
@@ -460,10 +460,8 @@ class _Scan:
 
 def _units_of(catalogs: Iterable[Catalog]) -> Iterator[str]:
     for catalog in catalogs:
-        asked = catalog.ask(
-            "SELECT DISTINCT unit FROM sources WHERE unit IS NOT NULL AND kind <> 'installed'"
-        )
-        yield from (row[0] for row in asked)
+        rows = catalog.ask("SELECT DISTINCT unit FROM sources WHERE unit IS NOT NULL AND kind <> 'installed'")
+        yield from (row[0] for row in rows)
 
 
 def _final_outcomes(catalog: Catalog) -> dict[str, int]:

@@ -74,10 +74,10 @@ def state_of(item: Item) -> list[int] | None:
         return None
     try:
         paths = (item.location, *(path for _, path in item.parts))
-        found = [os.stat(path) for path in paths]  # noqa: PTH116 - a million times
+        statuses = [os.stat(path) for path in paths]  # noqa: PTH116 - a million times
     except (OSError, ValueError):
         return None
-    return [number for status in found for number in (status.st_size, status.st_mtime_ns)]
+    return [number for status in statuses for number in (status.st_size, status.st_mtime_ns)]
 
 
 @dataclass(slots=True)
@@ -128,15 +128,15 @@ class _Listing:
         self._left_out = None if leave_out is None else f"{os.path.abspath(leave_out)}/"  # noqa: PTH100
 
     def run(self, sources: Iterable[str]) -> Inputs:
-        named = list(sources)
-        for item in named:
+        source_names = list(sources)
+        for item in source_names:
             if item and not (item.startswith((LIST_MARK, DEVICE_SCHEME, GIT_SCHEME)) or is_remote(item)):
                 _check_that_it_is_there(item)
-        for item in named:
+        for item in source_names:
             if item.startswith(LIST_MARK):
                 self._add_list(item.removeprefix(LIST_MARK))
             else:
-                self._add(item, _called(item))
+                self._add(item, _catalog_name(item))
         self._inputs.items = [self._by_name[name] for name in sorted(self._by_name)]
         self._inputs.phones = list(dict.fromkeys(self._inputs.phones))
         self._name_catalogs()
@@ -144,14 +144,14 @@ class _Listing:
 
     def _name_catalogs(self) -> None:
         """Name each catalog by its folder's last part, so that no source of it has another one's name."""
-        taken = {name.partition("/")[0] for name in self._by_name}
+        used_names = {name.partition("/")[0] for name in self._by_name}
         for resolved, source in self._catalogs.items():
             name = first = printable(resolved.rpartition("/")[2] or "root")
             number = 1
-            while name in taken:
+            while name in used_names:
                 number += 1
                 name = f"{first} ({number})"
-            taken.add(name)
+            used_names.add(name)
             self._inputs.catalogs[name] = source
 
     def _add_list(self, path: str) -> None:
@@ -163,7 +163,7 @@ class _Listing:
                 self._put(Item(printable(line), "refused", reason="a list in a list is not followed"))
                 continue
             try:
-                self._add(line, _called(line, below=common))
+                self._add(line, _catalog_name(line, below=common))
             except UnknownSchemeError as error:
                 self._put(Item(printable(without_password(line)), "refused", reason=error.message))
 
@@ -261,7 +261,7 @@ class _Listing:
         self._by_name[item.source] = item
 
 
-def _called(source: str, *, below: str = "") -> str:
+def _catalog_name(source: str, *, below: str = "") -> str:
     """Return how a path is called in a catalog."""
     if is_remote(source) or source.startswith(DEVICE_SCHEME):
         return source

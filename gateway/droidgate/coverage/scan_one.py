@@ -140,7 +140,7 @@ def _kind_of(item: Item) -> str:
     return kinds.get(item.kind, item.kind)
 
 
-def _refused(item: Item, known: Container[str]) -> Scanned:
+def _refused_input(item: Item, known: Container[str]) -> Scanned:
     del known
     return Scanned.failed(item.source, "unreadable", item.reason or "it is refused")
 
@@ -210,12 +210,12 @@ def _scan_app(scanned: Scanned, apk: Apk, unit: str, known: Container[str]) -> S
         scanned.digest = scanned.unit = unit = _digest_of_parts(apk)
         if unit in known:
             return scanned.ended(KNOWN)
-    reading, findings = _checked(reading, lambda _: None)
+    reading, findings = _lint_reading(reading, lambda _: None)
     content = Unit(unit, reading, findings, version_name=apk.version_name)
     return scanned.ended("read", rows=rows_of_unit(content))
 
 
-def _checked(
+def _lint_reading(
     reading: Providers, content_of: Callable[[str], bytes | None]
 ) -> tuple[Providers, tuple[Finding, ...]]:
     """Return a reading with what the linters find in it; a crash of theirs is a problem of the reading."""
@@ -267,7 +267,7 @@ def _scan_descriptor(item: Item, known: Container[str]) -> Scanned:
         line = (problem.place or "").rpartition(":")[2]
         where = f"line {line}: " if line.isdecimal() else ""
         return scanned.ended("unreadable", f"{where}{problem.message}")
-    return scanned.ended("read", rows=rows_of_unit(Unit(digest, *_checked(reading, lambda _: data))))
+    return scanned.ended("read", rows=rows_of_unit(Unit(digest, *_lint_reading(reading, lambda _: data))))
 
 
 def _read_descriptor(data: bytes, ending: str = "", *, must_be_descriptor: bool) -> Providers | None:
@@ -278,22 +278,22 @@ def _read_descriptor(data: bytes, ending: str = "", *, must_be_descriptor: bool)
         data = source_text_of(data, _DESCRIPTOR).encode()
     if is_manifest(data):
         return read_one_module(Module({MAIN: SourceSet({_DESCRIPTOR: data}, "", _DESCRIPTOR)}), _OPTIONS)
-    named = _DESCRIPTOR + ending
-    names = dict.fromkeys([_DESCRIPTOR, named])
+    path = _DESCRIPTOR + ending
+    names = dict.fromkeys([_DESCRIPTOR, path])
     claimed = next((name for name in names if detect_format(SourceFile(name, data)) is not None), None)
-    if claimed is None and not must_be_descriptor and discovered_providers(SourceFile(named, data)) is None:
+    if claimed is None and not must_be_descriptor and discovered_providers(SourceFile(path, data)) is None:
         return None
     is_code = ending.endswith(code_endings(load_formats().values()))
-    return read_content(claimed or (named if is_code else _DESCRIPTOR), data, _OPTIONS)
+    return read_content(claimed or (path if is_code else _DESCRIPTOR), data, _OPTIONS)
 
 
 def _scan_module(item: Item, known: Container[str]) -> Scanned:
     layout = ModuleLayout.from_json(item.layout)
-    digest, size = _digest_of(_contents_of(_opened(item, layout, {}), layout))
+    digest, size = _digest_of(_contents_of(_relative_module(item, layout, {}), layout))
     scanned = Scanned(item.source, "module", digest=digest, size=size, unit=digest)
     if digest in known:
         return scanned.ended(KNOWN)
-    reading = read_one_module(_opened(item, layout, {}), _OPTIONS)
+    reading = read_one_module(_relative_module(item, layout, {}), _OPTIONS)
     if not (reading.providers or reading.applications or reading.only_in_variants):
         others = (part for _, part in reading.other_variants)
         problems = (problem for part in (reading, *others) for problem in part.problems)
@@ -308,7 +308,7 @@ def _scan_module(item: Item, known: Container[str]) -> Scanned:
         except InputError:
             return None
 
-    return scanned.ended("read", rows=rows_of_unit(Unit(digest, *_checked(reading, content_of))))
+    return scanned.ended("read", rows=rows_of_unit(Unit(digest, *_lint_reading(reading, content_of))))
 
 
 def _scan_code(item: Item, known: Container[str]) -> Scanned:
@@ -322,10 +322,10 @@ def _scan_code(item: Item, known: Container[str]) -> Scanned:
         if reading.problems:
             return scanned.ended("unreadable", _reason_of(reading.problems[0]))
         return scanned.ended("no-descriptor", "no code that declares anything")
-    return scanned.ended("read", rows=rows_of_unit(Unit(digest, *_checked(reading, files.get))))
+    return scanned.ended("read", rows=rows_of_unit(Unit(digest, *_lint_reading(reading, files.get))))
 
 
-def _opened(item: Item, layout: ModuleLayout, read: dict[str, None]) -> Module:
+def _relative_module(item: Item, layout: ModuleLayout, read: dict[str, None]) -> Module:
     """Return a module whose files are written as paths relative to its folder."""
 
     def spell(path: str) -> str:
@@ -352,7 +352,7 @@ def _contents_of(module: Module, layout: ModuleLayout) -> Iterator[tuple[str, by
         prefix = f"{number}/" if number else ""
         yield f"{prefix}gradle", repr(part.gradle).encode()
         sets = [*sorted(part.source_sets.items())]
-        sets += [(f"generated{position}", made) for position, made in enumerate(part.generated)]
+        sets += [(f"generated{position}", output) for position, output in enumerate(part.generated)]
         sets += [(f"code{position}", code) for position, code in enumerate((*part.code, *part.variant_code))]
         for name, source_set in sets:
             yield from _contents_of_set(f"{prefix}{name}", source_set)
@@ -374,5 +374,5 @@ _SCANS: Final = {
     "descriptor": _scan_descriptor,
     "file": _scan_file,
     "remote": _scan_remote,
-    "refused": _refused,
+    "refused": _refused_input,
 }

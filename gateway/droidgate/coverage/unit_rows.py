@@ -125,8 +125,8 @@ def count_parameters(type_: Type, definitions: Mapping[str, Type]) -> ParameterC
 def _parameters(type_: Type, definitions: Mapping[str, Type]) -> Iterator[tuple[Property, bool]]:
     pending: list[tuple[Type, bool]] = [(type_, True)]
     seen: set[str] = set()
-    left = _MAX_PARAMETERS
-    while pending and left:
+    remaining = _MAX_PARAMETERS
+    while pending and remaining:
         current, needed = pending.pop()
         if isinstance(current, RefType):
             if current.name in definitions and current.name not in seen:
@@ -134,7 +134,7 @@ def _parameters(type_: Type, definitions: Mapping[str, Type]) -> Iterator[tuple[
                 pending.append((definitions[current.name], needed))
         elif isinstance(current, ObjectType):
             for property_ in current.properties.values():
-                left -= left > 0
+                remaining -= remaining > 0
                 yield property_, needed and property_.required
                 pending.append((property_.type, needed and property_.required))
         elif isinstance(current, ArrayType):
@@ -252,17 +252,17 @@ class _UnitRows:
         except (DroidgateError, MemoryError):
             raise
         except Exception:  # noqa: BLE001 - a mistake of ours costs the capability, not the app
-            kept = []
+            capabilities = []
             for capability in provider.capabilities:
                 try:
                     self._make_rows(number, provider.changed({"capabilities": (capability,)}))
-                    kept.append(capability)
+                    capabilities.append(capability)
                 except MemoryError:
                     raise
                 except Exception as error:  # noqa: BLE001
                     place = None if capability.source is None else str(capability.source)
                     self._crashes.append(crash_report(error, place, part=f'the capability "{capability.id}"'))
-            self._providers[number] = provider.changed({"capabilities": tuple(kept)})
+            self._providers[number] = provider.changed({"capabilities": tuple(capabilities)})
             return self._make_rows(number, self._providers[number])
 
     def _make_rows(self, number: int, provider: Provider) -> _ProviderRows:
@@ -277,16 +277,16 @@ class _UnitRows:
 
     def _find_component(self, provider: Provider) -> tuple[Application | None, Component | None]:
         """Return the application that declares a provider, and the component that does."""
-        found: Application | None = None
+        first_application: Application | None = None
         for application in self._applications:
             if provider.package is not None and provider.package != application.package:
                 continue
-            found = application if found is None else found
+            first_application = application if first_application is None else first_application
             for component in application.components:
                 is_named = provider.component in {component.name, application.qualified_name(component)}
                 if is_named and (component.name or not provider.component):
                     return application, component
-        return found, None
+        return first_application, None
 
     def _facts_of(
         self, provider: Provider, application: Application | None, component: Component | None
@@ -338,7 +338,7 @@ class _UnitRows:
             instructions=provider.instructions,
             capabilities=len(provider.capabilities),
             digest=provider.content_digest(),
-            declaration=one_line_json(_stored(provider)),
+            declaration=one_line_json(_stored_json(provider)),
             place=self._place(provider.source),
             variants=self._variants[number],
         )
@@ -386,7 +386,7 @@ class _UnitRows:
             idempotent=effects.idempotent,
             open_world=effects.open_world,
             enabled=None if capability.state is None else capability.state.enabled,
-            access=canonical_json(_stored(capability.access)),
+            access=canonical_json(_stored_json(capability.access)),
             flags=canonical_json(capability.extensions.get(provider.protocol, {})),
             tool_bytes=size,
             token_estimate=None if size is None else estimate_tokens(size),
@@ -398,13 +398,13 @@ class _UnitRows:
 
     def _finding_rows(self) -> Iterator[FindingRow]:
         for number, (origin, provider, item) in enumerate(self._findings()):
-            found = _OF_CAPABILITY.match(item.pointer) if origin == SECURITY_ORIGIN else None
+            match = _OF_CAPABILITY.match(item.pointer) if origin == SECURITY_ORIGIN else None
             yield FindingRow(
                 unit=self._unit.id,
                 finding=number,
                 origin=origin,
                 provider=provider,
-                capability=int(found[1]) if found else None,
+                capability=int(match[1]) if match else None,
                 code=item.code,
                 level=item.level.value,
                 pointer=item.pointer,
@@ -476,7 +476,7 @@ def _numbers_of(number: int, converted: ConvertedProvider) -> Iterator[tuple[int
         yield (number, conversion.capability, conversion.target, level, whole, *conversion.counts)
 
 
-def _stored(part: Frozen) -> Json:
+def _stored_json(part: Frozen) -> Json:
     """Return a model part as JSON values without what is default, where it was read, and its state."""
     stored: dict[str, Json] = {}
     for name, default in _defaults_of(type(part)):
@@ -497,7 +497,7 @@ def _defaults_of(model: type[Frozen]) -> tuple[tuple[str, Json], ...]:
 
 def _stored_value(value: Json) -> Json:
     if isinstance(value, Frozen):
-        return _stored(value)
+        return _stored_json(value)
     if isinstance(value, dict):
         return {name: _stored_value(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):

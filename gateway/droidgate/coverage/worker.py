@@ -94,8 +94,8 @@ def _end_yourself_after(deadline: float) -> None:
 
 def main(arguments: list[str]) -> None:
     """Run a worker on standard input and output."""
-    memory, deadline, work, known = arguments
-    duty = Duty(load_work(work), KnownUnits(known), int(memory), float(deadline))
+    memory, deadline, work, known_file = arguments
+    duty = Duty(load_work(work), KnownUnits(known_file), int(memory), float(deadline))
     load_ahead()  # before the clock of the first input runs
     outgoing = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what anything prints must not get between the answers

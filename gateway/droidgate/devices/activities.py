@@ -111,10 +111,10 @@ def read_broadcast(text: str, exit_status: int = 0, error_text: str = "") -> Bro
         )
     if not rest.startswith(_MARK):
         raise DeviceOutputError(_BROADCAST, "it has no result", line=2, text=rest)
-    found = _COMPLETED.fullmatch(rest.removeprefix(_MARK).removesuffix("\n"))
-    if found is None or int(found["result"]) not in _INT:
+    match = _COMPLETED.fullmatch(rest.removeprefix(_MARK).removesuffix("\n"))
+    if match is None or int(match["result"]) not in _INT:
         raise DeviceOutputError(_BROADCAST, "the result cannot be read", text=rest)
-    return BroadcastResult(int(found["result"]), found["data"], found["extras"])
+    return BroadcastResult(int(match["result"]), match["data"], match["extras"])
 
 
 def start_command(intent: Sequence[str]) -> list[str]:
@@ -156,9 +156,9 @@ def read_activity_start(text: str, exit_status: int = 0, error_text: str = "") -
     warning: str | None = None
     fields: dict[str, str] = {}
     for number, line in enumerate(lines[1:-2], 2):
-        found = _WAITED.fullmatch(line)
-        if found is not None and found[1] not in fields:
-            fields[found[1]] = found[2]
+        match = _WAITED.fullmatch(line)
+        if match is not None and match[1] not in fields:
+            fields[match[1]] = match[2]
         elif line.startswith("Warning: ") and warning is None and not fields:
             warning = line.removeprefix("Warning: ")
         else:

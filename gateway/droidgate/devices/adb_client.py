@@ -78,9 +78,9 @@ def server_address() -> ServerAddress:
     Raises:
         ServerUnreachableError: a variable holds no address.
     """
-    named = os.environ.get("ADB_SERVER_SOCKET")
-    if named:
-        return _read_socket(named)
+    socket_name = os.environ.get("ADB_SERVER_SOCKET")
+    if socket_name:
+        return _read_socket(socket_name)
     host = os.environ.get("ANDROID_ADB_SERVER_ADDRESS") or "127.0.0.1"
     port = os.environ.get("ANDROID_ADB_SERVER_PORT") or str(DEFAULT_PORT)
     return ServerAddress(host, _read_port(port, "ANDROID_ADB_SERVER_PORT"))
@@ -138,8 +138,8 @@ class AdbClient:
                 hint="choose another port by ANDROID_ADB_SERVER_PORT",
             ) from None
         if _VERSION.fullmatch(version) is None:
-            shown = excerpt(version.decode("latin-1"))
-            raise ServerVersionError(f"its version is {shown!r}", place=str(self.address))
+            version_text = excerpt(version.decode("latin-1"))
+            raise ServerVersionError(f"its version is {version_text!r}", place=str(self.address))
         return int(version, 16)
 
     def ensure(self) -> None:
@@ -296,7 +296,7 @@ def _connect_unix(path: str, deadline: Deadline) -> socket.socket:
 
 def error_of_refusal(reason: str, serial: str | None) -> DeviceError:
     """Return the error for what the server says about a device (AOSP adb, transport.cpp)."""
-    shown = excerpt(reason)
+    short_reason = excerpt(reason)
     if "not found" in reason or "no devices" in reason:
         return NoDeviceError("no such device is attached", place=serial, hint="see: droidgate devices")
     words = {
@@ -311,8 +311,8 @@ def error_of_refusal(reason: str, serial: str | None) -> DeviceError:
         if word in reason:
             return DeviceStateError(serial or "the device", state, hint=STATE_HINTS[state])
     if reason in {"closed", "device closed", "transport error", "device went away"}:
-        return DeviceGoneError(f"the device closed the connection: {shown}", place=serial)
-    return DeviceError(f"adb refuses: {shown}", place=serial)
+        return DeviceGoneError(f"the device closed the connection: {short_reason}", place=serial)
+    return DeviceError(f"adb refuses: {short_reason}", place=serial)
 
 
 def start_server(address: ServerAddress) -> None:

@@ -98,9 +98,9 @@ def read_session(text: str, exit_status: int = 0, error_text: str = "") -> str:
         InstallError: Android refused.
         DeviceOutputError: it is not an answer of it.
     """
-    found = _SESSION.fullmatch(text.strip())
-    if exit_status == 0 and found is not None:
-        return found[1]
+    match = _SESSION.fullmatch(text.strip())
+    if exit_status == 0 and match is not None:
+        return match[1]
     raise _failure(text, exit_status, error_text)
 
 
@@ -118,9 +118,9 @@ def read_success(text: str, exit_status: int = 0, error_text: str = "") -> None:
 
 def _failure(text: str, exit_status: int, error_text: str) -> CommandFailedError | DeviceOutputError:
     for stream in (text, error_text):
-        found = _FAILURE.fullmatch(stream.strip())
-        if found is not None:
-            return InstallError(found["code"], found["text"] or "", exit_status=exit_status)
+        match = _FAILURE.fullmatch(stream.strip())
+        if match is not None:
+            return InstallError(match["code"], match["text"] or "", exit_status=exit_status)
     if exit_status != 0:
         return command_failed(_INSTALL, exit_status, text, error_text)
     return DeviceOutputError(_INSTALL, "it is not an answer of an installation", text=text)

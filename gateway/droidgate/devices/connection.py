@@ -69,10 +69,10 @@ class Deadline:
         """
         if self.cancel is not None and self.cancel.is_set():
             raise CanceledError(f"{self.doing} was canceled", place=self.place)
-        left = self.end - time.monotonic()
-        if left <= 0:
+        seconds = self.end - time.monotonic()
+        if seconds <= 0:
             raise self.missed()
-        return left
+        return seconds
 
     def wait(self, selector: selectors.BaseSelector) -> list[tuple[selectors.SelectorKey, int]]:
         """Return what is ready, at least one.
@@ -82,8 +82,8 @@ class Deadline:
             CanceledError: the event was set.
         """
         while True:
-            left = self.remaining()
-            ready = selector.select(left if self.cancel is None else min(left, _CANCEL_SECONDS))
+            seconds = self.remaining()
+            ready = selector.select(seconds if self.cancel is None else min(seconds, _CANCEL_SECONDS))
             if ready:
                 return ready
 
@@ -278,8 +278,8 @@ def length_of_block(digits: bytes) -> int:
         ProtocolError: they are no such digits.
     """
     if _HEXADECIMAL.fullmatch(digits) is None:
-        shown = excerpt(digits.decode("latin-1"))
-        raise ProtocolError(f"the adb server sent {shown!r} in place of a length")
+        digits_text = excerpt(digits.decode("latin-1"))
+        raise ProtocolError(f"the adb server sent {digits_text!r} in place of a length")
     return int(digits, 16)
 
 

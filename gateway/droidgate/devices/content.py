@@ -76,10 +76,10 @@ class ProviderResult:
             return {}
         values: dict[str, str] = {}
         for part in self.text.split(", "):
-            found = _TOKEN.fullmatch(part)
-            if found is None or found["key"] in values:
+            match = _TOKEN.fullmatch(part)
+            if match is None or match["key"] in values:
                 raise DeviceOutputError(_CALL, "the Bundle holds more than plain tokens", text=part)
-            values[found["key"]] = found["value"]
+            values[match["key"]] = match["value"]
         return values
 
 

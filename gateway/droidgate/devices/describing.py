@@ -32,10 +32,10 @@ def is_on_network(serial: str) -> bool:
     """Return whether a serial is an address, of another machine than this."""
     if _DISCOVERED in serial:
         return True
-    found = _HOST_AND_PORT.fullmatch(serial)
-    if found is None:
+    match = _HOST_AND_PORT.fullmatch(serial)
+    if match is None:
         return False
-    host = found["host"]
+    host = match["host"]
     if host == "localhost":
         return False
     try:
@@ -106,10 +106,10 @@ def list_devices(server: AdbClient | None = None) -> tuple[DeviceDescription, ..
         >>> [(device.model, device.ready) for device in droidgate.list_devices()]
         [('Virtual Phone', True)]
     """
-    asked = server or AdbClient()
-    listed = asked.devices()
+    client = server or AdbClient()
+    listed = client.devices()
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        return tuple(pool.map(lambda device: describe_device(device, asked), listed))
+        return tuple(pool.map(lambda device: describe_device(device, client), listed))
 
 
 def describe_device(listed: ListedDevice, server: AdbClient) -> DeviceDescription:

@@ -234,7 +234,7 @@ class _ShellRequest:
         """Return the request for a command; args and errors are as of `Device.run`."""
         # Not known to what the command starts, so that no output can be taken for the refusal.
         refusal = f"droidgate-{secrets.token_hex(16)}"
-        shown = command = (
+        shown_command = command = (
             join_command(arguments)
             if condition is None
             else join_guarded(condition.arguments, condition.line, arguments, refusal)
@@ -244,7 +244,7 @@ class _ShellRequest:
                 quote = f"the command has more than {LONG_COMMAND_BYTES} bytes and an input of its own"
                 raise UnsupportedDeviceError(quote, hint="send the data as a file")
             stdin, command = f"{command} </dev/null\n".encode(), join_command(["sh"])
-        return cls(shown, command, stdin, refusal, condition, Collector(limit, _short(arguments)))
+        return cls(shown_command, command, stdin, refusal, condition, Collector(limit, _command(arguments)))
 
 
 class Device:
@@ -348,14 +348,14 @@ class Device:
             UnsupportedDeviceError: the device has no shell protocol with exit statuses (before Android 7).
             DeviceError: the device cannot be reached or went away.
         """
-        waiting = self._deadline(deadline, _short(arguments))
+        waiting = self._deadline(deadline, _command(arguments))
         if self.answers is None or stdin is not None or condition is not None:
             return self._run_observed(arguments, stdin, waiting, limit, condition)
-        known = self.answers.get(tuple(arguments))
-        if known is None:
-            known = self._run_observed(arguments, stdin, waiting, limit, condition)
-            self.answers[tuple(arguments)] = known
-        return known
+        result = self.answers.get(tuple(arguments))
+        if result is None:
+            result = self._run_observed(arguments, stdin, waiting, limit, condition)
+            self.answers[tuple(arguments)] = result
+        return result
 
     def _run_observed(
         self,
@@ -416,7 +416,7 @@ class Device:
 
         seen = self._seen.transport
         request = _ShellRequest.of(arguments, None, limit, condition)
-        waiting = self._deadline(deadline, _short(arguments))
+        waiting = self._deadline(deadline, _command(arguments))
         if seen is not None and request.stdin is None and self.observer is None and self.answers is None:
             services = (choice_of(self.serial), _SHELL + request.command)
             with timed_step(f"{self.serial} shell: {request.shown}"):
@@ -434,7 +434,7 @@ class Device:
     def _result_of(self, request: _ShellRequest, status: int) -> CommandResult:
         condition, collector = request.condition, request.collector
         if condition is not None and status == 1 and collector.stderr.endswith(request.refusal.encode()):
-            raise ConditionError(f"{_short(condition.arguments)} prints something else", place=self.serial)
+            raise ConditionError(f"{_command(condition.arguments)} prints something else", place=self.serial)
         return CommandResult(bytes(collector.stdout), bytes(collector.stderr), status)
 
     def check(
@@ -605,10 +605,10 @@ def failure_of(arguments: Sequence[str], result: CommandResult) -> CommandFailed
     first_line = (result.error_text.strip() or result.text.strip()).split("\n", 1)[0]
     reason = f": {excerpt(first_line)}" if first_line else ""
     return CommandFailedError(
-        f"{_short(arguments)} ended with status {result.exit_status}{reason}",
+        f"{_command(arguments)} ended with status {result.exit_status}{reason}",
         exit_status=result.exit_status,
     )
 
 
-def _short(arguments: Sequence[str]) -> str:
+def _command(arguments: Sequence[str]) -> str:
     return excerpt(" ".join(arguments))

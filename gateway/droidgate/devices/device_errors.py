@@ -138,23 +138,23 @@ class DeviceOutputError(DeviceError):
     """
 
     def __init__(self, command: str, message: str, *, line: int | None = None, text: str = "") -> None:
-        shown = excerpt(text)
+        short_text = excerpt(text)
         place = command if line is None else f"{command}:{line}"
         super().__init__(
-            f"{message}: {shown}" if shown else message,
+            f"{message}: {short_text}" if short_text else message,
             place=place,
             hint="report it with the device's model and Android version",
         )
         self.command = command
         self.line = line
-        self.excerpt = shown
+        self.excerpt = short_text
 
 
 def excerpt(text: str) -> str:
     """Return a short piece of a device's text in printable ASCII; the rest is shown by its code."""
     piece = text[:EXCERPT_CHARACTERS]
-    shown = _NOT_PRINTABLE.sub(lambda found: found[0].encode("unicode-escape").decode(), piece)
-    return f"{shown}..." if len(text) > EXCERPT_CHARACTERS else shown
+    printable_piece = _NOT_PRINTABLE.sub(lambda match: match[0].encode("unicode-escape").decode(), piece)
+    return f"{printable_piece}..." if len(text) > EXCERPT_CHARACTERS else printable_piece
 
 
 _MAX_LINES: Final = 200_000

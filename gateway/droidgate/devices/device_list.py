@@ -104,17 +104,17 @@ def read_devices(text: str) -> tuple[ListedDevice, ...]:
 def _read_line(line: str, number: int) -> ListedDevice:
     plain = line.removesuffix("\r")
     is_line = len(plain) <= _LONGEST_LINE and plain.replace("\t", " ").isprintable()
-    found = _LINE.fullmatch(plain) if is_line else None
-    if found is None:
+    match = _LINE.fullmatch(plain) if is_line else None
+    if match is None:
         raise DeviceOutputError(_SERVICE, "the line is not a device", line=number, text=line)
-    rest = found["rest"].strip()
+    rest = match["rest"].strip()
     transport = _TRANSPORT.search(rest)
     if transport is not None:
         rest = rest[: transport.start()]
     fields = dict(_FIELD.findall(rest))
-    state = found["state"]
+    state = match["state"]
     return ListedDevice(
-        serial=found["serial"],
+        serial=match["serial"],
         state="no permissions" if state.startswith("no permissions") else state,
         transport=int(transport[1]) if transport else None,
         product=fields.get("product"),
@@ -137,18 +137,18 @@ def choose_device(devices: Sequence[ListedDevice], serial: str | None) -> Listed
         DeviceStateError: the device is not ready.
     """
     if serial is None:
-        return _ready(_only(devices))
+        return _check_ready(_only_device(devices))
     if SERIAL.fullmatch(serial) is None:
         raise UnsafeArgumentError(f"{excerpt(serial)!r} is not a serial")
     for device in devices:
         if device.serial == serial:
-            return _ready(device)
+            return _check_ready(device)
     attached = ", ".join(excerpt(device.serial) for device in devices)
     hint = f"attached: {attached}" if attached else "no device is attached at all"
     raise NoDeviceError("no such device is attached", place=serial, hint=hint)
 
 
-def _only(devices: Sequence[ListedDevice]) -> ListedDevice:
+def _only_device(devices: Sequence[ListedDevice]) -> ListedDevice:
     if not devices:
         raise NoDeviceError(
             "no device is attached",
@@ -159,7 +159,7 @@ def _only(devices: Sequence[ListedDevice]) -> ListedDevice:
     return devices[0]
 
 
-def _ready(listed_device: ListedDevice) -> ListedDevice:
+def _check_ready(listed_device: ListedDevice) -> ListedDevice:
     if listed_device.state == READY and not listed_device.ready:
         raise UnsafeArgumentError(
             f"droidgate sends nothing to {excerpt(listed_device.serial)!r}", hint=listed_device.hint

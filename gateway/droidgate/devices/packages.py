@@ -129,14 +129,14 @@ def read_packages(text: str, exit_status: int = 0, error_text: str = "") -> list
 
 
 def _read_package(line: str, number: int) -> InstalledPackage:
-    found = _DETAILS.fullmatch(line.removeprefix(_PATH_MARK)) if line.startswith(_PATH_MARK) else None
-    path, equals, name = found["head"].rpartition("=") if found else ("", "", "")
-    if found is None or not equals or not path.startswith("/") or not is_package(name):
+    match = _DETAILS.fullmatch(line.removeprefix(_PATH_MARK)) if line.startswith(_PATH_MARK) else None
+    path, equals, name = match["head"].rpartition("=") if match else ("", "", "")
+    if match is None or not equals or not path.startswith("/") or not is_package(name):
         raise DeviceOutputError(_LIST, "the line is not a package", line=number, text=line)
-    version = int(found["version"])
+    version = int(match["version"])
     if version >= _MAX_VERSION:
         raise DeviceOutputError(_LIST, "the version code is too large", line=number, text=line)
-    return InstalledPackage(name, path, version, int(found["uids"].split(",", 1)[0]))
+    return InstalledPackage(name, path, version, int(match["uids"].split(",", 1)[0]))
 
 
 _USER: Final = re.compile(r"\s*User (\d+):")
@@ -171,9 +171,9 @@ def read_permissions(text: str, user: int = 0) -> tuple[frozenset[str], frozense
         if line.rstrip().endswith(":"):
             is_requested = line.strip() == "requested permissions:"
             continue
-        asked, granted = _REQUESTED.fullmatch(line), _GRANTED.match(line)
-        if is_requested and asked is not None:
-            requested.add(asked[1])
+        request, granted = _REQUESTED.fullmatch(line), _GRANTED.match(line)
+        if is_requested and request is not None:
+            requested.add(request[1])
         if granted is not None and of_user == user:
             held.add(granted[1])
     return frozenset(requested), frozenset(held)
@@ -221,13 +221,13 @@ def read_package_states(text: str) -> dict[int, PackageState]:
             archived.add(user)
     return {
         user: PackageState(
-            is_installed="installed" in found,
-            is_hidden="hidden" in found,
-            is_suspended="suspended" in found,
-            is_quarantined="quarantined" in found,
+            is_installed="installed" in words,
+            is_hidden="hidden" in words,
+            is_suspended="suspended" in words,
+            is_quarantined="quarantined" in words,
             is_archived=user in archived,
         )
-        for user, found in flags.items()
+        for user, words in flags.items()
     }
 
 

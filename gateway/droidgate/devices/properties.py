@@ -58,10 +58,10 @@ def read_properties(text: str, exit_status: int = 0, error_text: str = "") -> di
         raise DeviceOutputError(_GETPROP, "the output is cut off", text=plain[-40:])
     properties: dict[str, str] = {}
     for number, piece in enumerate(_NEXT.split(plain.removesuffix("\n")), 1):
-        found = _PROPERTY.fullmatch(piece)
-        if found is None or found[1] in properties:
+        match = _PROPERTY.fullmatch(piece)
+        if match is None or match[1] in properties:
             raise DeviceOutputError(_GETPROP, "the piece is not a property", line=number, text=piece)
-        properties[found[1]] = found[2]
+        properties[match[1]] = match[2]
         if number > _MAX_PROPERTIES:
             raise DeviceOutputError(_GETPROP, f"there are more than {_MAX_PROPERTIES} properties")
     return properties
@@ -100,16 +100,16 @@ def build_of(properties: dict[str, str]) -> Build:
 
 def _full_level(level: str, full: str) -> str:
     """Return an API level with its minor level; without it where that is 0, or belongs to another level."""
-    found = _SDK_WITH_MINOR.fullmatch(full)
-    return full if found is not None and found[1] == level and found[2] != "0" else level
+    match = _SDK_WITH_MINOR.fullmatch(full)
+    return full if match is not None and match[1] == level and match[2] != "0" else level
 
 
 def _read_day(text: str) -> date | None:
-    found = _DAY.fullmatch(text)
-    if found is None:
+    match = _DAY.fullmatch(text)
+    if match is None:
         return None
     try:
-        return date(*map(int, found.groups()))
+        return date(*map(int, match.groups()))
     except ValueError:
         return None
 

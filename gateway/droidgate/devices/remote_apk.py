@@ -194,11 +194,11 @@ class RemoteApk:
         for block in span:
             if block in self._blocks:
                 continue
-            kept = self._cache.load(block) if self._cache else None
-            if kept is None:
+            cached_block = self._cache.load(block) if self._cache else None
+            if cached_block is None:
                 missing.append(block)
             else:
-                self._blocks[block] = kept
+                self._blocks[block] = cached_block
         for run in _runs(missing):
             self._fetch(run)
 

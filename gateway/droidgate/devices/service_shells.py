@@ -84,8 +84,8 @@ def run_listing(
         CommandFailedError, DeviceOutputError: as `read_output`.
         DeviceError: the device fails.
     """
-    named = ["cmd", listing.service, listing.command]
-    command, arguments = " ".join(named), [*named, "--user", check_user(user)]
+    words = ["cmd", listing.service, listing.command]
+    command, arguments = " ".join(words), [*words, "--user", check_user(user)]
     result = device.run(arguments, deadline=SECONDS_FOR_LISTING)
     listed = read_output(command, listing.read, result.text, result.exit_status, result.error_text)
     strange = next((package for package in listed if not is_package(package)), None)
@@ -95,7 +95,7 @@ def run_listing(
     if query is None or query.command not in commands:
         return SystemList(listed, (arguments,))
     queries = _state_queries(query, listed, user)
-    states = {named: query.read(device.run(asked).text) for named, asked in queries.items()}
+    states = {key: query.read(device.run(query_command).text) for key, query_command in queries.items()}
     functions = {
         package: tuple(
             replace(function, enabled=states.get((package, function.id), function.enabled))
@@ -116,7 +116,7 @@ def _state_queries(
         for function in functions
         if function.enabled is None
     ]
-    return {named: query.write(*named, user) for named in unknown[:_MOST_QUERIES]}
+    return {key: query.write(*key, user) for key in unknown[:_MOST_QUERIES]}
 
 
 def read_output(

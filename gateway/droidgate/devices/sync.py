@@ -156,8 +156,8 @@ class SyncSession:
 
     def _expect(self, kind: bytes, expected_kind: bytes) -> None:
         if kind != expected_kind:
-            shown, expected = excerpt(kind.decode("latin-1")), expected_kind.decode()
-            raise ProtocolError(f"the device sent {shown!r} in place of {expected}", place=self._serial)
+            received, expected = excerpt(kind.decode("latin-1")), expected_kind.decode()
+            raise ProtocolError(f"the device sent {received!r} in place of {expected}", place=self._serial)
 
     def _failed(self, message: str) -> TransferError:
         return TransferError(message, place=self._serial)

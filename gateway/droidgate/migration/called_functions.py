@@ -52,18 +52,18 @@ def find_called_functions(
         return dict(_as_written(written, translation, source_set))
     files = list(_code_files(build))
     code = None if format_ is None else format_.code
-    found: dict[str, ExistingFunction] = {}
+    functions: dict[str, ExistingFunction] = {}
     if code is not None and code.functions is not None:
         own = {capability.source.path for capability in source.capabilities if capability.source is not None}
         preferred = {os.path.realpath(path) for path in own}
         read = [file for file in files if file.path.endswith(code.endings)]
         declaring = [file for file in read if code.may_declare(file.data)]
         declaring.sort(key=lambda file: (file.path in preferred, _MAIN in file.path))
-        known = {file.path for file in declaring}
-        found.update(code.functions(declaring, [file for file in read if file.path not in known]))
-    left = [capability for capability in source.capabilities if capability.id not in found]
-    found.update(find_dispatched_functions(left, files) if left else {})
-    return dict(_as_written(found, translation, source_set))
+        paths = {file.path for file in declaring}
+        functions.update(code.functions(declaring, [file for file in read if file.path not in paths]))
+    remaining = [capability for capability in source.capabilities if capability.id not in functions]
+    functions.update(find_dispatched_functions(remaining, files) if remaining else {})
+    return dict(_as_written(functions, translation, source_set))
 
 
 def _build_of(project: Path) -> Path:
@@ -81,9 +81,9 @@ def _is_below(path: str, folder: Path) -> bool:
 
 def _code_files(build: Path) -> Iterator[SourceFile]:
     """Yield the files of source code that can be read, as far as the code of one app may be long."""
-    shown = os.fspath(build)
-    names = CodeFiles(shown, shown, shown, _ENDINGS)
-    left = MAX_CODE_BYTES
+    folder = os.fspath(build)
+    names = CodeFiles(folder, folder, folder, _ENDINGS)
+    remaining = MAX_CODE_BYTES
     try:
         listed = list(names)
     except InputError:
@@ -95,10 +95,10 @@ def _code_files(build: Path) -> Iterator[SourceFile]:
             data = names[name]
         except InputError:
             continue
-        left -= len(data)
-        if left < 0:
+        remaining -= len(data)
+        if remaining < 0:
             return
-        yield SourceFile(f"{shown}/{name}", data)
+        yield SourceFile(f"{folder}/{name}", data)
 
 
 def _as_written(
@@ -115,20 +115,20 @@ def _as_written(
             names.get(f"{at}/id", capability.id),
             replace(
                 function,
-                arguments=_renamed(capability.input, f"{at}/input", names),
-                results=_renamed(capability.output, f"{at}/output", names),
-                missing=(*_closed(capability), *function.missing, *_out_of_sight(function, source_set)),
+                arguments=_renamed_parameters(capability.input, f"{at}/input", names),
+                results=_renamed_parameters(capability.output, f"{at}/output", names),
+                missing=(*_lost_rules(capability), *function.missing, *_out_of_sight(function, source_set)),
             ),
         )
 
 
-def _renamed(type_: Type | None, pointer: str, names: Mapping[str, str]) -> dict[str, str]:
+def _renamed_parameters(type_: Type | None, pointer: str, names: Mapping[str, str]) -> dict[str, str]:
     declared = type_.properties if isinstance(type_, ObjectType) else {}
     pointers = {name: f"{pointer}/properties/{pointer_token(name)}" for name in declared}
     return {name: names[each] for name, each in pointers.items() if each in names}
 
 
-def _closed(capability: Capability) -> Iterator[str]:
+def _lost_rules(capability: Capability) -> Iterator[str]:
     """Yield the rules of a capability that its own protocol enforces, and a call by other code does not."""
     if not capability.access.enabled_by_default:
         yield "it is disabled until the app enables it"
@@ -139,10 +139,10 @@ def _closed(capability: Capability) -> Iterator[str]:
 def _out_of_sight(function: ExistingFunction, source_set: WritableSourceSet) -> Iterator[str]:
     """Yield why code of a source set does not see a function of another source set or module."""
     place = function.capability.source
-    found = None if place is None else _SOURCE_SET.match(place.path)
-    if found is None:
+    match = None if place is None else _SOURCE_SET.match(place.path)
+    if match is None:
         return
-    module, name = found.groups()
+    module, name = match.groups()
     if name not in {"main", source_set.folder.name}:
         yield f"{function.name} is in the source set {name} only"
     if module == os.path.realpath(source_set.folder.parent.parent):

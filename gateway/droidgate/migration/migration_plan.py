@@ -90,11 +90,11 @@ class ExistingApp:
         """
         roots = [parse_xml(text, path="<addition>") for text in manifests]
         notes: list[str] = []
-        kept = dict(files)
+        new_files = dict(files)
         for root in roots:
-            notes.extend(self.keep_own_facts(root, kept))
+            notes.extend(self.keep_own_facts(root, new_files))
         component = _component_of(roots, self.namespace)
-        renamed = self.rename_files(roots, kept, component)
+        renamed = self.rename_files(roots, new_files, component)
         self.check_strings(renamed, component)
         return Addition(
             tuple(etree.tostring(root, encoding="unicode") for root in roots), renamed, tuple(notes)
@@ -167,10 +167,10 @@ class ExistingApp:
                 continue
             names = _value_names(artifact.text, path)
             for file in sorted((self.folder / path).parent.glob("*.xml")):
-                taken = names & _value_names(read_text_file(file, self.project).text, str(file))
+                used_names = names & _value_names(read_text_file(file, self.project).text, str(file))
                 own = file == self.folder / path and not self.is_foreign(file, artifact, component)
-                if taken and not own:
-                    kind, _, name = min(taken).partition("/")
+                if used_names and not own:
+                    kind, _, name = min(used_names).partition("/")
                     message = f"the app already has a {kind} {name!r}"
                     raise WriteError(message, place=str(file), hint=f"rename it; {path} needs the name")
             if self.differs(artifact) and self.is_foreign(self.folder / path, artifact, component):
@@ -285,10 +285,10 @@ def _may_be(declared: str, permission: str) -> bool:
         return False
     at, end = len(first), len(permission) - len(last)
     for item in middle:
-        found = permission.find(item, at + 1, end)
-        if found < 0:
+        position = permission.find(item, at + 1, end)
+        if position < 0:
             return False
-        at = found + len(item)
+        at = position + len(item)
     return at < end
 
 
@@ -345,7 +345,7 @@ def own_code_notes(provider: Provider, manifest: str) -> Iterator[str]:
     if component is None or binding is None:
         return
     simple = component.rpartition(".")[2]
-    if all(found[1].rpartition(".")[2] != simple for found in _CLASS.finditer(manifest)):
+    if all(match[1].rpartition(".")[2] != simple for match in _CLASS.finditer(manifest)):
         yield (
             f"AndroidManifest.xml does not declare {component}; declare this service with "
             f'android:permission="{binding.component}", its intent filter, and a property that names the '
@@ -367,10 +367,10 @@ def missing_methods(provider: Provider, skeleton: Artifact, existing: str, shown
         shown: Its path, for the note.
     """
     names = identifiers(capability.id for capability in provider.capabilities)
-    known = {found[1] for found in _METHOD.finditer(existing)}
-    heads = {found[1]: found for found in reversed(list(_METHOD.finditer(skeleton.text)))}
+    existing_methods = {match[1] for match in _METHOD.finditer(existing)}
+    heads = {match[1]: match for match in reversed(list(_METHOD.finditer(skeleton.text)))}
     for capability in provider.capabilities:
-        if names[capability.id] not in known:
+        if names[capability.id] not in existing_methods:
             head = _head_of(skeleton.text, heads.get(names[capability.id]))
             yield f"{shown} has no method for {capability.id}: add {head}"
 
@@ -585,8 +585,8 @@ class _Planner:
             return
         language: Language = "kotlin" if existing.suffix == ".kt" else "java"
         if existing.suffix != Path(skeleton.path).suffix:
-            made = self.handlers_in(language, provider, {}).artifacts
-            skeleton = next((item for item in made if item.role == "skeleton"), skeleton)
+            artifacts = self.handlers_in(language, provider, {}).artifacts
+            skeleton = next((item for item in artifacts if item.role == "skeleton"), skeleton)
         text = read_text_file(existing, self.project).text
         self.notes.extend(missing_methods(provider, skeleton, text, self.shown(existing)))
 
@@ -741,7 +741,7 @@ def migrate(
     source_set = find_source_set(project, package)
     providers = providers_of(source)
     check_convertible(providers, " ".join(providers.sources) or None)
-    providers = replace(providers, providers=tuple(_joined(providers, target)))
+    providers = replace(providers, providers=tuple(_join_providers(providers, target)))
     conversion = convert(providers, to)
     plan = plan_migration(
         project, source_set, conversion.translations, target, dialect, language or source_set.language
@@ -750,7 +750,7 @@ def migrate(
     return Migration(providers, conversion, replace(plan, notes=notes))
 
 
-def _joined(providers: Iterable[Provider], target: Format) -> Iterable[Provider]:
+def _join_providers(providers: Iterable[Provider], target: Format) -> Iterable[Provider]:
     """Return the providers, in one those of one app that would get one component and differ in nothing else.
 
     Their capabilities are together in the new component; rules of access are not mixed.

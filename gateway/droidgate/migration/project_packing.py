@@ -119,21 +119,21 @@ class _Merged:
 
     def add(self, source_set: SourceSet, prefix: str) -> None:
         """Add the resources and assets of a library; its values go into files with a prefix of their own."""
-        found: set[Key] = set()
+        new_keys: set[Key] = set()
         for name in source_set.files:
             if not name.startswith(("res/", "assets/")):
                 continue
             data = source_set.files[name]
             keys = set(_keys_of(name, data, source_set.path_of(name)))
             if name.startswith(_VALUES):
-                data = _without(data, self._known, posixpath.dirname(name))
+                data = _without_known_values(data, self._known, posixpath.dirname(name))
                 self._put(
                     posixpath.join(posixpath.dirname(name), f"{prefix}_{posixpath.basename(name)}"), data
                 )
             elif not keys & self._known:
                 self._put(name, data)
-            found |= keys
-        self._known |= found
+            new_keys |= keys
+        self._known |= new_keys
 
     def _put(self, name: str, data: bytes) -> None:
         self._bytes_left -= len(data)
@@ -167,7 +167,7 @@ def _key_of(element: Element, folder: str) -> Key:
     return folder, kind, element.get("name", "")
 
 
-def _without(data: bytes, known: set[Key], folder: str) -> bytes:
+def _without_known_values(data: bytes, known: set[Key], folder: str) -> bytes:
     """Return a file of values without those that are known."""
     root = parse_xml(data, path=folder)
     for child in list(child_elements(root)):
@@ -237,16 +237,16 @@ def join_services(
     """
     releases = releases_of_one_service(minimum_sdk)
     services = [item for item in declared if is_of_service(item)]
-    named = [service for service in services if service.component is not None]
+    rivals = [service for service in services if service.component is not None]
     if not releases or len(services) < 2:  # noqa: PLR2004 - two services compete
         return list(declared), []
     titles = ", ".join(release.title for release in releases)
-    if len(named) > 1:
-        classes = ", ".join(str(item.component) for item in named)
-        message = f"{len(named)} services declare functions, and {titles} index the last one only: {classes}"
+    if len(rivals) > 1:
+        classes = ", ".join(str(item.component) for item in rivals)
+        message = f"{len(rivals)} services declare functions, and {titles} index the last one only: {classes}"
         raise WriteError(
             message,
-            place=str(named[0].source),
+            place=str(rivals[0].source),
             hint="declare all functions in one entry point, or give --min-sdk 37",
         )
     first, *others = sorted(services, key=lambda service: service.component is None)

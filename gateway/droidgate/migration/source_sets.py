@@ -77,11 +77,11 @@ def find_source_set(project: Path, namespace: str | None = None) -> WritableSour
         message = "no AndroidManifest.xml in a folder src/main"
         raise InputError(message, place=str(project), hint="give the folder of an Android app's project")
     module = _only_application([_read_module(folder, project) for folder in folders], project)
-    found = namespace or module.namespace
-    if found is None:
+    package = namespace or module.namespace
+    if package is None:
         message = "neither build.gradle nor the manifest states the app's package"
         raise InputError(message, place=str(module.folder), hint="give it with --package")
-    return WritableSourceSet(module.folder, found, _find_language(module.folder))
+    return WritableSourceSet(module.folder, package, _find_language(module.folder))
 
 
 def _only_application(modules: list[_Module], project: Path) -> _Module:
@@ -91,8 +91,8 @@ def _only_application(modules: list[_Module], project: Path) -> _Module:
         message = "no manifest with an application element"
         raise InputError(message, place=str(project), hint="give the folder of the app's module")
     if len(apps) > 1:
-        found = ", ".join(module.folder.relative_to(project).as_posix() for module in apps)
-        message = f"several modules with an application: {found}"
+        folders = ", ".join(module.folder.relative_to(project).as_posix() for module in apps)
+        message = f"several modules with an application: {folders}"
         raise InputError(message, place=str(project), hint="give the folder of one module")
     return apps[0]
 

@@ -142,10 +142,10 @@ class Bench:
         """Return a control by its text, once a package shows it; None where it does not come."""
         end = time.monotonic() + SECONDS
         while True:
-            shown = [item for item in self.controls() if item.sign.package == package]
-            found = next((item for item in shown if item.text.casefold() == text.casefold()), None)
-            if found is not None or time.monotonic() >= end:
-                return found
+            controls = [item for item in self.controls() if item.sign.package == package]
+            control = next((item for item in controls if item.text.casefold() == text.casefold()), None)
+            if control is not None or time.monotonic() >= end:
+                return control
             time.sleep(_PAUSE)
 
     def tap(self, control: Control) -> None:
@@ -192,7 +192,7 @@ class OpenCall:
         def last(events: Sequence[AgentEvent]) -> AgentEvent | None:
             return next((item for item in events if is_end_of(item, self.call, self.component)), None)
 
-        events = self.client.wait(self.after, lambda found: last(found) is not None, SECONDS)
+        events = self.client.wait(self.after, lambda page: last(page) is not None, SECONDS)
         return LiveAnswer(last(events), events)
 
     def text(self) -> str:

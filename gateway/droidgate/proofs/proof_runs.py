@@ -125,26 +125,26 @@ def _prove(
     bench = Bench(place, changes, apks, ask)
     done: list[ProofStep] = []
     lost: str | None = None
-    left: tuple[str, ...] = ()
+    leftovers: tuple[str, ...] = ()
     try:
         for step in steps:
             report(f"{step.id} ...")
             began = time.monotonic()
-            found = _found(step, bench)
-            if found is None:
+            outcome = _run_step(step, bench)
+            if outcome is None:
                 lost = step.id
                 break
             seconds = round(time.monotonic() - began, 1)
-            done.append(_proved(step.id, step.title, found, step.frontend, step.backend, seconds))
+            done.append(_proof_step(step.id, step.title, outcome, step.frontend, step.backend, seconds))
     finally:
         report("put the phone back ...")
         try:
             different = changes.put_back()
         except DeviceError:
-            lost, left = lost or STATE_STEP[0], changes.left
+            lost, leftovers = lost or STATE_STEP[0], changes.left
         else:
-            found = passed_if(not different, "; ".join(different))
-            done.append(_proved(*STATE_STEP, found))
+            outcome = passed_if(not different, "; ".join(different))
+            done.append(_proof_step(*STATE_STEP, outcome))
     return ProvedPhone(
         api_level=build.sdk_full,
         release=build.release,
@@ -152,12 +152,12 @@ def _prove(
         model=build.model,
         fingerprint=build.fingerprint,
         lost=lost,
-        left=left,
+        left=leftovers,
         steps=tuple(done),
     )
 
 
-def _proved(
+def _proof_step(
     step_id: str,
     title: str,
     found: Found,
@@ -190,7 +190,7 @@ def put_back_earlier(place: DeviceUser, report: Callable[[str], None]) -> None:
         report(f"not as it was before that proof: {line}")
 
 
-def _found(step: Step, bench: Bench) -> Found | None:
+def _run_step(step: Step, bench: Bench) -> Found | None:
     """Return what came of a step; None where the phone went away."""
     try:
         return step.run(bench)

@@ -118,7 +118,7 @@ def _install_samples(bench: Bench) -> Found:
     if place.device.status(REPORT) is None:
         bench.changes.will_write(REPORT)
         place.device.push(report(), REPORT)
-    refused = [found.reason for found in bench.missing.values() if found.verdict == "failed"]
+    refused = [outcome.reason for outcome in bench.missing.values() if outcome.verdict == "failed"]
     return passed_if(not refused, "; ".join(refused))
 
 
@@ -145,7 +145,7 @@ def _install_shim(bench: Bench) -> Found:
     sources = tuple(f"adb:{place.device.serial}/{package}" for package in SAMPLES if package in there)
     if not sources:
         reasons = [bench.missing[package] for package in SAMPLES]
-        bench.missing[SHIM_PACKAGE] = max(reasons, key=lambda found: found.verdict)
+        bench.missing[SHIM_PACKAGE] = max(reasons, key=lambda outcome: outcome.verdict)
         return bench.missing[SHIM_PACKAGE]
     bench.missing[SHIM_PACKAGE] = Found("failed", "the shim could not be installed")
     bench.changes.will_install(SHIM_PACKAGE)
@@ -198,9 +198,9 @@ _DOCTOR: Final = {
 
 
 def _doctor(check: str, bench: Bench) -> Found:
-    found = [item for item in examine(bench.place, installed_shims(bench.place)) if item.kind.id == check]
+    checks = [item for item in examine(bench.place, installed_shims(bench.place)) if item.kind.id == check]
     for state in ("problem", "risk", "unknown", "ok", "not-needed"):
-        texts = [item.found for item in found if item.state == state]
+        texts = [item.found for item in checks if item.state == state]
         if texts:
             verdict = _VERDICT_OF[state].verdict
             return PASSED if verdict == "passed" else Found(verdict, "; ".join(dict.fromkeys(texts)))

@@ -168,11 +168,11 @@ class CallTask:
             if not self._pending:
                 return self._head("working")
             requests = {key: elicit_request(pending.question) for key, pending in self._pending.items()}
-            dumped = {key: _dumped(request) for key, request in requests.items()}
+            dumped = {key: _dump_model(request) for key, request in requests.items()}
             return {**self._head("input_required"), "inputRequests": dumped}
         if self._error is not None:
             error = self._error.error if isinstance(self._error, MCPError) else _INTERNAL
-            return {**self._head("failed"), "statusMessage": error.message, "error": _dumped(error)}
+            return {**self._head("failed"), "statusMessage": error.message, "error": _dump_model(error)}
         if self._scope.cancelled_caught:
             return {**self._head("cancelled"), "statusMessage": _CANCELED}
         return {**self._head("completed"), "result": self._result}
@@ -194,7 +194,7 @@ _CANCELED: Final = "the call was canceled; the app may have finished it"
 _INTERNAL: Final = mcp_types.ErrorData(code=mcp_types.INTERNAL_ERROR, message="internal error")
 
 
-def _dumped(model: mcp_types.ElicitRequest | mcp_types.ErrorData) -> dict[str, Any]:
+def _dump_model(model: mcp_types.ElicitRequest | mcp_types.ErrorData) -> dict[str, Any]:
     return model.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
@@ -247,9 +247,9 @@ class CallTasks:
 
     def _has_room(self, owner: str) -> bool:
         self._tasks = {name: task for name, task in self._tasks.items() if not task.is_expired}
-        kept = self._tasks.values()
+        tasks = self._tasks.values()
         return (
-            len(kept) < MAX_TASKS
-            and sum(task.owner == owner for task in kept) < MAX_OF_CLIENT
-            and sum(task.size for task in kept) < MAX_BYTES
+            len(tasks) < MAX_TASKS
+            and sum(task.owner == owner for task in tasks) < MAX_OF_CLIENT
+            and sum(task.size for task in tasks) < MAX_BYTES
         )

@@ -91,7 +91,7 @@ class SharedFolders:
         rest = {name: value for name, value in arguments.items() if name not in names}
         for name, value in rest.items():
             if names_files(value):
-                raise _refused(name, "a file can only be an argument of its own, not a part of one")
+                raise _file_error(name, "a file can only be an argument of its own, not a part of one")
         if not names:
             yield rest, {}
             return
@@ -108,17 +108,17 @@ class SharedFolders:
     def _find(self, argument: str, name: str) -> Path:
         """Return a file by its name among those that are there, so that no name leads elsewhere."""
         if not self.folders:
-            raise _refused(
+            raise _file_error(
                 argument, "this server shares no files", "start it with `droidgate serve --files FOLDER`"
             )
         files = [file for folder in self.folders for file in _files_in(folder)]
-        found = [file for file in files if file.name == name]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise _refused(argument, f'several shared folders have a file "{name}"')
+        matches = [file for file in files if file.name == name]
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            raise _file_error(argument, f'several shared folders have a file "{name}"')
         listed = ", ".join(sorted({file.name for file in files})[:_MOST_LISTED])
-        raise _refused(argument, f'no shared file is called "{name}"; there are: {listed or "none"}')
+        raise _file_error(argument, f'no shared file is called "{name}"; there are: {listed or "none"}')
 
 
 def _files_in(folder: Path) -> Iterator[Path]:
@@ -138,13 +138,13 @@ def _copy(argument: str, source: Path, copy: Path) -> None:
         with os.fdopen(descriptor, "rb") as opened, copy.open("xb") as sink:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
-                raise _refused(argument, f'"{source.name}" is not a plain file')
+                raise _file_error(argument, f'"{source.name}" is not a plain file')
             if status.st_size > MAX_SENT_BYTES:
                 text = f'"{source.name}" has {status.st_size:,} bytes, more than {MAX_SENT_BYTES:,}'
-                raise _refused(argument, text)
+                raise _file_error(argument, text)
             shutil.copyfileobj(opened, sink)
     except OSError as error:
-        raise _refused(argument, f'"{source.name}" cannot be read: {error.strerror}') from None
+        raise _file_error(argument, f'"{source.name}" cannot be read: {error.strerror}') from None
 
 
 def _is_named(value: Json) -> bool:
@@ -160,7 +160,7 @@ def names_files(value: Json) -> bool:
     return _is_named(value)
 
 
-def _refused(argument: str, text: str, hint: str | None = None) -> DroidgateError:
+def _file_error(argument: str, text: str, hint: str | None = None) -> DroidgateError:
     pointer = f"/{pointer_token(argument)}"
     return call_error(Failure("invalid_argument", f"{pointer}: {text}"), pointer=pointer, hint=hint)
 
@@ -179,9 +179,9 @@ def media_type_of(data: bytes) -> str:
 
 def images_in(value: Json) -> tuple[ServedFile, ...]:
     """Return the images that a result holds as base64 or as `data:` URIs, at most 20 of up to 512 KiB."""
-    found: list[ServedFile] = []
-    _add_images(value, found)
-    return tuple(found)
+    images: list[ServedFile] = []
+    _add_images(value, images)
+    return tuple(images)
 
 
 def _add_images(value: Json, found: list[ServedFile]) -> None:

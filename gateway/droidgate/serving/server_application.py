@@ -93,8 +93,8 @@ def client_of(context: ServerRequestContext[Any, Any]) -> Client:
     """Return the client that sent a request, by the name it gave in its handshake or with its request."""
     session = context.session
     parameters = session.client_params
-    given = "" if parameters is None else parameters.client_info.name
-    name = without_hidden(given).strip()[:MAX_NAME]
+    client_name = "" if parameters is None else parameters.client_info.name
+    name = without_hidden(client_name).strip()[:MAX_NAME]
     return Client(
         id=f"mcp:{_NOT_ID.sub('-', name.lower()).strip('-') or _UNNAMED}",
         name=name or _UNNAMED,
@@ -382,8 +382,8 @@ def _listen_handler(
     async def handle(
         context: _Context, parameters: mcp_types.SubscriptionsListenRequestParams
     ) -> mcp_types.SubscriptionsListenResult:
-        asked = (context.params or {}).get("notifications")
-        if isinstance(asked, Mapping) and "taskIds" in asked:
+        notifications = (context.params or {}).get("notifications")
+        if isinstance(notifications, Mapping) and "taskIds" in notifications:
             _require_tasks(context)
         return await listen(context, parameters)
 

@@ -163,8 +163,8 @@ def serve_tools(
 
     path = token_file() if needs_token else None
     check = None if path is None else TokenCheck(read_or_make_token(path))
-    with listen(address) as (listener, taken):
-        server = http_server(http_application(application, taken, check))
+    with listen(address) as (listener, endpoint):
+        server = http_server(http_application(application, endpoint, check))
         if on_listening is not None:
-            on_listening(Listening(taken.url, path))
+            on_listening(Listening(endpoint.url, path))
         anyio.run(functools.partial(server.serve, sockets=[listener]))

@@ -47,36 +47,36 @@ Schema = dict[str, Any]
 
 def short_input(schema: Schema) -> Schema:
     """Return the schema of a tool's arguments with all texts, and without the bounds of 32-bit integers."""
-    return _shortened(schema, frozenset({ANNOTATION}))
+    return _shorten_schema(schema, frozenset({ANNOTATION}))
 
 
 def short_output(schema: Schema) -> Schema:
     """Return the schema of a tool's result without annotations and the bounds of 32-bit integers."""
-    return _shortened(schema, _ANNOTATIONS | {ANNOTATION})
+    return _shorten_schema(schema, _ANNOTATIONS | {ANNOTATION})
 
 
-def _shortened(schema: Schema, left_out: AbstractSet[str]) -> Schema:
+def _shorten_schema(schema: Schema, left_out: AbstractSet[str]) -> Schema:
     def shorten(part: Schema) -> Schema:
         names = left_out | {"format", *_BOUNDS} if _is_int32(part) else left_out
         return {name: value for name, value in part.items() if name not in names}
 
-    return _with_short_definitions(_changed(schema, shorten))
+    return _with_short_definitions(_rewrite(schema, shorten))
 
 
 def _is_int32(part: Schema) -> bool:
     return part.get("type") == "integer" and all(part.get(name) == bound for name, bound in _BOUNDS.items())
 
 
-def _changed(value: Any, change: Callable[[Schema], Schema], *, by_name: bool = False) -> Any:
+def _rewrite(value: Any, change: Callable[[Schema], Schema], *, by_name: bool = False) -> Any:
     """Return a schema in which each part is changed, the innermost first."""
     if isinstance(value, list):
-        return [_changed(item, change) for item in value]
+        return [_rewrite(item, change) for item in value]
     if not isinstance(value, Mapping):
         return value
     if by_name:
-        return {name: _changed(item, change) for name, item in value.items()}
+        return {name: _rewrite(item, change) for name, item in value.items()}
     parts = {
-        name: _changed(item, change, by_name=name in BY_NAME) if name in _HOLDING else item
+        name: _rewrite(item, change, by_name=name in BY_NAME) if name in _HOLDING else item
         for name, item in value.items()
     }
     return change(parts)
@@ -109,17 +109,17 @@ def _with_short_definitions(schema: Schema) -> Schema:
     once = [name for name, reference in references.items() if uses[reference] == 1]
     for name in once[:_MOST_PLACED]:
         schema = _with_placed(schema, name, references[name])
-    schema = _changed(schema, _merged)
-    left = schema.get("$defs", {})
-    short = dict(zip((references[name] for name in left), _short_names(left), strict=True))
+    schema = _rewrite(schema, _merge_all_of)
+    repeated = schema.get("$defs", {})
+    short = dict(zip((references[name] for name in repeated), _short_names(repeated), strict=True))
 
     def rename(part: Schema) -> Schema:
         if "$ref" not in part:
             return part
         return {**part, "$ref": _DEFINITIONS + pointer_token(short[part["$ref"]])}
 
-    named = {short[references[name]]: definition for name, definition in left.items()}
-    renamed: Schema = _changed({**schema, "$defs": named} if named else schema, rename)
+    new_definitions = {short[references[name]]: definition for name, definition in repeated.items()}
+    renamed: Schema = _rewrite({**schema, "$defs": new_definitions} if new_definitions else schema, rename)
     return renamed
 
 
@@ -149,9 +149,9 @@ def _with_placed(schema: Schema, name: str, reference: str) -> Schema:
         is_placed = True
         return {**definition, **rest}
 
-    left = {definition: item for definition, item in schema["$defs"].items() if definition != name}
+    others = {definition: item for definition, item in schema["$defs"].items() if definition != name}
     rest = {key: value for key, value in schema.items() if key != "$defs"}
-    placed: Schema = _changed({**rest, "$defs": left} if left else rest, place)
+    placed: Schema = _rewrite({**rest, "$defs": others} if others else rest, place)
     return placed if is_placed and _height(placed) <= max(_DEEPEST, _height(schema)) else schema
 
 
@@ -168,7 +168,7 @@ def _short_names(names: Iterable[str]) -> list[str]:
     return last if is_short else every
 
 
-def _merged(part: Schema) -> Schema:
+def _merge_all_of(part: Schema) -> Schema:
     """Return one object in place of `allOf` with objects that have no member in common."""
     members = part.get("allOf")
     if not isinstance(members, list) or not part.keys() <= {"allOf"} | _ANNOTATIONS:

@@ -72,8 +72,8 @@ async def _serve(application: McpServer) -> None:
     server = application.server
     token = anyio.lowlevel.current_token()
     with (
-        _taken(_INPUT, os.open(os.devnull, os.O_RDONLY)) as read,
-        _taken(_OUTPUT, os.dup(_ERRORS)) as written,
+        _take_descriptor(_INPUT, os.open(os.devnull, os.O_RDONLY)) as read,
+        _take_descriptor(_OUTPUT, os.dup(_ERRORS)) as written,
     ):
         source: Any = _Input(read, token)
         output: Any = _Output(written, token)
@@ -85,7 +85,7 @@ async def _serve(application: McpServer) -> None:
 
 
 @contextlib.contextmanager
-def _taken(number: int, replacement: int) -> Iterator[int]:
+def _take_descriptor(number: int, replacement: int) -> Iterator[int]:
     """Yield a copy of a standard descriptor, which is another file meanwhile.
 
     Programs that are started read nothing, and what anything else prints goes to standard error.

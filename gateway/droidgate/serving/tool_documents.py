@@ -64,7 +64,7 @@ def write_tools(provider: Provider) -> tuple[list[dict[str, Mapping[str, Json]]]
             by_revision[MODERN][number]["outputSchema"] = by_revision[HANDSHAKE][number]["outputSchema"]
     label = f"{LABEL_START}{without_hidden(provider.package or '')[:MAX_NAME]}{LABEL_END}"
     return [
-        {revision: _shown(tools[number], label) for revision, tools in by_revision.items()}
+        {revision: _shown_document(tools[number], label) for revision, tools in by_revision.items()}
         for number in range(len(provider.capabilities))
     ], findings
 
@@ -105,16 +105,16 @@ def _words_of(identifier: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _shown(tool: Mapping[str, Any], label: str) -> dict[str, Json]:
-    shown = {name: value for name, value in _cleaned(tool).items() if name not in _NOT_SHOWN}
-    text = f"{label} {shown.get('description', '')}".rstrip()
-    shown |= {"description": cut(text, MAX_DESCRIPTION), "inputSchema": short_input(shown["inputSchema"])}
-    if "outputSchema" in shown:
-        shown["outputSchema"] = short_output(shown["outputSchema"])
-    return shown
+def _shown_document(tool: Mapping[str, Any], label: str) -> dict[str, Json]:
+    entry = {name: value for name, value in _clean_schema(tool).items() if name not in _NOT_SHOWN}
+    text = f"{label} {entry.get('description', '')}".rstrip()
+    entry |= {"description": cut(text, MAX_DESCRIPTION), "inputSchema": short_input(entry["inputSchema"])}
+    if "outputSchema" in entry:
+        entry["outputSchema"] = short_output(entry["outputSchema"])
+    return entry
 
 
-def _cleaned(value: Any, *, by_name: bool = False) -> Any:
+def _clean_schema(value: Any, *, by_name: bool = False) -> Any:
     """Return a JSON Schema whose texts are safe to show; `by_name`: its members' names are data.
 
     An exact value, such as a constant, is left out if it has hidden characters. Calls are checked against the
@@ -123,21 +123,21 @@ def _cleaned(value: Any, *, by_name: bool = False) -> Any:
     if isinstance(value, str):
         return cut(without_hidden(value), MAX_DESCRIPTION)
     if isinstance(value, list):
-        return [_cleaned(item) for item in value]
+        return [_clean_schema(item) for item in value]
     if not isinstance(value, Mapping):
         return value
     cleaned: dict[str, Any] = {}
     for name, item in value.items():
         if by_name or name not in _EXACT:
-            cleaned[name] = _cleaned(item, by_name=not by_name and name in BY_NAME)
+            cleaned[name] = _clean_schema(item, by_name=not by_name and name in BY_NAME)
             if not by_name and name == "title" and isinstance(item, str):
                 cleaned[name] = cut(without_hidden(item), MAX_NAME)
         elif name == "pattern" and isinstance(item, str):
             cleaned[name] = visible_json(item)
         elif name in _LISTS and isinstance(item, list):
-            shown = [choice for choice in item if not _has_hidden(choice)]
-            if shown or not item:
-                cleaned[name] = shown
+            choices = [choice for choice in item if not _has_hidden(choice)]
+            if choices or not item:
+                cleaned[name] = choices
         elif not _has_hidden(item):
             cleaned[name] = item
     return cleaned
@@ -154,9 +154,9 @@ def hidden_name(document: Any) -> str | None:
     if not isinstance(document, Mapping):
         return None
     for name, value in document.items():
-        found = name if hidden_characters(name) else hidden_name(value)
-        if found is not None:
-            return found
+        hidden_text = name if hidden_characters(name) else hidden_name(value)
+        if hidden_text is not None:
+            return hidden_text
     return None
 
 

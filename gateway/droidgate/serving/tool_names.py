@@ -101,30 +101,30 @@ class ToolNames:
             capabilities: What is served now.
         """
         every = {capability.digest: capability for capability in capabilities}
-        given = self._given.setdefault(namespace, {})
-        if not every.keys() <= given.keys():
+        names = self._given.setdefault(namespace, {})
+        if not every.keys() <= names.keys():
             try:
                 self._assign_in_file(namespace, every)
             except DroidgateError as error:
                 _log.warning("names of tools are not kept: %s", error)
-                given.update(new_names(every, given))
-        return {capability.key: given[digest] for digest, capability in every.items()}
+                names.update(new_names(every, names))
+        return {capability.key: names[digest] for digest, capability in every.items()}
 
     def _assign_in_file(self, namespace: str, capabilities: Mapping[str, NamedCapability]) -> None:
         path = self.folder / FILE_NAME
-        given = self._given[namespace]
+        names = self._given[namespace]
         with exclusive_file(self.folder / LOCK_NAME):
             data = read_private(path, largest=_LARGEST)
-            kept = {} if data is None else _read_names(data, str(path))
-            before = kept.setdefault(namespace, {})
+            stored_names = {} if data is None else _read_names(data, str(path))
+            before = stored_names.setdefault(namespace, {})
             # What this server gave while the file could not be used holds for as long as it runs.
-            given.update(_without_names(_without_keys(before, given), given))
-            given.update(new_names(capabilities, given))
-            added = list(_without_names(_without_keys(given, before), before).items())
+            names.update(_without_names(_without_keys(before, names), names))
+            names.update(new_names(capabilities, names))
+            added = list(_without_names(_without_keys(names, before), before).items())
             added = added[: max(0, MAX_KEPT - len(before))]
             if added:
                 before.update(added)
-                replace_private(path, _written(kept))
+                replace_private(path, _encode_names(stored_names))
 
 
 def new_names(capabilities: Mapping[str, NamedCapability], taken: Mapping[str, str]) -> dict[str, str]:
@@ -166,7 +166,7 @@ def _without_names(names: Mapping[str, str], others: Mapping[str, str]) -> dict[
     return {digest: name for digest, name in names.items() if name.lower() not in used}
 
 
-def _written(namespaces: Mapping[str, Mapping[str, str]]) -> bytes:
+def _encode_names(namespaces: Mapping[str, Mapping[str, str]]) -> bytes:
     file = _NameFile.model_validate({"namespaces": namespaces})
     return f"{readable_json(file.model_dump())}\n".encode()
 

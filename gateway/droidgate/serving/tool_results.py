@@ -85,7 +85,7 @@ def write_outcome(outcome: ToolOutcome, revision: str, kept: KeptResults) -> dic
     declared = outcome.declared
     if result.failure is None and declared is not None and declared.misses(result.value):
         # Without structured content the SDK's client raises, and a model repeats the call.
-        return _unfit("the app returned no result, although it declares one", shape)
+        return _unfit_result("the app returned no result, although it declares one", shape)
     written: dict[str, Any] = write_result(result, shape, declared)
     structured = written.get("structuredContent")
     if structured is not None:
@@ -95,12 +95,12 @@ def write_outcome(outcome: ToolOutcome, revision: str, kept: KeptResults) -> dic
             return _too_large(text, size, kept, shape)
     content: list[dict[str, Any]] = []
     for block in written["content"]:
-        content += _capped(block, kept, "text/plain" if structured is None else "application/json")
-    content += _attached(outcome.files, kept)
+        content += _cap_block(block, kept, "text/plain" if structured is None else "application/json")
+    content += _attach_files(outcome.files, kept)
     return {**written, "content": content}
 
 
-def _capped(block: Mapping[str, Any], kept: KeptResults, mime_type: str) -> list[dict[str, Any]]:
+def _cap_block(block: Mapping[str, Any], kept: KeptResults, mime_type: str) -> list[dict[str, Any]]:
     text = block.get("text")
     if block.get("type") != "text" or not isinstance(text, str):
         return [dict(block)]
@@ -115,7 +115,7 @@ def _capped(block: Mapping[str, Any], kept: KeptResults, mime_type: str) -> list
     return [{**block, "text": start + note}, *_links(text, kept, mime_type)]
 
 
-def _attached(files: Iterable[ServedFile], kept: KeptResults) -> list[dict[str, Any]]:
+def _attach_files(files: Iterable[ServedFile], kept: KeptResults) -> list[dict[str, Any]]:
     """Return small images as they are, and links to all other files."""
     blocks: list[dict[str, Any]] = []
     room = MAX_IMAGES
@@ -146,10 +146,10 @@ def _links(
 def _too_large(text: str, size: int, kept: KeptResults, revision: str) -> dict[str, Any]:
     problem = f"its result has {size} bytes, more than the {MAX_STRUCTURED} that are returned"
     links = _links(text, kept, "application/json")
-    return _unfit(problem, revision, "read the linked resources; ", links)
+    return _unfit_result(problem, revision, "read the linked resources; ", links)
 
 
-def _unfit(
+def _unfit_result(
     problem: str, revision: str, fix: str = "", links: Iterable[dict[str, Any]] = ()
 ) -> dict[str, Any]:
     """Return the result of a call that succeeded, and whose value cannot be structured content."""

@@ -245,23 +245,23 @@ class SearchTools:
         schema = _input_schema(call.tool)
         problem = next(jsonschema.Draft202012Validator(schema).iter_errors(call.arguments), None)
         if problem is not None:
-            return _refused(f"/{'/'.join(map(str, problem.absolute_path))}: {problem.message}")
+            return _refused_outcome(f"/{'/'.join(map(str, problem.absolute_path))}: {problem.message}")
         arguments: Mapping[str, Any] = call.arguments
         if call.tool == "find_tools":
-            found = self._find(arguments["query"], arguments.get("limit", _USUALLY_FOUND))
-            return ToolOutcome(McpToolResult(canonical_json(found) if found else self._nothing_found()))
+            tools = self._find(arguments["query"], arguments.get("limit", _USUALLY_FOUND))
+            return ToolOutcome(McpToolResult(canonical_json(tools) if tools else self._nothing_found()))
         name = arguments["name"]
         if call.tool == "describe_tool":
             tool = self._inner.snapshot().by_name.get(name)
             if tool is None:
-                return _refused(f"/name: unknown tool {name!r}\nhint: find its name with find_tools")
+                return _refused_outcome(f"/name: unknown tool {name!r}\nhint: find its name with find_tools")
             return ToolOutcome(McpToolResult(canonical_json(dict(tool.documents[MODERN]))))
         try:
             outcome = await self._inner.call(
                 replace(call, tool=name, arguments=arguments.get("arguments", {}))
             )
         except UnknownToolError as error:
-            return _refused(f"/name: {error}")
+            return _refused_outcome(f"/name: {error}")
         # call_tool declares no output, so the value is a text.
         text = text_of(outcome.result.value, outcome.declared)
         return replace(outcome, result=replace(outcome.result, value=text), declared=None)
@@ -270,17 +270,17 @@ class SearchTools:
         snapshot = self._inner.snapshot()
         if self._index is None or self._index[0] is not snapshot:
             self._index = snapshot, ToolIndex(snapshot.tools)
-        found: list[Json] = []
+        matches: list[Json] = []
         for tool, *others in self._index[1].find(query, limit):
             twins: list[Json] = [twin.name for twin in others]
-            found.append(
+            matches.append(
                 {
                     "name": tool.name,
                     "description": tool.documents[MODERN].get("description", ""),
                     **({"same_on_other_phones": twins} if twins else {}),
                 }
             )
-        return found
+        return matches
 
     def _nothing_found(self) -> str:
         """Return a text for a query that finds nothing: tools are found by words, and apps have names."""
@@ -341,11 +341,11 @@ class ToolIndex:
             for app, best in of_apps.items()
         }
         ranked = {number: score + support[self._tools[number].group] for number, score in scores.items()}
-        found: dict[str, list[ServedTool]] = {}
+        tools_by_capability: dict[str, list[ServedTool]] = {}
         for number in sorted(ranked, key=lambda number: (-ranked[number], number)):
             tool = self._tools[number]
-            found.setdefault(tool.capability or tool.name, []).append(tool)
-        return list(found.values())[:limit]
+            tools_by_capability.setdefault(tool.capability or tool.name, []).append(tool)
+        return list(tools_by_capability.values())[:limit]
 
     def _spelt(self, words: Sequence[str]) -> list[str]:
         """Return words of which those that are unknown are the known words that they are most like."""
@@ -360,8 +360,8 @@ class ToolIndex:
             )
             if is_unknown:
                 tried += 1
-                known = sorted(self._known.get(word[0], ()))
-                spelt += difflib.get_close_matches(word, known, 1, _LIKENESS)
+                known_words = sorted(self._known.get(word[0], ()))
+                spelt += difflib.get_close_matches(word, known_words, 1, _LIKENESS)
             else:
                 spelt.append(word)
         return spelt
@@ -436,7 +436,7 @@ def _tool(name: str) -> ServedTool:
     return ServedTool(name, {HANDSHAKE: document, MODERN: document})
 
 
-def _refused(message: str) -> ToolOutcome:
+def _refused_outcome(message: str) -> ToolOutcome:
     return ToolOutcome(McpToolResult(failure=McpToolFailure("invalid_argument", message)))
 
 

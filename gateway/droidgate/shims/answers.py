@@ -44,10 +44,10 @@ def refusal_of(token: str, text: str, *, place: str | None = None) -> ShimRefusa
     """Return the error for a failure's token; an unknown token is `backend_failure` with the token in its
     text.
     """
-    known = load_failure_tokens().get(token)
-    if known is None:
+    failure_token = load_failure_tokens().get(token)
+    if failure_token is None:
         return ShimRefusalError(Failure(FALLBACK, f"{token}: {text}"), place=place)
-    is_denial = known.exit_code == ShimDenialError.exit_code
+    is_denial = failure_token.exit_code == ShimDenialError.exit_code
     return (ShimDenialError if is_denial else ShimRefusalError)(Failure(token, text), place=place)
 
 

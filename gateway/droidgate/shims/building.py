@@ -117,8 +117,8 @@ def known_key(path: Path | None) -> SigningKey | None:
     Raises:
         InputError: it cannot be read.
     """
-    found = path or key_path()
-    return load_key(found) if path is not None or found.exists() else None
+    key_file = path or key_path()
+    return load_key(key_file) if path is not None or key_file.exists() else None
 
 
 def unused_apps(

@@ -159,14 +159,14 @@ def examine(place: DeviceUser, shims: Sequence[InstalledShim]) -> tuple[Check, .
         DeviceError: the device fails.
     """
     packages = place.packages()
-    named = [shim.application_id for shim in shims if shim.application_id in packages]
-    read = {name: installed_facts(place, packages[name]) for name in named}
+    application_ids = [shim.application_id for shim in shims if shim.application_id in packages]
+    read = {name: installed_facts(place, packages[name]) for name in application_ids}
     facts = {name: item for name, item in read.items() if item is not None}
     seen = DeviceState(place, shims, packages, facts)
-    found = list(_examine_device(seen))
+    checks = list(_examine_device(seen))
     for shim in shims:
-        found += _examine_shim(seen, shim)
-    return tuple(found)
+        checks += _examine_shim(seen, shim)
+    return tuple(checks)
 
 
 def _examine_device(seen: DeviceState) -> Iterator[Check]:
@@ -203,19 +203,19 @@ def _examine_shim(seen: DeviceState, shim: InstalledShim) -> Iterator[Check]:
 
 def _os_level(place: DeviceUser) -> Check:
     build = build_of(get_properties(place.device))
-    found = f"{android_name(build.sdk_full)}, {build.manufacturer} {build.model}".strip()
+    fact = f"{android_name(build.sdk_full)}, {build.manufacturer} {build.model}".strip()
     if build.sdk < MINIMUM_SDK:
-        return Check(OS_LEVEL, "problem", found, f"the shim needs {android_name(MINIMUM_SDK)} or later")
+        return Check(OS_LEVEL, "problem", fact, f"the shim needs {android_name(MINIMUM_SDK)} or later")
     warning = wireless_warning(place.device.serial, build)
-    return Check(OS_LEVEL, "ok" if warning is None else "problem", found, warning)
+    return Check(OS_LEVEL, "ok" if warning is None else "problem", fact, warning)
 
 
 def _screen_lock(place: DeviceUser) -> Check:
     result = place.device.run(["dumpsys", "trust"])
-    found = _LOCKED.search(result.text) if result.exit_status == 0 else None
-    if found is None:
+    match = _LOCKED.search(result.text) if result.exit_status == 0 else None
+    if match is None:
         return Check(SCREEN_LOCK, "unknown", "Android does not show it to a shell here", "look at the screen")
-    if found["locked"] == "1":
+    if match["locked"] == "1":
         fix = "unlock the device; until then calls that open a window are answered needs_user"
         return Check(SCREEN_LOCK, "problem", "the device is locked", fix)
     return Check(SCREEN_LOCK, "ok", "the device is unlocked")
@@ -237,18 +237,18 @@ def accessibility(place: DeviceUser) -> Check:
     result = place.device.run(["dumpsys", "accessibility"])
     bound = _BOUND.search(result.text) if result.exit_status == 0 else None
     if bound is None:
-        found = f"{services} switched on; Android does not show a shell here whether they run"
+        fact = f"{services} switched on; Android does not show a shell here whether they run"
         return Check(
             ACCESSIBILITY,
             "unknown",
-            found,
+            fact,
             "look at the service itself: it has to keep working during a call",
         )
     if bound["services"].strip():
         return Check(ACCESSIBILITY, "ok", f"{services} switched on, and bound")
-    found = f"{services} switched on, and none is bound: something suspends them"
+    fact = f"{services} switched on, and none is bound: something suspends them"
     fix = f"end other UI tests; where it stays so, `adb shell {END_COMMAND}`, and report it"
-    return Check(ACCESSIBILITY, "problem", found, fix)
+    return Check(ACCESSIBILITY, "problem", fact, fix)
 
 
 def _flags(place: DeviceUser) -> Check:
@@ -271,16 +271,16 @@ def _handshake(shim: InstalledShim) -> Check:
     if shim.status is not None:
         return Check(HANDSHAKE, "ok", f"build {shim.status.build[:12]}", None, shim.application_id)
     problem = shim.problem
-    found = problem.message if problem is not None else "it does not answer"
-    return Check(HANDSHAKE, "problem", found, (problem and problem.hint) or _SYNC, shim.application_id)
+    fact = problem.message if problem is not None else "it does not answer"
+    return Check(HANDSHAKE, "problem", fact, (problem and problem.hint) or _SYNC, shim.application_id)
 
 
 def _visibility(place: DeviceUser, shim: InstalledShim) -> Check:
     services = query_components(place.device, "services", TOOL_ACTION, place.user)
     mine = [service for service in services if service.partition("/")[0] == shim.application_id]
     if not mine:
-        found = f"no service of it answers {TOOL_ACTION}"
-        return Check(VISIBILITY, "problem", found, _SYNC, shim.application_id)
+        fact = f"no service of it answers {TOOL_ACTION}"
+        return Check(VISIBILITY, "problem", fact, _SYNC, shim.application_id)
     return Check(VISIBILITY, "ok", mine[0], None, shim.application_id)
 
 
@@ -288,24 +288,22 @@ def _targets(status: Status) -> Iterator[Check]:
     for target in status.targets:
         problem = target_problem(target)
         if problem is None:
-            found = f"{target.package} {'' if target.version_code is None else target.version_code}".strip()
-            yield Check(TARGETS, "ok", found, None, status.application_id)
+            fact = f"{target.package} {'' if target.version_code is None else target.version_code}".strip()
+            yield Check(TARGETS, "ok", fact, None, status.application_id)
         else:
-            found, fix = problem
-            yield Check(TARGETS, "problem", f"{target.package} {found}", fix, status.application_id)
+            fact, fix = problem
+            yield Check(TARGETS, "problem", f"{target.package} {fact}", fix, status.application_id)
 
 
 def _stopped(place: DeviceUser, status: Status) -> Iterator[Check]:
     for package in dict.fromkeys(source.package for source in status.sources):
         stopped = _is_stopped(place, package)
         if stopped is None:
-            found = f"Android does not show it of {package} here; a call starts it"
-            yield Check(STOPPED, "unknown", found, None, status.application_id)
+            fact = f"Android does not show it of {package} here; a call starts it"
+            yield Check(STOPPED, "unknown", fact, None, status.application_id)
         elif stopped:
-            found = (
-                f"{package} is stopped; a call starts it, a broadcast too, except on builds of some makers"
-            )
-            yield Check(STOPPED, "ok", found, "open the app once where calls fail", status.application_id)
+            fact = f"{package} is stopped; a call starts it, a broadcast too, except on builds of some makers"
+            yield Check(STOPPED, "ok", fact, "open the app once where calls fail", status.application_id)
         else:
             yield Check(STOPPED, "ok", f"{package} is not stopped", None, status.application_id)
 
@@ -316,7 +314,7 @@ def _is_stopped(place: DeviceUser, package: str) -> bool | None:
         result = place.device.run(["dumpsys", "package", check_package(package)])
     except UnsafeArgumentError:
         return None
-    users = {found["user"]: found["stopped"] for found in _STOPPED.finditer(result.text)}
+    users = {match["user"]: match["stopped"] for match in _STOPPED.finditer(result.text)}
     stopped = users.get(str(place.user)) if result.exit_status == 0 else None
     return None if stopped is None else stopped == "true"
 
@@ -346,8 +344,8 @@ def _app_functions(seen: DeviceState, status: Status, kinds: Collection[str]) ->
     if problem is not None:
         return Check(APP_FUNCTIONS, "problem", *problem, name)
     if seen.place.sdk >= APP_FUNCTION_ALLOWLIST_SDK:
-        found = "the permission can be borrowed; Android asks its list of agents too, which it shows nobody"
-        return Check(APP_FUNCTIONS, "unknown", found, "call a function, and see whether it is denied", name)
+        fact = "the permission can be borrowed; Android asks its list of agents too, which it shows nobody"
+        return Check(APP_FUNCTIONS, "unknown", fact, "call a function, and see whether it is denied", name)
     words = "calls app functions for the shims" if is_holder else f"{SHIM_PACKAGE} calls them for it"
     return Check(APP_FUNCTIONS, "ok", f"{words}; it can borrow the shell's permission", None, name)
 
@@ -363,8 +361,8 @@ def _holder_problem(seen: DeviceState, name: str) -> tuple[str, str] | None:
         fix = f"{_REMOVE} those of the other key, then {_INSTALL_AGAIN} --from adb: --key FILE"
         return f"{SHIM_PACKAGE} is signed with another key, and serves only shims of that key", fix
     if not holder.status.access.execute_app_functions:
-        found = f"the instrumentation of {SHIM_PACKAGE} does not run, as after a restart, or cannot borrow"
-        return found, _INSTALL_AGAIN
+        fact = f"the instrumentation of {SHIM_PACKAGE} does not run, as after a restart, or cannot borrow"
+        return fact, _INSTALL_AGAIN
     return None
 
 
@@ -382,21 +380,21 @@ def _allowed(
 def _grants(status: Status, read_only: Collection[str]) -> Check:
     name = status.application_id
     for_any = [_in_words(grant.capability) for grant in status.grants if grant.caller == ANY_APP]
-    named = [grant for grant in status.grants if not isinstance(grant.caller, str)]
-    callers = dict.fromkeys(item.caller.package for item in named if not isinstance(item.caller, str))
+    app_grants = [grant for grant in status.grants if not isinstance(grant.caller, str)]
+    callers = dict.fromkeys(item.caller.package for item in app_grants if not isinstance(item.caller, str))
     granted = f"granted to {', '.join(callers)}" if callers else ""
     started = [
         f"{item.caller.package}: {capability}"
-        for item in named
+        for item in app_grants
         if not isinstance(item.caller, str)
         for capability in (read_only if item.capability == EVERY_CAPABILITY else (item.capability,))
         if capability in read_only
     ]
     also = f"also for started calls: {', '.join(dict.fromkeys(started))}" if started else ""
     if for_any:
-        found = f"any app on the device may call {', '.join(for_any)}, and which one did cannot be found out"
+        fact = f"any app on the device may call {', '.join(for_any)}, and which one did cannot be found out"
         fix = "droidgate shim install --no-allow-any-app, or the shim's own screen"
-        return Check(GRANTS, "risk", "; ".join(filter(None, (found, granted, also))), fix, name)
+        return Check(GRANTS, "risk", "; ".join(filter(None, (fact, granted, also))), fix, name)
     if callers:
         return Check(GRANTS, "ok", "; ".join(filter(None, (granted, also))), None, name)
     if status.asking:
@@ -418,12 +416,12 @@ def _tool_start(seen: DeviceState, status: Status, facts: ShimFacts | None) -> I
         yield Check(TOOL_START, "not-needed", "no capability is called by Mobile-MCP", None, name)
         return
     if seen.place.sdk < BACKGROUND_SERVICES_SDK:
-        found = f"{android_name(BACKGROUND_SERVICES_SDK)} is the first that limits it"
-        yield Check(TOOL_START, "not-needed", found, None, name)
+        fact = f"{android_name(BACKGROUND_SERVICES_SDK)} is the first that limits it"
+        yield Check(TOOL_START, "not-needed", fact, None, name)
         return
     for service in facts.services:
-        state, found = _start_of(seen, service)
-        yield Check(TOOL_START, state, f"{service} {found}", None, name)
+        state, fact = _start_of(seen, service)
+        yield Check(TOOL_START, state, f"{service} {fact}", None, name)
 
 
 def _start_of(seen: DeviceState, service: str) -> tuple[CheckState, str]:
@@ -447,8 +445,8 @@ def _start_of(seen: DeviceState, service: str) -> tuple[CheckState, str]:
 def _consent(place: DeviceUser, status: Status) -> Check:
     granted_access, name = status.access, status.application_id
     if not status.asking:
-        found = "asking is switched off: a call without a grant is denied"
-        return Check(CONSENT, "not-needed", found, None, name)
+        fact = "asking is switched off: a call without a grant is denied"
+        return Check(CONSENT, "not-needed", fact, None, name)
     if place.sdk < BACKGROUND_ACTIVITIES_SDK:
         return Check(CONSENT, "ok", "asks by a window", None, name)
     ways = [
@@ -461,5 +459,5 @@ def _consent(place: DeviceUser, status: Status) -> Check:
     ]
     if ways:
         return Check(CONSENT, "ok", f"asks by {' or '.join(ways)} while no agent is in front", None, name)
-    found = "neither a window nor a notification can be shown while no agent is in front: needs_user"
-    return Check(CONSENT, "problem", found, _INSTALL_AGAIN, name)
+    fact = "neither a window nor a notification can be shown while no agent is in front: needs_user"
+    return Check(CONSENT, "problem", fact, _INSTALL_AGAIN, name)

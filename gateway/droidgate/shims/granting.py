@@ -59,7 +59,7 @@ def grant_capabilities(
             hint="name one with --capability ID, or all of a shim with --capability '*'",
         )
     packages = place.packages()
-    signer = None if agent == ANY_APP else _signer_of(place, _installed(agent, packages))
+    signer = None if agent == ANY_APP else _signer_of(place, _installed_agent(agent, packages))
     changes = []
     for shim, capability in _shims_of(installed_shims(place, packages), capabilities, application_id):
         place.client(shim.application_id).grant(agent, capability, signer=signer)
@@ -87,7 +87,9 @@ def revoke_capabilities(
         chosen = _shims_of(shims, capabilities, application_id)
     else:
         chosen = [
-            (shim, EVERY_CAPABILITY) for shim in _named(shims, application_id) if shim.status is not None
+            (shim, EVERY_CAPABILITY)
+            for shim in _shims_named(shims, application_id)
+            if shim.status is not None
         ]
     return [
         GrantChange(
@@ -109,23 +111,23 @@ def _shims_of(
         if capability != EVERY_CAPABILITY:
             chosen.append((shim_with(shims, capability, application_id), capability))
             continue
-        named = _named(shims, application_id)
-        if len(named) > 1:
-            identifiers = ", ".join(shim.application_id for shim in named)
+        candidates = _shims_named(shims, application_id)
+        if len(candidates) > 1:
+            identifiers = ", ".join(shim.application_id for shim in candidates)
             raise UsageError(
                 "all capabilities of several shims cannot be granted at once",
                 hint=f"name one with --shim: {identifiers}",
             )
-        chosen.append((named[0], capability))
+        chosen.append((candidates[0], capability))
     return chosen
 
 
-def _named(shims: Sequence[InstalledShim], application_id: str | None) -> list[InstalledShim]:
+def _shims_named(shims: Sequence[InstalledShim], application_id: str | None) -> list[InstalledShim]:
     """Return the shims with capabilities that a name means."""
     return named_shims([shim for shim in shims if not shim.is_bare], application_id)
 
 
-def _installed(agent: str, known: Mapping[str, InstalledPackage]) -> InstalledPackage:
+def _installed_agent(agent: str, known: Mapping[str, InstalledPackage]) -> InstalledPackage:
     if agent not in known:
         raise UsageError(f"the agent {agent!r} is not installed", hint=suggest_name(agent, sorted(known)))
     return known[agent]

@@ -225,7 +225,7 @@ class HostClient:
         tokens = result.tokens()
         if tokens.keys() != {"result"}:
             raise self._malformed(method, "it is not a Bundle with the one key `result`")
-        answer = read_answer(tokens["result"], self._named(method))
+        answer = read_answer(tokens["result"], self._command_name(method))
         version = answer.pop("version")
         failure = answer.get("error")
         if version != VERSION:
@@ -255,11 +255,11 @@ class HostClient:
         if hello.application_id != self.application_id:
             raise self._malformed("hello", f"it calls itself {hello.application_id}")
 
-    def _named(self, method: str) -> str:
+    def _command_name(self, method: str) -> str:
         return f"{self.application_id} {method}"
 
     def _malformed(self, method: str, message: str) -> DeviceOutputError:
-        return DeviceOutputError(self._named(method), message)
+        return DeviceOutputError(self._command_name(method), message)
 
     def _other_version(self, message: str) -> ShimVersionError:
         hint = "build and install it anew with this version of droidgate: droidgate shim sync"

@@ -156,7 +156,7 @@ def prepare_shims(place: DeviceUser, request: InstallRequest, report: Report) ->
     if not names:
         hint = "name its apps: droidgate shim install --from adb:, or APKs that `droidgate shim build` made"
         raise DeviceError("no shim is installed", place=place.device.serial, hint=hint)
-    ready = [_installed(place, packages[name]) for name in names]
+    ready = [_installed_shim(place, packages[name]) for name in names]
     # The bare shim has nothing to set up but what the others need of it.
     return PreparedInstallation(tuple(item for item in ready if not item.facts.is_bare) or tuple(ready))
 
@@ -213,9 +213,9 @@ def uninstall_shims(
     ]
     signers = {caller.signer for caller in callers if caller.application_id in chosen}
     released = release_identity(place, signers) if signers else None
-    left = [caller.application_id for caller in callers if caller.application_id not in chosen]
-    if SHIM_PACKAGE in chosen and left:
-        report(f"app functions of {', '.join(left)} are called again after `droidgate shim install`")
+    others = [caller.application_id for caller in callers if caller.application_id not in chosen]
+    if SHIM_PACKAGE in chosen and others:
+        report(f"app functions of {', '.join(others)} are called again after `droidgate shim install`")
     if every_shim:
         forget_scope(place.device)
     else:
@@ -241,11 +241,11 @@ def _set_up_identity(
     shims = [item.facts for item in prepared.ready]
     if any(shim.application_id == SHIM_PACKAGE for shim in shims):
         # Installing it anew ended what it did for the shims that are there.
-        named = {shim.application_id for shim in shims}
+        application_ids = {shim.application_id for shim in shims}
         shims += [
             installed_caller
             for installed_caller in _installed_callers(place)
-            if installed_caller.application_id not in named
+            if installed_caller.application_id not in application_ids
         ]
     if not needs_identity(place, shims):
         return None
@@ -257,8 +257,8 @@ def _set_up_identity(
 def _installed_callers(place: DeviceUser) -> tuple[ShimFacts, ...]:
     """Return the shims of the phone that call app functions."""
     packages = place.packages()
-    found = [installed_facts(place, packages[package]) for package in sorted(filter(is_shim, packages))]
-    return tuple(item for item in found if item is not None and item.calls_functions)
+    facts = [installed_facts(place, packages[package]) for package in sorted(filter(is_shim, packages))]
+    return tuple(item for item in facts if item is not None and item.calls_functions)
 
 
 def _build(request: InstallRequest, place: DeviceUser, report: Report) -> PreparedInstallation:
@@ -268,14 +268,14 @@ def _build(request: InstallRequest, place: DeviceUser, report: Report) -> Prepar
     read = read_source_apps(_on_this_phone(request.sources, place), signer=options.signer)
     apps, left_out = choose_protocols(read, protocols)
     check_something_is_left(apps, left_out)
-    asked = ask_broadcast_apps(place, apps, key.signing)
-    built = build_shims(asked.apps, options, key.signing)
-    unused = unused_apps(asked.apps, built, options.only)
+    answers = ask_broadcast_apps(place, apps, key.signing)
+    built = build_shims(answers.apps, options, key.signing)
+    unused = unused_apps(answers.apps, built, options.only)
     signer = key.signing.digest
     ready = tuple(
         PreparedShim(facts_of(item, signer), item.file_name, item.apk, item.findings) for item in built
     )
-    return PreparedInstallation(ready, key, asked.steps, unused, left_out)
+    return PreparedInstallation(ready, key, answers.steps, unused, left_out)
 
 
 def _on_this_phone(sources: Iterable[str], place: DeviceUser) -> list[str]:
@@ -293,12 +293,12 @@ def _on_this_phone(sources: Iterable[str], place: DeviceUser) -> list[str]:
 def _apk_files(named: Iterable[Path]) -> list[Path]:
     files: list[Path] = []
     for item in named:
-        found = sorted(item.glob("*.apk")) if item.is_dir() else [item]
-        if not found:
+        apks = sorted(item.glob("*.apk")) if item.is_dir() else [item]
+        if not apks:
             raise InputError(
                 "the folder holds no APK", place=str(item), hint="`droidgate shim build` makes some"
             )
-        files += found
+        files += apks
     return files
 
 
@@ -307,7 +307,7 @@ def _read_apk(path: Path) -> PreparedShim:
     return PreparedShim(read_shim_facts(data, name=str(path)), path.name, data)
 
 
-def _installed(place: DeviceUser, package: InstalledPackage) -> PreparedShim:
+def _installed_shim(place: DeviceUser, package: InstalledPackage) -> PreparedShim:
     facts = installed_facts(place, package)
     if facts is None:
         hint = f"remove it with `droidgate shim uninstall {package.name}`"
@@ -325,10 +325,10 @@ def _keep_scope(
     key = None if request.options.key is None else request.options.key.resolve()
     protocols = tuple(sorted(chosen_protocols(request.options)))
     options = request.options.changed({"key": key, "protocols": protocols, "signer": None})
-    asked = Scope(packages=None if whole else tuple(sorted(packages)), options=options)
+    new_scope = Scope(packages=None if whole else tuple(sorted(packages)), options=options)
     earlier = load_scopes(place.device) or _scope_of_others(place, prepared, built, key)
-    scopes = join_scopes(earlier, asked, built)
-    if asked.options.aggregate and any(
+    scopes = join_scopes(earlier, new_scope, built)
+    if new_scope.options.aggregate and any(
         scope.options.aggregate and not scope.is_within(scopes[-1]) for scope in earlier
     ):
         report("the shim for several apps was made anew with other options, for these apps only")
@@ -357,11 +357,11 @@ def _leave_out_of_scope(place: DeviceUser, report: Report) -> None:
     scopes = load_scopes(place.device)
     if any(scope.packages is None for scope in scopes):
         report("from now on `droidgate shim sync` looks after the apps whose shims are left only")
-    left = {
+    apps = {
         package for installed_shim in installed_shims(place) for package in installed_shim.source_packages
     }
-    unnamed = left.difference(*(scope.packages or () for scope in scopes))
-    packages = [unnamed if scope.packages is None else left.intersection(scope.packages) for scope in scopes]
+    unnamed = apps.difference(*(scope.packages or () for scope in scopes))
+    packages = [unnamed if scope.packages is None else apps.intersection(scope.packages) for scope in scopes]
     keep_scopes(
         place.device,
         [
@@ -372,10 +372,10 @@ def _leave_out_of_scope(place: DeviceUser, report: Report) -> None:
 
 
 def _find_names(named: Iterable[str], shims: Sequence[InstalledShim]) -> list[str]:
-    known = {shim.source_packages[0]: shim.application_id for shim in shims if len(shim.source_packages) == 1}
-    known |= {shim.application_id: shim.application_id for shim in shims}
+    names = {shim.source_packages[0]: shim.application_id for shim in shims if len(shim.source_packages) == 1}
+    names |= {shim.application_id: shim.application_id for shim in shims}
     for item in named:
-        if item not in known:
-            hint = suggest_name(item, sorted(known), most=_MOST_NAMED)
+        if item not in names:
+            hint = suggest_name(item, sorted(names), most=_MOST_NAMED)
             raise UsageError(f"{item!r} is not a shim of the phone", hint=hint)
-    return [known[item] for item in named]
+    return [names[item] for item in named]

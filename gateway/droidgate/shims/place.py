@@ -104,8 +104,8 @@ class InstalledShim:
         """The packages of the apps behind it; by its name where it does not answer."""
         if self.status is not None:
             return tuple(source.package for source in self.status.sources)
-        named = self.application_id.removeprefix(SHIM_PREFIX)
-        return (named,) if named != self.application_id else ()
+        package = self.application_id.removeprefix(SHIM_PREFIX)
+        return (package,) if package != self.application_id else ()
 
 
 def place_of(device: Device) -> DeviceUser:

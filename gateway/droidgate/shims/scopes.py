@@ -61,7 +61,7 @@ def join_scopes(scopes: Sequence[Scope], asked: Scope, built: Collection[str]) -
         asked: What was asked for.
         built: The apps whose shims were built, which now belong to what was asked for.
     """
-    kept: list[Scope] = []
+    other_scopes: list[Scope] = []
     for scope in scopes:
         is_one_shim = scope.options.aggregate and asked.options.aggregate
         is_whole = scope.packages is None and asked.packages is None
@@ -73,11 +73,11 @@ def join_scopes(scopes: Sequence[Scope], asked: Scope, built: Collection[str]) -
             options = asked.options.changed({"protocols": protocols})
             asked = Scope(packages=_union(scope.packages, asked.packages), options=options)
         elif scope.packages is None:
-            kept += [] if is_one_shim else [scope]
+            other_scopes += [] if is_one_shim else [scope]
         elif not is_one_shim:
-            left = tuple(package for package in scope.packages if package not in built)
-            kept += [scope.model_copy(update={"packages": left})] if left else []
-    return (*kept, asked)
+            packages = tuple(package for package in scope.packages if package not in built)
+            other_scopes += [scope.model_copy(update={"packages": packages})] if packages else []
+    return (*other_scopes, asked)
 
 
 def _union(first: tuple[str, ...] | None, second: tuple[str, ...] | None) -> tuple[str, ...] | None:
@@ -138,5 +138,5 @@ def forget_scope(device: Device) -> None:
 
 
 def _path_of(device: Device) -> Path:
-    named = f"{device.identity.serial_number}\n{device.serial}"
-    return state_folder() / "shims" / f"{hashlib.sha256(named.encode()).hexdigest()[:32]}.json"
+    identity = f"{device.identity.serial_number}\n{device.serial}"
+    return state_folder() / "shims" / f"{hashlib.sha256(identity.encode()).hexdigest()[:32]}.json"

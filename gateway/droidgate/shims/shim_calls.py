@@ -139,16 +139,16 @@ def named_shims(shims: Sequence[InstalledShim], application_id: str | None) -> l
     if not shims:
         hint = "install some with: droidgate shim install --from adb:"
         raise UsageError("no shim is installed", hint=hint)
-    named = [
+    matches = [
         shim
         for shim in shims
         if application_id in {None, shim.application_id} or application_id in shim.source_packages
     ]
-    if not named:
+    if not matches:
         names = [name for shim in shims for name in (shim.application_id, *shim.source_packages)]
         hint = suggest_name(application_id or "", dict.fromkeys(names), most=_MOST_NAMED)
         raise UsageError(f"{application_id!r} is not a shim of the phone", hint=hint)
-    return named
+    return matches
 
 
 def shim_with(shims: Sequence[InstalledShim], capability: str, application_id: str | None) -> InstalledShim:
@@ -162,10 +162,12 @@ def shim_with(shims: Sequence[InstalledShim], capability: str, application_id: s
     Raises:
         UsageError: none does, or several do and none was named.
     """
-    named = named_shims(shims, application_id)
-    offering = [item for item in named if item.status is not None and capability in item.status.routes]
+    candidates = named_shims(shims, application_id)
+    offering = [item for item in candidates if item.status is not None and capability in item.status.routes]
     if not offering:
-        offered = sorted({route for item in named if item.status is not None for route in item.status.routes})
+        offered = sorted(
+            {route for item in candidates if item.status is not None for route in item.status.routes}
+        )
         choices = f"{suggest_name(capability, offered, most=_MOST_NAMED)}; " if offered else ""
         hint = f"{choices}see `droidgate shim status --details`"
         raise UsageError(f"no shim on the phone offers {capability!r}", hint=hint)
@@ -198,11 +200,11 @@ def check_signer(place: DeviceUser, shim: InstalledPackage, signed_by: str | Non
     """
     trusted = _own_signers(place) if signed_by is None else {signed_by}
     facts = installed_facts(place, shim)
-    found = None if facts is None else facts.signer
-    if found is None or found not in trusted:
+    signer = None if facts is None else facts.signer
+    if signer is None or signer not in trusted:
         message = "your key did not sign this shim" if signed_by is None else "another key signed this shim"
         replaced = f"`droidgate shim uninstall {shim.name}`, then `droidgate shim install --from adb:`"
-        trusted_by = f", or trust this one with --signed-by {found}" if found else ""
+        trusted_by = f", or trust this one with --signed-by {signer}" if signer else ""
         hint = f"replace it with your own: {replaced}{trusted_by}"
         raise InputError(message, place=shim.name, hint=hint)
 

@@ -159,8 +159,8 @@ def _read_only(routes: Json) -> tuple[str, ...]:
 
 def _services(routes: Json) -> tuple[str, ...]:
     backends = [_object(route.get("backend")) for route in _routes(routes)]
-    named = [backend for backend in backends if backend.get("kind") == "mobile-mcp"]
-    return tuple(dict.fromkeys(_texts(named, "component")))
+    tool_services = [backend for backend in backends if backend.get("kind") == "mobile-mcp"]
+    return tuple(dict.fromkeys(_texts(tool_services, "component")))
 
 
 def _routes(table: Json) -> list[Mapping[str, Json]]:

@@ -114,7 +114,7 @@ def open_apps(source: str) -> Iterator[OpenedApp | UnreadApp]:
     elif stat.S_ISDIR(_mode_of(source)):
         yield from _apps_of_folder(source)
     elif is_archive(source):
-        yield from _closing(open_archive(source), source, is_named=True)
+        yield from _open_and_close(open_archive(source), source, is_named=True)
     else:
         hint = "name an APK, a folder of APKs, a project's folder, or a phone as adb:SERIAL"
         raise UsageError("not an app", place=printable(source), hint=hint)
@@ -140,14 +140,14 @@ def _apps_of_folder(folder: str) -> Iterator[OpenedApp | UnreadApp]:
         raise InputError(message, place=printable(folder))
     problems = list(scan.problems)
     for apk in open_loose_archives(scan.archives, problems):
-        yield from _closing(apk, apk.name, is_named=False)
+        yield from _open_and_close(apk, apk.name, is_named=False)
     for error in problems:
         place = error.place or folder
         yield UnreadApp(place, place, error)
     for project in folders:
         packed = pack(project, key=_project_key()).apk
         apk = open_apk(MemorySource(packed, name=project.as_posix()))
-        yield from _closing(apk, project.as_posix(), is_named=True, is_project=True)
+        yield from _open_and_close(apk, project.as_posix(), is_named=True, is_project=True)
 
 
 @cache
@@ -156,7 +156,7 @@ def _project_key() -> SigningKey:
     return make_key()
 
 
-def _closing(apk: Apk, place: str, *, is_named: bool, is_project: bool = False) -> Iterator[OpenedApp]:
+def _open_and_close(apk: Apk, place: str, *, is_named: bool, is_project: bool = False) -> Iterator[OpenedApp]:
     with apk:
         application = read_application(apk)
         reader = FormatReader(ReadOptions(with_silent=True))
@@ -266,14 +266,14 @@ def read_source_apps(sources: Sequence[str], *, signer: str | None = None) -> tu
             app = _read_app(opened, expected)
             if app is None:
                 continue
-            known = apps.setdefault(app.package, app)
-            if _approved(known) != _approved(app):
+            earlier_app = apps.setdefault(app.package, app)
+            if _approved_content(earlier_app) != _approved_content(app):
                 message = f"{app.package} is named twice, with different contents"
                 raise InputError(message, place=source, hint="name each app once")
     return tuple(apps[package] for package in sorted(apps))
 
 
-def _approved(app: SourceApp) -> tuple[str, int, Mapping[tuple[str, str], str]]:
+def _approved_content(app: SourceApp) -> tuple[str, int, Mapping[tuple[str, str], str]]:
     return app.signer, app.version_code, app.digests
 
 
@@ -309,20 +309,20 @@ def _read_app(opened: OpenedApp | UnreadApp, signer: str | None) -> SourceApp | 
             raise
         finding = _warning(SIGNER_UNCLEAR, error.message, opened.place, error.hint)
         return SourceApp(package, label, opened.version_code, "", findings=(finding,))
-    found = _AppReader(opened).read()
+    reader = _AppReader(opened).read()
     return SourceApp(
         package=package,
         label=label,
         version_code=opened.version_code,
         signer=certificate,
-        description=_first(provider.description for provider in found.providers) or application.description,
+        description=_first(provider.description for provider in reader.providers) or application.description,
         instructions="\n\n".join(
-            dict.fromkeys(provider.instructions for provider in found.providers if provider.instructions)
+            dict.fromkeys(provider.instructions for provider in reader.providers if provider.instructions)
         )
         or None,
-        providers=tuple(found.providers),
-        digests=found.digests,
-        findings=tuple(dict.fromkeys(found.findings)),
+        providers=tuple(reader.providers),
+        digests=reader.digests,
+        findings=tuple(dict.fromkeys(reader.findings)),
     )
 
 
@@ -392,28 +392,28 @@ class _AppReader:
             message = f"{provider.component} is not in the manifest, so a phone cannot compare it"
             self.findings.append(_warning(NOT_PINNED, message, self.opened.place, None))
             return
-        kept = self.with_open_functions(provider)
+        open_provider = self.with_open_functions(provider)
         if listing_of(provider) is not None:
-            self.providers.append(kept)
-            self.findings.append(_unasked(kept))
-            self.findings.extend(call_conditions(self.opened.application, kept))
-        elif kept.capabilities and self.pin(kept, component):
-            self.providers.append(kept)
-            self.findings.extend(unknown_parameters(kept))
-            self.findings.extend(call_conditions(self.opened.application, kept))
+            self.providers.append(open_provider)
+            self.findings.append(_unasked_finding(open_provider))
+            self.findings.extend(call_conditions(self.opened.application, open_provider))
+        elif open_provider.capabilities and self.pin(open_provider, component):
+            self.providers.append(open_provider)
+            self.findings.extend(unknown_parameters(open_provider))
+            self.findings.extend(call_conditions(self.opened.application, open_provider))
 
     def component_of(self, provider: Provider) -> Component | None:
         return find_component(self.opened.application, provider)
 
     def with_open_functions(self, provider: Provider) -> Provider:
-        kept = []
+        capabilities = []
         for capability in provider.capabilities:
             refusal = why_function_not_called(capability, provider)
             if refusal is None:
-                kept.append(capability)
+                capabilities.append(capability)
             else:
                 self.findings.append(refusal)
-        return provider.model_copy(update={"capabilities": tuple(kept)})
+        return provider.model_copy(update={"capabilities": tuple(capabilities)})
 
     def pin(self, provider: Provider, component: Component | None) -> bool:
         """Keep the digest of what a provider declares; return whether there is one."""
@@ -429,7 +429,7 @@ class _AppReader:
         return True
 
 
-def _unasked(provider: Provider) -> Finding:
+def _unasked_finding(provider: Provider) -> Finding:
     return Finding(
         code=TOOLS_NOT_KNOWN,
         level=Level.NOTE,

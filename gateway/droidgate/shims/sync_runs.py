@@ -216,24 +216,24 @@ def plan_sync(place: DeviceUser, report: Report) -> SyncPlan:
     installed = installed_shims(place)
     scopes = load_scopes(place.device) or (_scope_of_installed(place, installed, report),)
     is_whole = any(scope.packages is None for scope in scopes)
-    named = {package for scope in scopes for package in scope.packages or ()}
-    apps = _read_apps(place, None if is_whole else named)
+    packages = {package for scope in scopes for package in scope.packages or ()}
+    apps = _read_apps(place, None if is_whole else packages)
     builds: list[_ScopeBuild] = []
-    taken: set[str] = set()
+    assigned: set[str] = set()
     # An app belongs to the newest scope that has a shim for it.
     for scope in reversed(scopes):
-        mine = [app for app in apps if app.package not in taken and scope.includes(app.package, named)]
+        mine = [app for app in apps if app.package not in assigned and scope.includes(app.package, packages)]
         builds.append(_build_scope(place, scope, mine, report))
-        taken.update(package for item in builds[-1].built for package in item.packages)
+        assigned.update(package for item in builds[-1].built for package in item.packages)
     built = [item for build in builds for item in build.built]
     signers = {item.application_id: build.key.signing.digest for build in builds for item in build.built}
     asked_apps = [app for build in builds for app in build.asked.apps]
     unclear = {app.package for app in asked_apps if not app.signer or app.unasked_components}
-    changes = plan_changes(installed, built, None if is_whole else named, unclear)
+    changes = plan_changes(installed, built, None if is_whole else packages, unclear)
     _report_broken(installed, changes, report)
     key = builds[0].key
     changes, callers = _with_identity_planned(place, changes, installed, built, key, signers)
-    unused = {app.package: app for build in builds for app in build.unused if app.package not in taken}
+    unused = {app.package: app for build in builds for app in build.unused if app.package not in assigned}
     return SyncPlan(
         place,
         key,
@@ -249,9 +249,9 @@ def plan_sync(place: DeviceUser, report: Report) -> SyncPlan:
 def _build_scope(place: DeviceUser, scope: Scope, apps: Sequence[SourceApp], report: Report) -> _ScopeBuild:
     key = chosen_key(scope.options.key, report)
     chosen, left_out = choose_protocols(apps, chosen_protocols(scope.options))
-    asked = ask_broadcast_apps(place, chosen, key.signing)
-    built = _build(asked.apps, scope, key, report)
-    return _ScopeBuild(key, built, asked, unused_apps(asked.apps, built, scope.options.only), left_out)
+    answers = ask_broadcast_apps(place, chosen, key.signing)
+    built = _build(answers.apps, scope, key, report)
+    return _ScopeBuild(key, built, answers, unused_apps(answers.apps, built, scope.options.only), left_out)
 
 
 def _left_out_of(builds: Sequence[_ScopeBuild]) -> LeftOut:
@@ -260,9 +260,9 @@ def _left_out_of(builds: Sequence[_ScopeBuild]) -> LeftOut:
     protocols: set[str] = set()
     for number, build in enumerate(builds):
         built = [item for older in builds[number + 1 :] for item in older.built]
-        left = set(build.left_out.packages).difference(*(item.packages for item in built))
-        packages |= left
-        protocols.update(build.left_out.protocols if left else ())
+        new_packages = set(build.left_out.packages).difference(*(item.packages for item in built))
+        packages |= new_packages
+        protocols.update(build.left_out.protocols if new_packages else ())
     return LeftOut(tuple(sorted(packages)), tuple(sorted(protocols)))
 
 
@@ -307,16 +307,16 @@ def _with_identity_planned(
     replaced = {
         change.application_id for change in changes if change.built is not None or change.kind == "removed"
     }
-    left = [
+    others = [
         installed_facts(place, packages[item.application_id])
         for item in installed
         if item.application_id not in replaced and item.application_id in packages
     ]
-    known = [facts_of(item, signers[item.application_id]) for item in built] + [
-        item for item in left if item is not None
+    facts = [facts_of(item, signers[item.application_id]) for item in built] + [
+        item for item in others if item is not None
     ]
-    callers = tuple(item for item in known if item.calls_functions) if needs_identity(place, known) else ()
-    if any(item.application_id == SHIM_PACKAGE and not item.is_bare for item in known):
+    callers = tuple(item for item in facts if item.calls_functions) if needs_identity(place, facts) else ()
+    if any(item.application_id == SHIM_PACKAGE and not item.is_bare for item in facts):
         return tuple(changes), callers
     package = packages.get(SHIM_PACKAGE)
     identity = None if package is None else installed_facts(place, package)
@@ -325,7 +325,7 @@ def _with_identity_planned(
         build_bare_shim(key.signing) if callers else None,
         is_installed=package is not None,
         is_lending=package is not None and is_lending(place.client(SHIM_PACKAGE)),
-        is_unclear=None in left or (identity is not None and identity.signer != key.signing.digest),
+        is_unclear=None in others or (identity is not None and identity.signer != key.signing.digest),
     )
     is_planned = planned is not None or (identity is not None and identity.is_bare)
     rest = [change for change in changes if not is_planned or change.application_id != SHIM_PACKAGE]

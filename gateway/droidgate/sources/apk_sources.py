@@ -45,37 +45,37 @@ def open_loose_archives(files: Iterable[tuple[str, str]], problems: list[InputEr
         problems: Takes what cannot be read.
     """
     folders: dict[str, list[tuple[str, str]]] = {}
-    for path, shown in files:
-        folders.setdefault(shown_parent(shown), []).append((path, shown))
+    for path, shown_path in files:
+        folders.setdefault(shown_parent(shown_path), []).append((path, shown_path))
     for members in folders.values():
         apks = [member for member in members if member[1].lower().endswith(APK_ENDING)]
-        for path, shown in members:
-            if (path, shown) not in apks:
+        for path, shown_path in members:
+            if (path, shown_path) not in apks:
                 try:
-                    yield open_app(FileSource(path, name=shown))
+                    yield open_app(FileSource(path, name=shown_path))
                 except InputError as error:
                     problems.append(error)
         yield from _open_beside_each_other(apks, problems)
 
 
 def _open_beside_each_other(files: Iterable[tuple[str, str]], problems: list[InputError]) -> Iterator[Apk]:
-    known: list[tuple[str, str]] = []
+    parts: list[tuple[str, str]] = []
     identities: list[ApkIdentity] = []
-    for path, shown in files:
+    for path, shown_path in files:
         try:
-            part = open_part(FileSource(path, name=shown), Budget())
+            part = open_part(FileSource(path, name=shown_path), Budget())
         except InputError as error:
             problems.append(error)
             continue
         part.close()
-        known.append((path, shown))
+        parts.append((path, shown_path))
         identities.append(identity_of(part))
     apps, orphans = group_apks(identities)
     for number in orphans:
         message = f"it is a split of {identities[number].package}, whose base is not in the same folder"
-        problems.append(InputError(message, place=known[number][1]))
+        problems.append(InputError(message, place=parts[number][1]))
     for base, *splits in apps:
-        sources = [FileSource(known[number][0], name=known[number][1]) for number in (base, *splits)]
+        sources = [FileSource(parts[number][0], name=parts[number][1]) for number in (base, *splits)]
         try:
             yield open_apk(sources[0], splits=sources[1:])
         except InputError as error:

@@ -286,7 +286,7 @@ class _BuildReader:
         That order is the reverse of the order in which a depth-first walk leaves them, when it takes each
         module's dependencies from the last to the first.
         """
-        left: list[_Module] = []
+        visited: list[_Module] = []
         state: dict[str, bool] = {root.folder: True}
         pending = [(root, self._edges_of(root, root, merges=merges))]
         while pending:
@@ -295,7 +295,7 @@ class _BuildReader:
             if edge is None:
                 pending.pop()
                 state[module.folder] = False
-                left.append(module)
+                visited.append(module)
             elif edge.target not in state:
                 state[edge.target] = True
                 target = self._modules[edge.target]
@@ -305,7 +305,7 @@ class _BuildReader:
                     f"{_name_of(edge.dependency)} is not merged a second time: it depends on this module"
                 )
                 root.findings.append(_at(module, PROJECT_NOT_MERGED, message, edge.dependency.line))
-        return left[-2::-1]
+        return visited[-2::-1]
 
     def _edges_of(self, module: _Module, root: _Module, *, merges: bool) -> Iterator[_Edge]:
         for edge in reversed(module.edges):

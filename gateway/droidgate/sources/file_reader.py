@@ -127,9 +127,9 @@ class FileReader(FormatReader):
         if not place.endswith(self.code_endings):
             return False
         folder, _, name = place.rpartition("/")
-        known = len(self.providers), len(self.problems)
+        counts_before = len(self.providers), len(self.problems)
         self.read_code_alone(Code((SourceSet({name: data}, folder),)))
-        if known == (len(self.providers), len(self.problems)):
+        if counts_before == (len(self.providers), len(self.problems)):
             return False
         self.files_read[place] = None
         return True
@@ -187,8 +187,8 @@ class FileReader(FormatReader):
         self.files_read = scan.files_read
         self.note(*scan.problems)
         for module in scan.modules:
-            shown = next((item.shown for item in module.source_sets.values()), "")
-            with open_step(f"read the module {shown}"):
+            module_path = next((item.shown for item in module.source_sets.values()), "")
+            with open_step(f"read the module {module_path}"):
                 self.read_module(module)
         # Resources and assets are listed as the modules are read.
         self.note(*scan.problems)
@@ -270,15 +270,15 @@ class FileReader(FormatReader):
             module, name = Module({"main": SourceSet({path: data}, "", path)}), "main"
         else:
             file = Path(path).absolute()
-            shown = shown_parent(Path(path).as_posix())
-            module, name = module_of_manifest(str(file.parent), file.name, shown, self.files_read, unlisted)
+            folder = shown_parent(Path(path).as_posix())
+            module, name = module_of_manifest(str(file.parent), file.name, folder, self.files_read, unlisted)
         application = read_source_set(module, name, context)
         self.note(*unlisted)
         self.findings.extend(context.findings)
         self.applications.append(application)
-        known = 0 if not self.options.strict else len(self.problems)
+        problems_before = 0 if not self.options.strict else len(self.problems)
         self.read_application(application)
-        failed = list(self.problems.values())[known:]
+        failed = list(self.problems.values())[problems_before:]
         if failed and (self.options.strict or not self.providers):
             raise failed[0] if self.options.strict else InputError.first_of(tuple(failed))
 
@@ -287,7 +287,7 @@ class FileReader(FormatReader):
         variant = self.options.variant
         module = with_output_of(module, variant, self.options.formats)
         sets = choose_sets(module, variant)
-        known, known_findings = len(self.providers), len(self.findings)
+        providers_before, findings_before = len(self.providers), len(self.findings)
         self.findings += module.findings
         code = code_of(module, variant)
         applications = self._read_applications(module, (MAIN, *sets.chosen))
@@ -295,8 +295,8 @@ class FileReader(FormatReader):
             self.read_application(application, code=code if name == MAIN else Code())
         if MAIN not in applications and not module.is_merged:
             self.read_code_alone(code)
-        self._read_untied_files(loose_files_of(applications.values()), known)
-        declared = self.providers[known:]
+        self._read_untied_files(loose_files_of(applications.values()), providers_before)
+        declared = self.providers[providers_before:]
         for name, parts in sets.chosen.items():
             self.findings += report_source_set(module, variant, name, _folders_of(parts), declared)
         other_code = OtherCode(module)
@@ -304,11 +304,11 @@ class FileReader(FormatReader):
             (name, self._read_other_set(module, name, other_code.of(name, parts), applications.get(MAIN)))
             for name, parts in sets.others.items()
         ]
-        only = list(only_in_variants(self.providers[known:], others))
+        only = list(only_in_variants(self.providers[providers_before:], others))
         if any(provider.capabilities for provider, _ in only):
             # What the app describes was found, though not in this variant.
-            own = (item for item in self.findings[known_findings:] if item.code != CAPABILITIES_NOT_FOUND)
-            self.findings[known_findings:] = own
+            own = (item for item in self.findings[findings_before:] if item.code != CAPABILITIES_NOT_FOUND)
+            self.findings[findings_before:] = own
         if variant is None:
             self.other_variants += others
             self.only_in_variants += only
@@ -344,8 +344,8 @@ class FileReader(FormatReader):
         own = module.source_sets.get(name)
         loose = loose_files_of(filter(None, (main, *applications.values())))
         inner._read_untied_files((file for file in loose if file.file.source_set is own), 0)
-        known = set(self.findings)
-        inner.findings = [finding for finding in inner.findings if finding not in known]
+        earlier_findings = set(self.findings)
+        inner.findings = [finding for finding in inner.findings if finding not in earlier_findings]
         inner.problems = {text: error for text, error in inner.problems.items() if text not in self.problems}
         folders += _folders_of(filter(None, (own,)))
         files = tuple(inner.files_read)
@@ -399,9 +399,9 @@ class FileReader(FormatReader):
                 self.files_read[place] = None
                 self._read_loose_manifest(place, data)
             else:
-                known = len(self.providers)
+                providers_before = len(self.providers)
                 self.read_file(SourceFile(place, data))
-                self._leave_out_repeated(known)
+                self._leave_out_repeated(providers_before)
         except InputError as error:
             self.note(error)
 

@@ -118,9 +118,9 @@ class FolderFiles(Mapping[str, bytes]):
     def __getitem__(self, name: str) -> bytes:
         if name not in self._names:
             raise KeyError(name)
-        shown = join_shown(self._shown, name)
-        data = read_bytes(f"{self._folder}/{name}", shown=shown, root=self._root)
-        self._read[shown] = None
+        shown_path = join_shown(self._shown, name)
+        data = read_bytes(f"{self._folder}/{name}", shown=shown_path, root=self._root)
+        self._read[shown_path] = None
         return data
 
     def __iter__(self) -> Iterator[str]:

@@ -55,14 +55,14 @@ def files_of(source: str) -> Iterator[tuple[str, int, Callable[[], IO[bytes]]]]:
         raise InputError("it is a file", place=printable(source), hint="name its folder")
     listed = _run("ls-tree", "-r", "-z", "--long", "--full-tree", digest, place=source)
     with _start("cat-file", "--batch", place=source) as objects:
-        for name, size, content in _listed(listed):
+        for name, size, content in _listed_files(listed):
             yield name, size, partial(_open, objects, content)
 
 
 def _object_of(source: str) -> tuple[str, str, int]:
     """Return digest, type and bytes of the object that a source names."""
-    asked = source.removeprefix(GIT_SCHEME).encode(errors="surrogateescape")
-    answer = b"" if b"\n" in asked else _run("cat-file", "--batch-check", place=source, given=asked)
+    query = source.removeprefix(GIT_SCHEME).encode(errors="surrogateescape")
+    answer = b"" if b"\n" in query else _run("cat-file", "--batch-check", place=source, given=query)
     match answer.split():
         case [digest, kind, size] if size.isdigit():
             return digest.decode(), kind.decode(), int(size)
@@ -71,7 +71,7 @@ def _object_of(source: str) -> tuple[str, str, int]:
             raise InputError(message, place=printable(source), hint=_HINT)
 
 
-def _listed(listing: bytes) -> Iterator[tuple[str, int, str]]:
+def _listed_files(listing: bytes) -> Iterator[tuple[str, int, str]]:
     """Yield name, bytes and digest of each file that `git ls-tree --long -z` lists."""
     for line in listing.split(b"\0")[:-1]:
         facts, _, name = line.partition(b"\t")

@@ -209,7 +209,7 @@ def _record_of(kept: KeptApplication) -> dict[str, Json]:
         "unresolved": list(application.unresolved),
         "components": _components().dump_python(application.components, mode="json"),
         "queries": _queries().dump_python(application.queries, mode="json"),
-        "answers": [[*asked, answer] for asked, answer in kept.resources.answers.items()],
+        "answers": [[*question, answer] for question, answer in kept.resources.answers.items()],
         "findings": [finding.model_dump(mode="json") for finding in kept.findings],
     }
 

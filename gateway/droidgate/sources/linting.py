@@ -62,12 +62,12 @@ def check_reading(
 def _check_variants(reading: Providers, check: Callable[[Providers], Iterable[Finding]]) -> Iterator[Finding]:
     """Yield what a check finds in a reading, then what it finds in other variants only, each finding once."""
     findings = list(check(reading))
-    known = set(findings)
+    main_findings = set(findings)
     variants: dict[Finding, dict[str, None]] = {}
     for name, part in reading.other_variants:
         together = (*reading.providers, *part.providers)
         for finding in (*check(part), *report_competing_services(reading.applications, together)):
-            if finding not in known:
+            if finding not in main_findings:
                 variants.setdefault(finding, {})[name] = None
     # A source set that was checked is not unread.
     yield from (finding for finding in findings if finding.code != VARIANT_CODE or not reading.other_variants)

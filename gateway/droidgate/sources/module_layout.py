@@ -190,14 +190,14 @@ class ModuleOpener:
         return self._libraries[layout.folder]
 
     def _source_set(self, path: str) -> SourceSet:
-        shown = self.shown_path(path)
+        shown_path = self.shown_path(path)
         folder = self.on_disk(path)
-        files = FolderFiles(folder, shown, self.read, MANIFEST, root=self.root, problems=self.problems)
-        return SourceSet(files, shown)
+        files = FolderFiles(folder, shown_path, self.read, MANIFEST, root=self.root, problems=self.problems)
+        return SourceSet(files, shown_path)
 
     def _code(self, path: str) -> SourceSet:
-        shown = self.shown_path(path)
-        return SourceSet(CodeFiles(self.on_disk(path), shown, self.root, self.code_endings), shown)
+        shown_path = self.shown_path(path)
+        return SourceSet(CodeFiles(self.on_disk(path), shown_path, self.root, self.code_endings), shown_path)
 
     def read_gradle(self, folder: str, catalog: str | None) -> GradleFile:
         """Return what the build file in a folder says, an empty answer without one."""
@@ -228,13 +228,13 @@ class ModuleOpener:
         place = self.on_disk(path)
         if not is_regular_file(place):
             return None
-        shown = self.shown_path(path)
+        shown_path = self.shown_path(path)
         try:
-            data = read_project_file(place, root=self.root, shown=shown)
+            data = read_project_file(place, root=self.root, shown=shown_path)
         except InputError:
             return None
-        self.read[shown] = None
-        return shown, data.decode("utf-8", "replace")
+        self.read[shown_path] = None
+        return shown_path, data.decode("utf-8", "replace")
 
     def on_disk(self, path: str) -> str:
         """Return where a path is on disk."""

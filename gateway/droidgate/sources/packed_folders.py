@@ -100,7 +100,7 @@ def unpack(path: str, shown: str | None = None) -> UnpackedFolder:
 
 
 def _take_out(path: str, place: str, folder: str, left_out: list[str]) -> None:
-    left = MAX_BYTES
+    remaining = MAX_BYTES
     for number, (name, size, open_member) in enumerate(_members_of(path, place), 1):
         if number > MAX_FILES:
             raise BudgetError(f"the archive holds more than {MAX_FILES} files", place=place)
@@ -120,9 +120,9 @@ def _take_out(path: str, place: str, folder: str, left_out: list[str]) -> None:
             left_out.append(name)
             continue
         with file, open_member() as member:
-            while piece := member.read(min(_PIECE, left + 1)):
-                left -= len(piece)
-                if left < 0:
+            while piece := member.read(min(_PIECE, remaining + 1)):
+                remaining -= len(piece)
+                if remaining < 0:
                     message = f"the archive unpacks to more than {MAX_BYTES} bytes"
                     raise BudgetError(message, place=place, hint="unpack it, and name a folder of it")
                 file.write(piece)

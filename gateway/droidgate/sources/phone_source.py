@@ -211,9 +211,9 @@ def read_phone(device: Device, request: PhoneRequest) -> PhoneReading:
     with timed_step(f"read the apps of {device.serial}"):
         if not request.keep:
             return _PhoneReader(device, request, device).read()
-        kept = kept_answers(device)
-        reading = _PhoneReader(device, request, device.answered_from(kept.answers)).read()
-        kept.keep()
+        cache = kept_answers(device)
+        reading = _PhoneReader(device, request, device.answered_from(cache.answers)).read()
+        cache.keep()
         return reading
 
 
@@ -355,15 +355,15 @@ class _PhoneReader:
         queries = {
             query for format_ in self.request.formats for query in format_.looks_for if query.can_be_asked
         }
-        asked = sorted(queries, key=str)
+        ordered_queries = sorted(queries, key=str)
         names: set[str] = set()
         failures: dict[str, DeviceError] = {}
-        for query, answer in zip(asked, self.ask(asked), strict=True):
+        for query, answer in zip(ordered_queries, self.ask(ordered_queries), strict=True):
             if isinstance(answer, DeviceError):
                 failures[str(answer)] = answer
             else:
-                found = names if query.mark is None else self.candidates
-                found.update(component.partition("/")[0] for component in answer)
+                packages = names if query.mark is None else self.candidates
+                packages.update(component.partition("/")[0] for component in answer)
         place = f"{DEVICE_SCHEME}{self.device.serial}"
         for failure in failures.values():
             message = _as_problem(failure, place).message
@@ -385,14 +385,14 @@ class _PhoneReader:
 
     def read_apps(self, packages: Sequence[InstalledPackage]) -> list[InstalledApp]:
         """Read apps, those whose APKs are as they were from what was kept."""
-        kept = {package.name: self.load(package) for package in packages}
+        records = {package.name: self.load(package) for package in packages}
         paths = {
-            path for record in kept.values() if record is not None for path in record[0].get("files", {})
+            path for record in records.values() if record is not None for path in record[0].get("files", {})
         }
         statuses = file_statuses(self.device, sorted(paths)) if paths else {}
 
         def read_one(package: InstalledPackage) -> InstalledApp:
-            record = kept.pop(package.name)
+            record = records.pop(package.name)
             if record is not None and record[0] != self.key(
                 package, list(record[0].get("files", {})), statuses
             ):

@@ -144,10 +144,10 @@ def _outputs_of(
     A flavour that a plugin of the build adds is known by the `start` of its variants' names only. The output
     of an app has the functions of its libraries too.
     """
-    made = {output.shown.rpartition("/")[0].rpartition("/")[2]: output for output in part.generated}
+    outputs = {output.shown.rpartition("/")[0].rpartition("/")[2]: output for output in part.generated}
     own = joined_name(part.gradle.variant(chosen))
-    yield from (made[name] for name in made if (name.startswith(start) if start else name == own))
-    for name, output in made.items():
+    yield from (outputs[name] for name in outputs if (name.startswith(start) if start else name == own))
+    for name, output in outputs.items():
         names = part.gradle.names_in(name)
         differing = (
             code
@@ -169,7 +169,7 @@ def _may_declare(code: SourceSet, formats: Sequence[Format]) -> bool:
     return any(
         reader.may_declare(_content_of(code, name, CodeReading()) or b"")
         for reader in readers
-        for _, name in _located((code,), reader, CodeReading())
+        for _, name in _files_of_languages((code,), reader, CodeReading())
     )
 
 
@@ -251,9 +251,9 @@ class OtherCode:
             name: The source set.
             own: Its source code.
         """
-        known = code_of(self.module, name)
+        set_code = code_of(self.module, name)
         folders = {code.shown for code in own}
-        types = (code for code in (*known.own, *known.types) if code.shown not in folders)
+        types = (code for code in (*set_code.own, *set_code.types) if code.shown not in folders)
         return Code(own, tuple(map(self._keep, types)))
 
     def _keep(self, code: SourceSet) -> SourceSet:
@@ -351,20 +351,20 @@ def read_code(reader: CodeReader, code: Code, context: ReadingContext) -> CodeRe
         InputError: the context is strict, and the format's reader refuses the files.
     """
     reading = CodeReading()
-    own = _located(code.own, reader, reading)
+    own = _files_of_languages(code.own, reader, reading)
     for source_set, name in own:
         data = _content_of(source_set, name, reading)
         if data is not None and reader.may_declare(data):
             reading.files_read.append(source_set.path_of(name))
     if not reading.files_read:
         return reading
-    types = _located(code.types, reader, reading)
+    types = _files_of_languages(code.types, reader, reading)
     files: list[SourceFile] = []
-    left = MAX_CODE_BYTES
+    remaining = MAX_CODE_BYTES
     for source_set, name in (*own, *types):
         data = _content_of(source_set, name, CodeReading()) or b""
-        left -= len(data)
-        if left < 0:
+        remaining -= len(data)
+        if remaining < 0:
             message = f"the app has more than {MAX_CODE_BYTES} bytes of source code; it is not read"
             reading.problems.append(BudgetError(message, place=source_set.shown))
             return reading
@@ -378,8 +378,8 @@ def read_code(reader: CodeReader, code: Code, context: ReadingContext) -> CodeRe
         return reading
     reading.providers = code_reading.providers
     reading.problems += code_reading.problems
-    known = set(map(_key_of, context.findings))
-    context.findings += [finding for finding in code_reading.findings if _key_of(finding) not in known]
+    earlier_keys = set(map(_key_of, context.findings))
+    context.findings += [finding for finding in code_reading.findings if _key_of(finding) not in earlier_keys]
     return reading
 
 
@@ -387,7 +387,7 @@ def _key_of(finding: Finding) -> tuple[object, ...]:
     return finding.code, finding.pointer, finding.message, finding.source
 
 
-def _located(
+def _files_of_languages(
     code: Sequence[SourceSet], reader: CodeReader, reading: CodeReading
 ) -> list[tuple[SourceSet, str]]:
     """Return the files of a format's languages, each with its folder."""
@@ -427,20 +427,20 @@ def join_code(
         findings: Takes each difference between the two.
     """
     joined: list[Provider] = list(declared)
-    taken: set[int] = set()
+    used_positions: set[int] = set()
     # A provider with a component belongs to that component only, so it goes first.
     for provider in sorted(from_code, key=lambda item: item.component is None):
-        position = _find_same(declared, provider, application, taken)
+        position = _find_same(declared, provider, application, used_positions)
         if position is not None and declared[position].capabilities:
             findings += _differences(provider, declared[position])
             continue
         base = declared[position] if position is not None else _without_component(declared)
-        filled = _with_guidance(_filled(provider, base, application), declared)
+        filled = _with_guidance(_fill_provider(provider, base, application), declared)
         if position is None:
             joined.append(filled)
         else:
             joined[position] = filled
-            taken.add(position)
+            used_positions.add(position)
     return joined
 
 
@@ -500,7 +500,7 @@ def _without_component(declared: Sequence[Provider]) -> Provider | None:
     return next((item for item in declared if not item.capabilities and item.component is None), None)
 
 
-def _filled(provider: Provider, base: Provider | None, application: Application) -> Provider:
+def _fill_provider(provider: Provider, base: Provider | None, application: Application) -> Provider:
     """Return a provider from source code with what the app's other files state about it."""
     changes: dict[str, object] = {"package": application.package}
     if provider.name is None:
@@ -585,13 +585,13 @@ def _difference(capability: str, change: Change, place: Place | None, built: Pla
 def _subject(pointer: str, capability: str) -> str:
     """Return what of a capability a pointer leads to, such as `the parameter title of Notes#add`."""
     tokens = [pointer_name(token) for token in pointer.split("/")]
-    named = ".".join(name for word, name in pairwise(tokens) if word == "properties")
+    path = ".".join(name for word, name in pairwise(tokens) if word == "properties")
     if "definitions" in tokens:
         owner = tokens[tokens.index("definitions") + 1]
-        return f"the property {named} of the class {owner}" if named else f"the class {owner}"
+        return f"the property {path} of the class {owner}" if path else f"the class {owner}"
     if "output" in tokens:
-        return f"the result {named} of {capability}" if named else f"the result of {capability}"
-    return f"the parameter {named} of {capability}" if named else f"the function {capability}"
+        return f"the result {path} of {capability}" if path else f"the result of {capability}"
+    return f"the parameter {path} of {capability}" if path else f"the function {capability}"
 
 
 def is_of_service(provider: Provider) -> bool:

@@ -115,7 +115,7 @@ def only_in_variants(
         others: What other source sets declare, by their names.
     """
     components = {(provider.protocol, provider.component) for provider in declared}
-    known = {(provider.protocol, item.id) for provider in declared for item in provider.capabilities}
+    known_keys = {(provider.protocol, item.id) for provider in declared for item in provider.capabilities}
     names: dict[tuple[str, str], dict[str, None]] = {}
     for name, reading in others:
         for provider in reading:
@@ -126,8 +126,8 @@ def only_in_variants(
             by_variants: dict[tuple[str, ...], list[Capability]] = {}
             for item in provider.capabilities:
                 key = provider.protocol, item.id
-                if key not in known:
-                    known.add(key)
+                if key not in known_keys:
+                    known_keys.add(key)
                     by_variants.setdefault(tuple(names[key]), []).append(item)
             for variants, capabilities in by_variants.items():
                 yield provider.changed({"capabilities": tuple(capabilities)}), variants

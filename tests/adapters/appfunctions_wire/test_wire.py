@@ -491,8 +491,6 @@ def test_a_list_whose_items_need_such_a_list_is_never_carried(
     steps = ArrayType(items=RefType(name="Item"), nullable=nullable)
     item = ObjectType(properties={"steps": Property(type=steps, required=needed)})
     definitions: dict[str, Type] = {"Item": item}
-        "Item": ObjectType(properties={"steps": Property(type=steps, required=needed)})
-    }
     items = ArrayType(items=RefType(name="Item"))
     declared = ObjectType(properties={"items": Property(type=items, required=True)})
     assert can_be_written(declared, definitions) is expected

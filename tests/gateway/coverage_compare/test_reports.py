@@ -509,7 +509,7 @@ def test_what_is_left_out_weighs_less_than_the_rest(tmp_path: Path, monkeypatch:
 
 def test_what_memory_cannot_hold_has_its_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reported: list[Path] = []
-    changed = history_module._changed
+    changed = history_module._changed_apps
 
     def watched(connection: Any) -> Any:
         (folder,) = connection.execute("SELECT current_setting('temp_directory')").fetchone()
@@ -517,7 +517,7 @@ def test_what_memory_cannot_hold_has_its_own_folder(tmp_path: Path, monkeypatch:
         assert reported[0].is_dir()
         return changed(connection)
 
-    monkeypatch.setattr(history_module, "_changed", watched)
+    monkeypatch.setattr(history_module, "_changed_apps", watched)
     _history(tmp_path, (App("a"),), (App("b"),))
     (folder,) = reported
     assert folder.is_relative_to(tempfile.gettempdir())

@@ -173,5 +173,5 @@ def _read_rect(bounds: str) -> Rect | None:
 
 def _with_joined_surrogates(hierarchy: str) -> str:
     """Return a hierarchy that XML parsers take: older Android writes an emoji as two references."""
-    written = _SURROGATE.sub(lambda found: chr(int(found[1])), hierarchy)
+    written = _SURROGATE.sub(lambda match: chr(int(match[1])), hierarchy)
     return written.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

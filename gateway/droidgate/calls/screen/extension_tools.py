@@ -94,10 +94,10 @@ def _draw_boxes(picture: Image.Image, controls: Sequence[Control], scale: float)
             boxes.append((control.id, (left, top, min(right, picture.width), min(bottom, picture.height))))
     for number, (left, top, right, bottom) in boxes:
         pen.rectangle((left, top, right - 1, bottom - 1), outline=_colour(number), width=2)
-    taken: set[tuple[int, int]] = set()
+    used_corners: set[tuple[int, int]] = set()
     for number, box in reversed(boxes):
         _, _, width, height = pen.textbbox((0, 0), number, font=font)
-        x, y = _free_corner(box, (int(width) + 2 * _MARGIN, int(height) + 2 * _MARGIN), taken)
+        x, y = _free_corner(box, (int(width) + 2 * _MARGIN, int(height) + 2 * _MARGIN), used_corners)
         pen.rectangle((x, y, x + width + 2 * _MARGIN, y + height + 2 * _MARGIN), fill=_colour(number))
         pen.text((x + _MARGIN, y + _MARGIN), number, fill="white", font=font)
 
@@ -149,7 +149,7 @@ class ExtensionCall(UfoCall):
         try:
             matches = _matcher(text, resource_id)
             with self.state.turn(self.left):
-                return self._found(self.snapshot(), matches)
+                return self._matching_controls(self.snapshot(), matches)
         except DroidgateError as error:
             return failure(error_words(error))
 
@@ -171,7 +171,7 @@ class ExtensionCall(UfoCall):
                     with self.state.turn(self.left):
                         snapshot = self.snapshot(fresh=True)
                         if gone != any(map(matches, snapshot.controls)):
-                            return self._found(snapshot, matches)
+                            return self._matching_controls(snapshot, matches)
                 except InputError as error:
                     # A screen that moves has no dump, and may stop moving in time.
                     problem = f": {error_words(error)}"
@@ -247,7 +247,7 @@ class ExtensionCall(UfoCall):
         points = (start_x, start_y, end_x, end_y)
         return self.input(action, ["draganddrop", *map(str, (*points, duration))], points=points)
 
-    def _found(self, snapshot: ScreenSnapshot, matches: Callable[[Control], bool]) -> Json:
+    def _matching_controls(self, snapshot: ScreenSnapshot, matches: Callable[[Control], bool]) -> Json:
         """Return the controls of a screen that match, with ids that a client may use from then on."""
         screen = self.state.give_ids(snapshot)
         controls: list[Json] = [
@@ -301,7 +301,7 @@ def _matcher(text: str | None, resource_id: str | None) -> Callable[[Control], b
 
     def matches(control: Control) -> bool:
         own = control.sign.resource_id
-        is_named = any(part in shown.casefold() for shown in (control.text, control.sign.description))
+        is_named = any(part in label.casefold() for label in (control.text, control.sign.description))
         return is_named and (not resource_id or resource_id in (own, own.rpartition(":id/")[2]))
 
     return matches

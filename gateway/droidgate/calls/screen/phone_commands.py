@@ -117,8 +117,8 @@ def _dump(device: Device, seconds: float, cancel: threading.Event, further: str 
     end = time.monotonic() + seconds
     limit = _LARGEST_DUMP + (_LARGEST_PICTURE if further else 0)
     for attempt in range(1, DUMP_ATTEMPTS + 1):
-        left = max(end - time.monotonic(), _PAUSE)
-        result = device.run(["sh", "-c", _dump_script(further)], deadline=left, limit=limit)
+        remaining = max(end - time.monotonic(), _PAUSE)
+        result = device.run(["sh", "-c", _dump_script(further)], deadline=remaining, limit=limit)
         xml, tag, rest = result.stdout.partition(HIERARCHY_END.encode())
         text = (xml + tag).decode("utf-8", "backslashreplace")
         try:
@@ -229,9 +229,9 @@ def type_by_keys(
     Raises:
         DeviceError: the device fails.
     """
-    steps = [_tap(point), *_clear(clear)]
+    steps = [_tap(point), *_clearing(clear)]
     steps += [f"input text {quote_argument(piece)}" for piece in pieces]
-    return _typed(device.run(["sh", "-c", " && ".join([*steps, f"echo {_TYPED}"])], deadline=seconds))
+    return _read_typed(device.run(["sh", "-c", " && ".join([*steps, f"echo {_TYPED}"])], deadline=seconds))
 
 
 def find_keyboard(device: Device, seconds: float) -> str | None:
@@ -269,7 +269,7 @@ def type_by_keyboard(
     broadcast = join_command([*broadcast_command(intent), "-p", KEYBOARD.partition("/")[0]])
     pause = f"sleep {_KEYBOARD_PAUSE}"
     switch = [] if before == KEYBOARD else [f"ime set {KEYBOARD} >&2"]
-    steps = [*switch, _tap(point), *_clear(clear), pause, f"{broadcast} >&2", f"echo {_TYPED}", pause]
+    steps = [*switch, _tap(point), *_clearing(clear), pause, f"{broadcast} >&2", f"echo {_TYPED}", pause]
     back = _setting_back(before)
     restore = [] if before == KEYBOARD else [f"trap {quote_argument(back)} EXIT", _TRAPS]
     script = "; ".join([*restore, " && ".join(steps)])
@@ -280,7 +280,7 @@ def type_by_keyboard(
         deadline=seconds,
         limit=_LARGEST_DUMP,
     )
-    return _typed(result)
+    return _read_typed(result)
 
 
 def _setting_back(method: str) -> str:
@@ -298,11 +298,11 @@ def _tap(point: tuple[int, int]) -> str:
     return f"input tap {point[0]} {point[1]} && echo {_TAPPED}"
 
 
-def _clear(keys: Sequence[str]) -> list[str]:
+def _clearing(keys: Sequence[str]) -> list[str]:
     return [f"input keyevent {' '.join(keys)}"] if keys else []
 
 
-def _typed(result: CommandResult) -> Typed:
+def _read_typed(result: CommandResult) -> Typed:
     steps, start, rest = result.text.partition(_XML)
     lines = steps.split()
     typed = _TYPED in lines

@@ -98,7 +98,7 @@ class PhoneState:
         Raises:
             DeviceError: they took longer than that.
         """
-        with _locked(self._turn, seconds):
+        with _hold(self._turn, seconds):
             yield
 
     def snapshot(
@@ -110,9 +110,9 @@ class PhoneState:
             dump: Takes a dump where none is kept that is fresh enough.
             fresh: Take one in any case.
         """
-        kept = self._snapshot
-        if kept is not None and not fresh and self._clock() - kept.taken < self._screen_seconds:
-            return kept
+        snapshot = self._snapshot
+        if snapshot is not None and not fresh and self._clock() - snapshot.taken < self._screen_seconds:
+            return snapshot
         # If the dump fails, no earlier screen may be taken for this one.
         self._snapshot = None
         hierarchy, controls = dump()
@@ -141,7 +141,7 @@ class PhoneState:
         """Return the list of controls that a client was given with a number; None where it is not kept."""
         numbers = range(self._lists_given, 0, -1)
         listed = zip(map(str, numbers), self._lists, strict=False)
-        return next((controls for given, controls in listed if given == number), None)
+        return next((controls for list_number, controls in listed if list_number == number), None)
 
     def drop_screen(self) -> None:
         """Forget the dump: the screen may have changed."""
@@ -165,19 +165,19 @@ class PhoneState:
         Raises:
             ToolError: no list has the id, or its control is not on the screen any more.
         """
-        named = [
+        candidates = [
             (control, controls)
             for controls in self._lists
             for control in controls
             if control.id == control_id
         ]
-        if not named:
+        if not candidates:
             message = (
                 f"Control with ID '{control_id}' not found. "
                 "Please call get_app_window_controls_target_info first."
             )
             raise ToolError(message)
-        control, listed = next((each for each in named if each[0].name == name), named[0])
+        control, listed = next((each for each in candidates if each[0].name == name), candidates[0])
         screen = look()
         now = control if screen.controls is listed else find_again(control, listed, screen.controls)
         if now is None:
@@ -204,14 +204,14 @@ class PhoneState:
             fresh: Ask the phone in any case.
             seconds: How long to wait for other calls.
         """
-        with _locked(self._facts, seconds):
-            kept = self._apps.get(include_system)
-            if kept is None or fresh or self._clock() - kept[0] >= APPS_SECONDS:
+        with _hold(self._facts, seconds):
+            cache_entry = self._apps.get(include_system)
+            if cache_entry is None or fresh or self._clock() - cache_entry[0] >= APPS_SECONDS:
                 packages = tuple(read())
-                kept = self._apps[include_system] = (self._clock(), packages)
+                cache_entry = self._apps[include_system] = (self._clock(), packages)
                 for package in packages:
                     self._app_ids.setdefault(package, str(len(self._app_ids) + 1))
-            return kept[1]
+            return cache_entry[1]
 
     def app_id(self, package: str) -> str:
         """Return the id of a listed package: the same in every list, filtered or not."""
@@ -236,7 +236,7 @@ class PhoneState:
 
     def info(self, read: Callable[[], dict[str, str]], seconds: float) -> tuple[dict[str, str], bool]:
         """Return the facts of the device, and whether they were kept."""
-        with _locked(self._facts, seconds):
+        with _hold(self._facts, seconds):
             if self._info is not None and self._clock() - self._info[0] < INFO_SECONDS:
                 return self._info[1], True
             self._info = None
@@ -251,14 +251,14 @@ class PhoneState:
 
     def longest_side(self, read: Callable[[], int], seconds: float) -> int:
         """Return the longer side of the screen in pixels."""
-        with _locked(self._facts, seconds):
+        with _hold(self._facts, seconds):
             if self._side is None or self._clock() - self._side[0] >= INFO_SECONDS:
                 self._side = (self._clock(), read())
             return self._side[1]
 
 
 @contextlib.contextmanager
-def _locked(lock: threading.Lock, seconds: float) -> Iterator[None]:
+def _hold(lock: threading.Lock, seconds: float) -> Iterator[None]:
     if not lock.acquire(timeout=max(0.0, seconds)):
         raise DeviceError(f"other calls used the phone for {seconds:.0f} s", hint="try again")
     try:

@@ -135,7 +135,7 @@ def list_and_report(options: agent_options.AgentList) -> Report:
         DeviceError: the phone or the agent fails.
     """
     client = _client(options.serial, second=options.second)
-    components = tuple(_listed(client, item) for item in client.list_components())
+    components = tuple(_listed_component(client, item) for item in client.list_components())
     rows = [
         (item.protocol, item.component, "-" if item.tools is None else ", ".join(item.tools))
         for item in components
@@ -212,7 +212,7 @@ def _client(serial: str | None, *, second: bool) -> AgentClient:
     return AgentClient(place.device, SECOND_AGENT if second else FIRST_AGENT, user=place.user)
 
 
-def _listed(client: AgentClient, component: ToolComponent) -> ListedComponent:
+def _listed_component(client: AgentClient, component: ToolComponent) -> ListedComponent:
     tools = tool_names(client, component, seconds=_DISCOVERY_SECONDS)
     return ListedComponent(
         protocol=component.protocol,
@@ -223,15 +223,15 @@ def _listed(client: AgentClient, component: ToolComponent) -> ListedComponent:
 
 
 def _component(client: AgentClient, name: str) -> ToolComponent:
-    found = [item for item in client.list_components() if name in (item.package, item.component)]
-    if len(found) == 1:
-        return found[0]
-    if not found:
+    components = [item for item in client.list_components() if name in (item.package, item.component)]
+    if len(components) == 1:
+        return components[0]
+    if not components:
         raise UsageError(
             f'the agent sees no tool app "{name}"', hint="`droidgate agent list` lists what it sees"
         )
-    names = " or ".join(item.component for item in found)
-    raise UsageError(f'"{name}" has {len(found)} components that offer tools', hint=f"use {names}")
+    names = " or ".join(item.component for item in components)
+    raise UsageError(f'"{name}" has {len(components)} components that offer tools', hint=f"use {names}")
 
 
 def _reason(answer: LiveAnswer, seconds: float) -> str:

@@ -110,11 +110,11 @@ def show_calls(options: AuditShow) -> Report:
     arguments = None if options.arguments is None else read_arguments(options.arguments)
     patterns = options.patterns or ()
     folder = _folder(options.folder)
-    found = _named(read_calls(folder), patterns, folder)
+    selection = _filter(read_calls(folder), patterns, folder)
     if arguments is not None:
         digest_of = AuditLog().argument_digest
-        found = (call for call in found if call.arguments == digest_of(call.call, arguments))
-    calls = tuple(deque(found, options.last))
+        selection = (call for call in selection if call.arguments == digest_of(call.call, arguments))
+    calls = tuple(deque(selection, options.last))
     is_chosen = bool(patterns) or arguments is not None
     return Report(
         lambda: calls_page(calls, is_chosen=is_chosen),
@@ -182,7 +182,7 @@ def _folder(folder: Path | None) -> Path:
     return folder
 
 
-def _named(calls: Iterable[LoggedCall], patterns: Sequence[str], folder: Path) -> Iterable[AuditedCall]:
+def _filter(calls: Iterable[LoggedCall], patterns: Sequence[str], folder: Path) -> Iterable[AuditedCall]:
     parsed = [NamePattern.parse(text) for text in patterns]
     for logged in calls:
         call = _call_of(logged, folder)

@@ -138,8 +138,8 @@ class _Callers:
 
 
 def _line(outcome: BatchOutcome) -> str:
-    shown = one_line_json(dict(outcome.outputs)) if outcome.status == "ok" else outcome.error or ""
-    return f"{outcome.status} {one_line(outcome.id)}: {one_line(shown)}"
+    text = one_line_json(dict(outcome.outputs)) if outcome.status == "ok" else outcome.error or ""
+    return f"{outcome.status} {one_line(outcome.id)}: {one_line(text)}"
 
 
 def _summary(counts: Mapping[str, int]) -> str:

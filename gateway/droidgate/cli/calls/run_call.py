@@ -134,7 +134,7 @@ def call_document(result: CallResult) -> CallDocument:
     """Return the document of a result."""
     return CallDocument.of(
         result,
-        capability=_called(result.key, result.serial),
+        capability=_called_capability(result.key, result.serial),
         milliseconds=round(result.milliseconds, 3),
         hops=tuple(replace(hop, milliseconds=round(hop.milliseconds, 3)) for hop in result.hops),
     )
@@ -144,7 +144,7 @@ def plan_document(plan: CallPlan) -> CallPlanDocument:
     """Return the document of a plan."""
     return CallPlanDocument.of(
         plan,
-        capability=_called(plan.subject.key, plan.subject.serial),
+        capability=_called_capability(plan.subject.key, plan.subject.serial),
         effect=plan.subject.effect.value,
         decision=plan.decision.kind,
         rule=plan.decision.rule,
@@ -155,7 +155,7 @@ def plan_document(plan: CallPlan) -> CallPlanDocument:
     )
 
 
-def _called(key: CapabilityKey, serial: str) -> CalledCapability:
+def _called_capability(key: CapabilityKey, serial: str) -> CalledCapability:
     return CalledCapability.of(key, serial=serial, id=key.capability)
 
 
@@ -191,11 +191,11 @@ def call(options: Call) -> int:
         raise UsageError("--explain excludes --trace", hint="nothing is called, so there is nothing to trace")
     if options.capability is None:
         raise UsageError("missing argument CAPABILITY", hint="name a capability, or a file with --batch")
-    given = read_arguments(options.arguments, options.values or ())
-    files = read_files(options.files or (), given)
+    arguments = read_arguments(options.arguments, options.values or ())
+    files = read_files(options.files or (), arguments)
     request = CallRequest(
         options.capability,
-        given,
+        arguments,
         options.package,
         options.protocol,
         options.deadline,

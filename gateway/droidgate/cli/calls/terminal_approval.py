@@ -25,19 +25,19 @@ def ask_on_terminal(request: ApprovalRequest) -> Approval:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return refuse(request)
     subject = request.subject
-    shown = shown_arguments(request.arguments)
+    arguments = shown_arguments(request.arguments)
     lines = [
         f"{subject.capability} of {subject.package}",
         *([f"  attention: {request.change}"] if request.change else []),
         f"  effect: {_EFFECTS[subject.effect]}",
         f"  signed by: {request.pin.signer[:16]}",
-        f"  arguments: {len(shown.lines)}" + (", each with its length" if shown.lines else ""),
-        *(f"  - {line}" for line in shown.lines),
+        f"  arguments: {len(arguments.lines)}" + (", each with its length" if arguments.lines else ""),
+        *(f"  - {line}" for line in arguments.lines),
     ]
     _print_lines(lines)
     if request.is_asked_anew:
         _forget_typed()
-    always = "" if shown.is_cut else "a: always as declared now, "
+    always = "" if arguments.is_cut else "a: always as declared now, "
     print(f"Call it? y: once, {always}n: no [n] ", end="", file=sys.stderr, flush=True)
     answer = sys.stdin.readline().strip().lower()
     if answer in {"y", "yes"}:

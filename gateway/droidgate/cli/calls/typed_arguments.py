@@ -36,7 +36,7 @@ def read_arguments(text: str, values: Iterable[str] = ()) -> dict[str, Json]:
     if not isinstance(value, dict):
         raise UsageError("--args is not a JSON object", hint=_EXAMPLE)
     for written in values:
-        name, equals, given = written.partition("=")
+        name, equals, value_text = written.partition("=")
         is_json = name.endswith(":")
         name = name.removesuffix(":")
         if not name or not equals:
@@ -45,7 +45,7 @@ def read_arguments(text: str, values: Iterable[str] = ()) -> dict[str, Json]:
         if name in value:
             hint = "write it once, as NAME=VALUE, in --args or with --file"
             raise UsageError(f"duplicate argument {name!r}", hint=hint)
-        value[name] = _json_of(name, given) if is_json else given
+        value[name] = _json_of(name, value_text) if is_json else value_text
     return value
 
 

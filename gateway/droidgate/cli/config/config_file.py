@@ -119,7 +119,7 @@ def _parse(path: Path, data: bytes, *, with_lines: bool) -> ConfigurationFile:
         expected = setting.problem_of(value)
         if expected is not None:
             raise place.error(
-                f"{one_line(setting.name)} is {one_line(_shown(value))}; expected {expected}", _HINT
+                f"{one_line(setting.name)} is {one_line(_value_text(value))}; expected {expected}", _HINT
             )
         _check_formats(setting, value, place)
         values[setting.name] = value
@@ -166,10 +166,10 @@ def _setting_of(key: tuple[str, ...], place: _Place) -> Setting:
     name = ".".join(key)
     if any(_is_inside(setting, key) for setting in SETTINGS):
         raise place.error(f"{one_line(name)} is not a table", f"write [{name}] on a line of its own")
-    known = {".".join(setting.path[: size + 1]) for setting in SETTINGS for size in range(len(setting.path))}
-    closest = closest_name(name[:200], sorted(known))
+    names = {".".join(setting.path[: size + 1]) for setting in SETTINGS for size in range(len(setting.path))}
+    closest = closest_name(name[:200], sorted(names))
     question = f"did you mean {closest}? " if closest is not None else ""
-    raise place.error(f"unknown setting {one_line(_shown(name))}", f"{question}{_HINT}")
+    raise place.error(f"unknown setting {one_line(_value_text(name))}", f"{question}{_HINT}")
 
 
 def _check_formats(setting: Setting, value: Any, place: _Place) -> None:
@@ -188,7 +188,7 @@ def _shown_path(path: Path) -> str:
     return os.path.relpath(path)
 
 
-def _shown(value: object) -> str:
+def _value_text(value: object) -> str:
     text = f'"{value}"' if isinstance(value, str) else str(value).lower()
     most = 60
     return text if len(text) <= most else f"{text[:most]}..."

@@ -60,7 +60,7 @@ def show_configuration(_options: ConfigShow) -> Report:
     """
     configuration = find_configuration(with_lines=True)
     defaults = _defaults(get_command(build_app()))
-    settings = tuple(_effective(setting, configuration, defaults[setting.name]) for setting in SETTINGS)
+    settings = tuple(_setting(setting, configuration, defaults[setting.name]) for setting in SETTINGS)
     file = None if configuration.path is None else os.path.relpath(configuration.path)
     document = ConfigShowDocument(file=file, settings=settings)
     return Report(lambda: _page(document), lambda: document)
@@ -91,17 +91,17 @@ def _defaults(program: Any) -> dict[str, Any]:
     }
 
 
-def _effective(setting: Setting, configuration: ConfigurationFile, default: Any) -> EffectiveSetting:
-    given: Any = default
+def _setting(setting: Setting, configuration: ConfigurationFile, default: Any) -> EffectiveSetting:
+    raw_value: Any = default
     origin: Literal["default", "file", "environment"] = "default"
     line = None
     value_in_environment = setting.value_in_environment()
     if value_in_environment is not None:
-        given, origin = value_in_environment, "environment"
+        raw_value, origin = value_in_environment, "environment"
     elif setting.name in configuration.values:
-        given, origin = configuration.values[setting.name], "file"
+        raw_value, origin = configuration.values[setting.name], "file"
         line = configuration.lines.get(setting.name) or None
-    value = tuple(given) if isinstance(given, list) else given
+    value = tuple(raw_value) if isinstance(raw_value, list) else raw_value
     return EffectiveSetting(
         name=setting.name,
         value=value,

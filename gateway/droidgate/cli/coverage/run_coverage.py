@@ -169,8 +169,8 @@ def _of_apps(report: CoverageReport) -> list[list[Block]]:
 
 
 def _why_nothing(report: CoverageReport) -> list[Block]:
-    found = "no app was read" if report.catalog.outcomes else "the scan found nothing to read"
-    return [Line(found, 1)]
+    reason = "no app was read" if report.catalog.outcomes else "the scan found nothing to read"
+    return [Line(reason, 1)]
 
 
 def _unread(unread: UnreadCounts) -> list[Block]:
@@ -178,19 +178,19 @@ def _unread(unread: UnreadCounts) -> list[Block]:
     what = ", ".join(amount(*count) for count in counts if count[0])
     if not what:
         return []
-    shown = unread.inputs[:_MOST_ROWS]
+    first_inputs = unread.inputs[:_MOST_ROWS]
     rows = [
         (
             one_line(item.source if item.place is None else f"{item.source}: {item.place}"),
             one_line(item.reason),
         )
-        for item in shown
+        for item in first_inputs
     ]
     blocks: list[Block] = [Heading(f"Not read: {what}")]
     repeated = [reason for reason in unread.reasons[:_MOST_ROWS] if reason.count > 1]
     blocks += [Line(f"{item.count:>10,} {one_line(item.name)}") for item in repeated]
     blocks.append(Table(("INPUT", "REASON"), rows, {"INPUT": _LONGEST}))
-    more = unread.sources + unread.parts - len(shown)
+    more = unread.sources + unread.parts - len(first_inputs)
     return [*blocks, *([Line(f"and {more:,} more, in --json", 1)] if more else [])]
 
 
@@ -312,7 +312,7 @@ def _obstacles_of(agent: AgentFacts, reach: AgentReach) -> Iterator[tuple[int, s
         obstacle = obstacle_of(reason.name)
         if obstacle is not None:
             counts[obstacle] = counts.get(obstacle, 0) + reason.count
-    rest = _unreached(agent, reach)
+    rest = _count_unreached(agent, reach)
     ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     for obstacle, count in ordered[:_MOST_OBSTACLES]:
         rest -= count
@@ -321,7 +321,7 @@ def _obstacles_of(agent: AgentFacts, reach: AgentReach) -> Iterator[tuple[int, s
         yield rest, "other reasons, in --json --details"
 
 
-def _unreached(agent: AgentFacts, reach: AgentReach) -> int:
+def _count_unreached(agent: AgentFacts, reach: AgentReach) -> int:
     """Return how many capabilities an agent does not call, or does not reach by screens if it uses these."""
     counts = dict(zip(REACHES, reach.capabilities, strict=True))
     return counts["none"] + (0 if agent.uses_screens else counts["ui-only"])
@@ -340,22 +340,22 @@ def _loss(reach: AgentReach) -> str:
 def _fidelity(report: CoverageReport) -> list[Block]:
     """Return what a conversion costs from each protocol to the dialect that each format is written in."""
     defaults = {f"{format_.id}+{format_.dialects[0].id}": format_.id for format_ in load_formats().values()}
-    shown = {target: defaults[target] for target in report.targets if target in defaults}
+    dialects = {target: defaults[target] for target in report.targets if target in defaults}
     sums: dict[str, dict[str, list[int]]] = {}
     for cell in report.fidelity:
-        if cell.target in shown:
+        if cell.target in dialects:
             counts = sums.setdefault(cell.protocol, {}).setdefault(cell.target, [0] * len(report.levels))
             counts[:] = map(sum, zip(counts, cell.levels, strict=True))
     if not sums:
         return []
-    unenforced = sum(cell.security for cell in report.fidelity if cell.target in shown)
+    unenforced = sum(cell.security for cell in report.fidelity if cell.target in dialects)
     rows = [
-        (protocol, *(_kept(report, by_target.get(target, ())) for target in shown))
+        (protocol, *(_level_shares(report, by_target.get(target, ())) for target in dialects))
         for protocol, by_target in sums.items()
     ]
     return [
         Heading("What a conversion costs: % exact / changed / dropped or impossible"),
-        Table(("FROM", *(f"TO {item}" for item in shown.values())), rows),
+        Table(("FROM", *(f"TO {item}" for item in dialects.values())), rows),
         *([Line(_unenforced_line(unenforced), 1)] if unenforced else []),
     ]
 
@@ -365,7 +365,7 @@ def _unenforced_line(count: int) -> str:
     return f"security: {count:,} {noun} an access rule that the target does not enforce"
 
 
-def _kept(report: CoverageReport, counts: Sequence[int]) -> str:
+def _level_shares(report: CoverageReport, counts: Sequence[int]) -> str:
     total = sum(counts)
     if not total:
         return "-"
@@ -397,7 +397,7 @@ def _matching(matching: MatchingSummary) -> list[Block]:
             one_line(item.name),
             _count(item.apps),
             _count(item.capabilities),
-            _listed(item.protocols),
+            _count_list(item.protocols),
         )
         for item in matching.largest[:_MOST_ROWS]
     ]
@@ -433,21 +433,21 @@ def _quality(quality: Quality) -> list[Block]:
 
 
 def _findings(quality: Quality) -> list[Block]:
-    found = [
+    rows = [
         (finding.level, finding.protocol or "-", _count(finding.findings), _count(finding.apps), finding.code)
         for finding in sorted(
             quality.findings, key=lambda finding: _GRAVEST.get(finding.level, len(_GRAVEST))
         )
         if finding.origin != "reading"
     ]
-    if not found:
+    if not rows:
         return []
     columns = ("LEVEL", "PROTOCOL", "FINDINGS", "APPS", "CODE")
-    more = len(found) - _MOST_ROWS
+    more = len(rows) - _MOST_ROWS
     return [
         Line(),
         Heading("Findings, the gravest first"),
-        Table(columns, found[:_MOST_ROWS]),
+        Table(columns, rows[:_MOST_ROWS]),
         *([Line(f"and {amount(more, 'kind')} more, in --json", 1)] if more > 0 else []),
     ]
 
@@ -518,12 +518,12 @@ def _history(history: History) -> list[Block]:
         )
         for item in history.trend
     ]
-    named = ("CATALOG", "APPS", "DECLARING", "CAPABILITIES", "CAME, WENT, CHANGED")
+    headings = ("CATALOG", "APPS", "DECLARING", "CAPABILITIES", "CAME, WENT, CHANGED")
     return [
         *blocks,
         Line(),
         Heading("Trend, the oldest catalog first; of an app in several versions the newest counts"),
-        Table(named, trend),
+        Table(headings, trend),
     ]
 
 
@@ -561,7 +561,7 @@ def _versions(app: ChangedApp) -> str:
     return " to ".join(dict.fromkeys(versions)) or "-"
 
 
-def _listed(counts: Iterable[Counted]) -> str:
+def _count_list(counts: Iterable[Counted]) -> str:
     return ", ".join(f"{count.count:,} {count.name}" for count in counts)
 
 

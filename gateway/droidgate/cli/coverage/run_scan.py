@@ -98,15 +98,15 @@ def scan_sources(options: Scan) -> int:
     report = Report(lambda: scan_page(result), lambda: _document(result), files={folder: status})
     report.print(options.form)
     if result.out_of_time:
-        raise _late(result, options)
+        raise _out_of_time_error(result, options)
     if result.catalog.rows["apps"] or result.outcomes.get("read"):
         return ExitCode.OK
     raise InputError(
-        "nothing could be read", place=printable(str(folder)), hint=_why(result, as_json=options.as_json)
+        "nothing could be read", place=printable(str(folder)), hint=_hint(result, as_json=options.as_json)
     )
 
 
-def _late(result: ScanResult, options: Scan) -> BudgetError:
+def _out_of_time_error(result: ScanResult, options: Scan) -> BudgetError:
     sources = amount(len(result.out_of_time), "source")
     message = f"the scan takes more than {options.run_deadline:g} seconds; not read: {sources}"
     hint = (
@@ -136,9 +136,9 @@ def _reasons(result: ScanResult) -> list[Block]:
     rows = list(result.catalog.ask(f"SELECT source, reason {_NOT_READ} ORDER BY source{limit}"))
     if not rows:
         return []
-    shown = rows if shows_details() else rows[:_MOST_REASONS]
-    reasons: list[Block] = [Line(f"{source}: {reason}", indent=1) for source, reason in shown]
-    if len(rows) > len(shown):
+    shown_rows = rows if shows_details() else rows[:_MOST_REASONS]
+    reasons: list[Block] = [Line(f"{source}: {reason}", indent=1) for source, reason in shown_rows]
+    if len(rows) > len(shown_rows):
         reasons.append(Line(f"all of them: {_question(result)}", indent=1))
     return [Line("not read:"), *reasons, Line()]
 
@@ -174,7 +174,7 @@ def _counted_otherwise(result: ScanResult) -> list[Block]:
     return [*lines, Line()] if lines else []
 
 
-def _why(result: ScanResult, *, as_json: bool) -> str:
+def _hint(result: ScanResult, *, as_json: bool) -> str:
     """Return how to find the reasons of a scan that could read nothing."""
     if result.outcomes.keys() <= {"no-descriptor"}:
         return "`droidgate formats` lists what is read"
@@ -209,9 +209,9 @@ class ProgressLine(Watcher):
         if self._started is None or (self._ended is None and not self._done):
             return
         resumed = f", {self._earlier:,} of them in an earlier run" if self._earlier else ""
-        known = f", {self._known:,} known already" if self._known else ""
+        unchanged = f", {self._known:,} known already" if self._known else ""
         rate = f"; {self._rate():,.1f} a second" if self._done > self._earlier else ""
-        summary = f"{self._done:,} of {self._total:,} scanned{resumed}{known}{rate}"
+        summary = f"{self._done:,} of {self._total:,} scanned{resumed}{unchanged}{rate}"
         print_note(summary if self._ended is not None else f"{summary}; the same scan goes on from here")
 
     def _rate(self) -> float:

@@ -70,12 +70,12 @@ class PrivateAdb:
         return output
 
     def _environment(self) -> Mapping[str, str]:
-        kept = {
+        inherited_variables = {
             name: value for name, value in os.environ.items() if not name.startswith(("ANDROID_", "ADB_"))
         }
         home = str(self.folder)
         return {
-            **kept,
+            **inherited_variables,
             "HOME": home,
             "USERPROFILE": home,
             "ANDROID_USER_HOME": home,

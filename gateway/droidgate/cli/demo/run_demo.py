@@ -179,9 +179,9 @@ class _Demonstration:
     def run(self) -> None:
         self.install_samples()
         calls = DemonstrationCalls(self.phone, self.app_files(), signing_key(), details=self.details)
-        found = self.discover()
-        self.convert([*_providers(found), *calls.ask_for_tools()])
-        self.migrate(found)
+        reading = self.discover()
+        self.convert([*_providers(reading), *calls.ask_for_tools()])
+        self.migrate(reading)
         if self.details:
             matrix = make_matrix(load_formats().values(), only_defaults=True)
             show([Heading("What each format can carry"), *matrix_page(matrix), Line()])
@@ -216,10 +216,10 @@ class _Demonstration:
 
     def discover(self) -> PhoneReading:
         show([Heading("3. Discover what they declare, over adb")])
-        found = self.read_phone()
+        reading = self.read_phone()
         if self.details:
-            show([*discovery_page(found), Line(counts_line(found)), Line()])
-            for provider in _providers(found):
+            show([*discovery_page(reading), Line(counts_line(reading)), Line()])
+            for provider in _providers(reading):
                 show([*provider_page(provider.model_copy(update={"source": None})), Line()])
         else:
             rows = [
@@ -228,16 +228,16 @@ class _Demonstration:
                     dialect_name(provider),
                     str(len(provider.capabilities) or "not known yet"),
                 )
-                for provider in _providers(found)
+                for provider in _providers(reading)
             ]
             show([Table(("APP", "PROTOCOL", "CAPABILITIES"), rows), Line()])
         declared = read_source(str(sample_apps_directory())).providers
         expected = {provider.content_digest() for provider in declared}
-        missing = expected - {provider.content_digest() for provider in _providers(found)}
-        self.problems.extend(f"{problem.message}" for app in found.apps for problem in app.problems)
+        missing = expected - {provider.content_digest() for provider in _providers(reading)}
+        self.problems.extend(f"{problem.message}" for app in reading.apps for problem in app.problems)
         if missing:
             self.problems.append(f"{len(missing)} providers of the source trees were not found on the phone")
-        return found
+        return reading
 
     def convert(self, providers: Sequence[Provider]) -> None:
         """Convert each provider into every other format and read the result back."""
@@ -334,7 +334,7 @@ def demonstrate(options: Demo) -> int:
         problems: list[str] = []
         try:
             with demonstration_phone(folder / "home") as phone:
-                show([Heading("1. Start a phone"), *_about(phone), Line()])
+                show([Heading("1. Start a phone"), *_phone_lines(phone), Line()])
                 demonstration = _Demonstration(folder, phone, options.details, problems)
                 demonstration.run()
         except DroidgateError as error:
@@ -344,7 +344,7 @@ def demonstrate(options: Demo) -> int:
         return _conclude(problems)
 
 
-def _about(phone: DemonstrationPhone) -> list[Line]:
+def _phone_lines(phone: DemonstrationPhone) -> list[Line]:
     reached = "adb's own program" if phone.adb is not None else "the phone's own adb server"
     return [
         Line(f"{phone.phone.serial}, Android {phone.phone.system.release.version}, reached by {reached}", 1)
@@ -379,9 +379,9 @@ def _plan(original: Path, project: Path, target_id: str) -> MigrationPlan:
 def _reads_back(converted: Conversion, target: Format, place: Path) -> bool:
     """Return whether the written files, read without leniency, declare what the writer reports."""
     written = converted.translations[0].writing.provider.content_digest()
-    found = read_source(str(place), strict=True, formats=[target]).providers
+    providers = read_source(str(place), strict=True, formats=[target]).providers
     # A writer may add the bare descriptor next to the app's files, and that is read too.
-    return written in [item.content_digest() for item in found]
+    return written in [item.content_digest() for item in providers]
 
 
 def _targets(provider: Provider) -> list[Format]:
@@ -397,9 +397,9 @@ def _targets(provider: Provider) -> list[Format]:
 def _counts(findings: Sequence[Finding]) -> str:
     """Return how many findings there are of the two gravest levels, and how many more."""
     levels = count_levels(findings)
-    shown = dict(list(levels.items())[:2])
-    more = sum(levels.values()) - sum(shown.values())
-    return ", ".join([counted(shown), *([f"{more} more"] if more else [])]) if levels else "nothing"
+    gravest_levels = dict(list(levels.items())[:2])
+    more = sum(levels.values()) - sum(gravest_levels.values())
+    return ", ".join([counted(gravest_levels), *([f"{more} more"] if more else [])]) if levels else "nothing"
 
 
 def _conclude(problems: Sequence[str]) -> int:

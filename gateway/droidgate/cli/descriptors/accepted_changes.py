@@ -108,10 +108,10 @@ def accept_changes(comparison: Comparison, path: Path, shorten: Callable[[Change
         changes = file.left(provider.changes, (*place, None))
         capabilities = []
         for capability in provider.capabilities:
-            left = file.left(capability.changes, (*place, capability.id))
-            if left:
-                weight = heaviest(change.weight for change in left)
-                capabilities.append(capability.changed({"changes": left, "weight": weight}))
+            open_changes = file.left(capability.changes, (*place, capability.id))
+            if open_changes:
+                weight = heaviest(change.weight for change in open_changes)
+                capabilities.append(capability.changed({"changes": open_changes, "weight": weight}))
         if changes or capabilities:
             weights = [*(item.weight for item in changes), *(item.weight for item in capabilities)]
             facts = {"changes": changes, "capabilities": tuple(capabilities), "weight": heaviest(weights)}

@@ -183,7 +183,7 @@ def _opened_lines(provider: ProviderComparison) -> Iterator[Line]:
     for subject, changes in _subjects_of(provider):
         for change in changes:
             if change.weight is Weight.SECURITY:
-                where = f"{one_line(subject)} {_shortened(change.new_pointer, subject)}".strip()
+                where = f"{one_line(subject)} {_relative(change.new_pointer, subject)}".strip()
                 yield Line(f"{_name_of(provider)}  {where}: {change.code}", 1)
                 yield Line(one_line(change.message), 2)
                 yield Line(_OPENED_HINT, 2)
@@ -222,10 +222,10 @@ def _provider_page(provider: ProviderComparison) -> list[Block]:
 
 def _place_of(change: Change, subject: str) -> str:
     """Return the place of a change below its capability, empty for none."""
-    return _shortened(change.new_pointer if change.new_pointer is not None else change.old_pointer, subject)
+    return _relative(change.new_pointer if change.new_pointer is not None else change.old_pointer, subject)
 
 
-def _shortened(pointer: str | None, subject: str) -> str:
+def _relative(pointer: str | None, subject: str) -> str:
     """Return a pointer below its capability."""
     if pointer is None:
         return "/"

@@ -74,22 +74,22 @@ def app_records(applications: Sequence[Application], read: Providers) -> tuple[I
 def apps_page(applications: Sequence[Application], read: Providers) -> list[Block]:
     """Return what `inspect` shows of the applications; of many, only those that declare something."""
     declaring = _declaring_packages(read)
-    shown = list(applications)
-    if len(shown) > _MOST_APPS:
-        shown = [app for app in shown if app.package in declaring or app.queries]
+    shown_apps = list(applications)
+    if len(shown_apps) > _MOST_APPS:
+        shown_apps = [app for app in shown_apps if app.package in declaring or app.queries]
     if not applications:
         return []
     protocols = _protocols_by_action()
     blocks: list[Block] = [Heading("Apps", is_detail=len(applications) > 1)]
-    for app in shown:
+    for app in shown_apps:
         blocks += _app_lines(app, protocols)
         if app.package not in declaring:
             finder = finder_of_silent(app)
             words = "no capabilities could be read" if read.problems else "declares no capabilities"
             blocks.append(Line(words if finder is None else f"its capabilities are not known. {finder}", 2))
-    left = len(applications) - len(shown)
-    if left:
-        blocks.append(Line(f"{left} more apps declare nothing", 1))
+    hidden_count = len(applications) - len(shown_apps)
+    if hidden_count:
+        blocks.append(Line(f"{hidden_count} more apps declare nothing", 1))
     return [*blocks, Line()]
 
 
@@ -148,8 +148,8 @@ def _protocols_of(query: Query, protocols: Mapping[str, str]) -> tuple[str, ...]
 
 def _query_words(query: Query, protocols: Mapping[str, str]) -> str:
     words = f"{query.kind} {', '.join((*query.names, *query.data))}".rstrip()
-    known = _protocols_of(query, protocols)
-    return f"{words} ({', '.join(known)})" if known else words
+    protocol_names = _protocols_of(query, protocols)
+    return f"{words} ({', '.join(protocol_names)})" if protocol_names else words
 
 
 def inspect_sources(options: Inspect) -> Report:
@@ -175,21 +175,21 @@ def _limited_to(read: Providers, name: str) -> Providers:
     """
     from droidgate.calls.subjects import key_of, last_part, names_capability
 
-    found: list[Provider] = []
+    providers: list[Provider] = []
     ids: dict[str, str] = {}
     for provider in read.providers:
-        named = []
+        capabilities = []
         for capability in provider.capabilities:
             ids |= {capability.id: capability.id, last_part(capability.id): capability.id}
             if names_capability(name, key_of(provider, capability.id, user=0)):
-                named.append(capability)
-        if named:
-            found.append(provider.model_copy(update={"capabilities": tuple(named)}))
-    if not found:
+                capabilities.append(capability)
+        if capabilities:
+            providers.append(provider.model_copy(update={"capabilities": tuple(capabilities)}))
+    if not providers:
         closest = closest_name(name, ids)
         hint = f"did you mean {ids[closest]!r}?" if closest else "without --capability, all are listed"
         raise UsageError(f"no capability is called {name!r}", hint=hint)
-    return replace(read, providers=tuple(found))
+    return replace(read, providers=tuple(providers))
 
 
 def _capability_pages(read: Providers) -> list[Block]:

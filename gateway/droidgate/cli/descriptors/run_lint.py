@@ -43,12 +43,12 @@ def lint_sources(options: Lint) -> Report:
 
 def _summary(report: LintReport) -> str:
     """Return the counts of the findings, and the formats that have no rules by which one could be found."""
-    found = counted(count_levels(report.findings))
+    summary = counted(count_levels(report.findings))
     if not report.without_rules:
-        if not found and not report.checked:
+        if not summary and not report.checked:
             return "nothing was checked: nothing is declared; see `droidgate formats`"
-        return found or "no problems found"
+        return summary or "no problems found"
     unchecked = f"no rules for {', '.join(report.without_rules)}"
-    if not found and report.checked:
-        found = "no problems found"
-    return f"{found}; {unchecked}" if found else unchecked
+    if not summary and report.checked:
+        summary = "no problems found"
+    return f"{summary}; {unchecked}" if summary else unchecked

@@ -133,11 +133,11 @@ def _page(migration: Migration) -> list[Block]:
 
 def _print_changes(migration: Migration) -> None:
     is_whole = shows_details() or not sys.stdout.isatty()
-    shown = [change for change in migration.changes if is_whole or change.before is not None]
-    _print_diff("".join(change.unified_diff() for change in shown))
+    printed_changes = [change for change in migration.changes if is_whole or change.before is not None]
+    _print_diff("".join(change.unified_diff() for change in printed_changes))
     sys.stdout.flush()
-    if len(shown) < len(migration.changes):
-        new = amount(len(migration.changes) - len(shown), "new file")
+    if len(printed_changes) < len(migration.changes):
+        new = amount(len(migration.changes) - len(printed_changes), "new file")
         print_note(f"left out of the diff: {new}; --details or a pipe has them")
 
 
@@ -154,9 +154,9 @@ def _print_diff(diff: str) -> None:
     Hidden characters are written by their code everywhere; a diff that has some cannot be applied.
     """
     if not sys.stdout.isatty():
-        shown = text_safety.visible(diff)
-        sys.stdout.write(shown)
-        if shown != diff:
+        visible_diff = text_safety.visible(diff)
+        sys.stdout.write(visible_diff)
+        if visible_diff != diff:
             print_warning(
                 "the diff shows hidden characters by their code, so it cannot be applied; use --write instead"
             )

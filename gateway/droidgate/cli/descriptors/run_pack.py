@@ -113,12 +113,12 @@ def _document(project: Path, packed: PackedApp, out: Path) -> PackDocument:
 
 def _page(packed: PackedApp, out: Path) -> list[Block]:
     facts = packed.facts
-    named = f" ({facts.version_name})" if facts.version_name else ""
+    version_name = f" ({facts.version_name})" if facts.version_name else ""
     least = facts.minimum_sdk
     oldest = "" if least is None else f", for {android_name(least)} and later"
     blocks: list[Block] = [
         Heading(str(out)),
-        Line(f"{facts.package} {facts.version_code}{named}{oldest}", 1),
+        Line(f"{facts.package} {facts.version_code}{version_name}{oldest}", 1),
         Line(f"{len(packed.apk)} bytes, signer {packed.key.digest} ({packed.key.type})", 1),
         Line(),
         Table(("FILE", "BYTES"), [(path, str(size)) for path, size in packed.files.items()]),

@@ -62,16 +62,16 @@ def discover(options: Discover) -> int:
 def discovery_page(phone: PhoneReading) -> list[Block]:
     """Return what `discover` shows."""
     blocks: list[Block] = []
-    found = [
+    entries = [
         (app, provider, callability_of(provider, app, phone))
         for app in phone.apps
         for provider in app.providers
     ]
-    if found:
+    if entries:
         blocks += [
-            Table(_COLUMNS, [_row(*item) for item in found], _LONGEST, _DETAILS),
+            Table(_COLUMNS, [_row(*item) for item in entries], _LONGEST, _DETAILS),
             Line(),
-            *_missing(found, phone),
+            *_obstacle_blocks(entries, phone),
         ]
     else:
         blocks += [Line("no app declares anything in a protocol that is known"), Line()]
@@ -151,7 +151,7 @@ def _count(provider: Provider, callability: Callability) -> str:
     return f"{count} ({', '.join(notes)})" if notes else str(count)
 
 
-def _missing(
+def _obstacle_blocks(
     found: Iterable[tuple[InstalledApp, Provider, Callability]], phone: PhoneReading
 ) -> Iterator[Block]:
     """Yield what keeps capabilities from being called, each reason once with the apps that have it."""

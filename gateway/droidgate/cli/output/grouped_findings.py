@@ -182,8 +182,8 @@ def security_blocks(
         if finding.level is not Level.SECURITY:
             continue
         where = security_place(finding, subjects)
-        named = f"{one_line(provider)}  " if provider is not None else ""
-        blocks += [Line(f"{named}{where}: {finding.code}", 1), Line(one_line(finding.message), 2)]
+        prefix = f"{one_line(provider)}  " if provider is not None else ""
+        blocks += [Line(f"{prefix}{where}: {finding.code}", 1), Line(one_line(finding.message), 2)]
         if finding.hint is not None:
             blocks.append(Line(f"hint: {one_line(finding.hint)}", 2))
     return blocks
@@ -224,7 +224,7 @@ def findings_table(
             group.level.value,
             str(len(group.findings)),
             group.code,
-            *([group.findings[0].rule or "-", group.place] if places else [_where(group)]),
+            *([group.findings[0].rule or "-", group.place] if places else [_group_place(group)]),
             _with_hint(group) if places else group.message,
         ]
         for group in groups
@@ -255,7 +255,7 @@ def _position(pointer: str, count: int) -> int:
     return int(tokens[2]) if is_capability and int(tokens[2]) < count else -1
 
 
-def _where(group: FindingGroup) -> str:
+def _group_place(group: FindingGroup) -> str:
     """Return the capability, or how many there are, and the common pointer below."""
     if not group.subjects:
         return one_line(group.prefix) or "/"

@@ -42,8 +42,8 @@ class Document(Frozen):
             ValueError: a field is missing, or has another type.
         """
         names = [name for name in cls.model_fields if name not in values and hasattr(source, name)]
-        taken = {name: getattr(source, name) for name in names}
-        return cls.model_validate({**taken, **values}, from_attributes=True)
+        attributes = {name: getattr(source, name) for name in names}
+        return cls.model_validate({**attributes, **values}, from_attributes=True)
 
 
 class Problem(Document):
@@ -89,7 +89,7 @@ def json_value(part: Any) -> Json:
             for name, field in type(part).model_fields.items()
         }
     if isinstance(part, Frozen):
-        return _stated(part)
+        return _stated_values(part)
     if is_dataclass(part):
         return {field.name: json_value(getattr(part, field.name)) for field in fields(part)}
     if isinstance(part, Enum):
@@ -103,7 +103,7 @@ def json_value(part: Any) -> Json:
     return part
 
 
-def _stated(part: Frozen) -> Json:
+def _stated_values(part: Frozen) -> Json:
     stated = {}
     for name, is_optional, default in _fields_of(type(part)):
         value = getattr(part, name)

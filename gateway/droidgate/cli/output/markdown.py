@@ -36,35 +36,35 @@ def plain_markdown(text: str) -> str:
 def markdown_page(blocks: Iterable[Block]) -> str:
     """Return a page: its last line, the summary, comes first; lines that exceed a comment are counted."""
     page = list(blocks)
-    shown: list[str] = []
+    output_lines: list[str] = []
     if page and isinstance(summary := page[-1], Line) and summary.text:
-        shown = [f"**{_shown(summary.text)}**", ""]
+        output_lines = [f"**{_safe_markdown(summary.text)}**", ""]
         page.pop()
-    left = MOST_CHARACTERS
+    remaining = MOST_CHARACTERS
     lines = [line for block in page for line in _lines_of(block)]
     for place, line in enumerate(lines):
-        left -= len(line) + 1
-        if left < 0:
+        remaining -= len(line) + 1
+        if remaining < 0:
             count = amount(len(lines) - place, "more line")
-            shown += ["", f"{count} of this report did not fit into a comment"]
+            output_lines += ["", f"{count} of this report did not fit into a comment"]
             break
-        shown.append(line)
-    return "\n".join(shown).strip() + "\n"
+        output_lines.append(line)
+    return "\n".join(output_lines).strip() + "\n"
 
 
 def _lines_of(block: Block) -> Iterator[str]:
     if isinstance(block, Heading):
-        yield from ("", f"### {_shown(block.text)}", "")
+        yield from ("", f"### {_safe_markdown(block.text)}", "")
     elif isinstance(block, Line):
-        yield f"{'  ' * max(0, block.indent - 1)}- {_shown(block.text)}" if block.text else ""
+        yield f"{'  ' * max(0, block.indent - 1)}- {_safe_markdown(block.text)}" if block.text else ""
     else:
         yield ""
         for row in (block.columns, ["---"] * len(block.columns)):
             yield f"| {' | '.join(row)} |"
         for row in block.rows:
-            yield f"| {' | '.join(cell if cell == '-' else _shown(cell) for cell in row)} |"
+            yield f"| {' | '.join(cell if cell == '-' else _safe_markdown(cell) for cell in row)} |"
         yield ""
 
 
-def _shown(text: str) -> str:
+def _safe_markdown(text: str) -> str:
     return plain_markdown(visible(text))

@@ -41,7 +41,7 @@ def marks_page(marked: Iterable[tuple[str, Sequence[TextMark]]]) -> list[Block]:
         for mark in marks:
             message = _TOO_LONG if mark.code == OVER_LONG_TEXT else mark.message
             places.setdefault(message, {})[mark.place] = None
-        lines += [(name, _line(message, list(found))) for message, found in places.items()]
+        lines += [(name, _line(message, list(fields))) for message, fields in places.items()]
     if not lines:
         return []
     blocks: list[Block] = [Heading("Marks on texts of apps (hints only)")]
@@ -57,6 +57,6 @@ def marks_page(marked: Iterable[tuple[str, Sequence[TextMark]]]) -> list[Block]:
 
 
 def _line(message: str, places: Sequence[str]) -> str:
-    named = ", ".join(cut(one_line(place), _LONGEST_PLACE) for place in places[:_MOST_PLACES])
+    place_list = ", ".join(cut(one_line(place), _LONGEST_PLACE) for place in places[:_MOST_PLACES])
     more = f" and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""
-    return f"{named}{more}: {one_line(message)}" if named else one_line(message)
+    return f"{place_list}{more}: {one_line(message)}" if place_list else one_line(message)

@@ -87,11 +87,11 @@ class Table:
         """Return the table of a short page."""
         if not self.details:
             return self
-        kept = [at for at, column in enumerate(self.columns) if column not in self.details]
+        positions = [at for at, column in enumerate(self.columns) if column not in self.details]
         rows = self.short_rows
         if rows is None:
-            rows = [[row[at] for at in kept] for row in self.rows]
-        columns = [self.columns[at] for at in kept]
+            rows = [[row[at] for at in positions] for row in self.rows]
+        columns = [self.columns[at] for at in positions]
         return replace(self, columns=columns, rows=rows, details=frozenset(), short_rows=None)
 
 
@@ -145,13 +145,13 @@ def short_page(blocks: Sequence[Block], height: Height) -> list[Block]:
     blocks = [block.without_details() if isinstance(block, Table) else block for block in blocks]
     reverse = enumerate(reversed(blocks))
     ends_at = len(blocks) - next((at for at, block in reverse if block == Line() or _is_table(block)), 0)
-    shown, summary = blocks[:ends_at], blocks[ends_at:]
+    body, summary = blocks[:ends_at], blocks[ends_at:]
     parts = rows = 0
     if not _is_screen(blocks, height):
         summary, hidden = _short_part(summary, _ROWS_OF_PART[0])
         room = _MOST_LINES - height(summary)
         tried = [_first_parts(blocks[:ends_at], most, room, height) for most in _ROWS_OF_PART]
-        shown, parts, rows, _ = min(tried, key=lambda item: (item[1], item[-1]))
+        body, parts, rows, _ = min(tried, key=lambda item: (item[1], item[-1]))
         rows += hidden
     counts = [
         *([f"the {noun(len(columns), 'column')} {' and '.join(columns)}"] if columns else []),
@@ -159,9 +159,9 @@ def short_page(blocks: Sequence[Block], height: Height) -> list[Block]:
         *([amount(joined + rows, "line")] if joined + rows else []),
     ]
     if counts:
-        shown += [] if shown[-1] == Line() else [Line()]
-        shown.append(Line(f"left out: {', '.join(counts)}; --details shows everything"))
-    return [*shown, *summary]
+        body += [] if body[-1] == Line() else [Line()]
+        body.append(Line(f"left out: {', '.join(counts)}; --details shows everything"))
+    return [*body, *summary]
 
 
 def _is_screen(blocks: Sequence[Block], height: Height) -> bool:
@@ -176,7 +176,7 @@ def _first_parts(
 
     The headings of parts that do not fit come last.
     """
-    shown: list[Block] = []
+    body: list[Block] = []
     headings: list[Block] = []
     parts = rows = 0
     is_full = is_detail = False
@@ -186,10 +186,10 @@ def _first_parts(
         short, left_out = _short_part(part, _ROWS_OF_PART[0] if is_security else most)
         lines = height(short)
         is_detail = is_detail or heading.is_detail
-        is_kept = is_security or heading.text == LEFT_TO_DO or not shown
+        is_kept = is_security or heading.text == LEFT_TO_DO or not body
         is_full = is_full or lines > room
         if is_kept or not (is_detail or is_full):
-            shown += short
+            body += short
             rows += left_out
             room -= lines
         else:
@@ -197,8 +197,8 @@ def _first_parts(
             rows += sum(map(_rows_of, part))
             headings += [] if is_detail else [Line(heading.text, 1)]
     if headings:
-        shown += [Heading("More"), *_short_part([*headings, Line()], _ROWS_OF_PART[0])[0]]
-    return shown, parts, rows, max(0, -room)
+        body += [Heading("More"), *_short_part([*headings, Line()], _ROWS_OF_PART[0])[0]]
+    return body, parts, rows, max(0, -room)
 
 
 def _short_part(part: Sequence[Block], most: int) -> tuple[list[Block], int]:
@@ -318,10 +318,10 @@ def _plain_lines(block: Block) -> Iterable[str]:
         return [f"{'  ' * block.indent}{visible(block.text)}".rstrip()]
     rows = [[visible(cell) for cell in row] for row in (block.columns, *block.rows)]
     widths = [min(max(len(row[at]) for row in rows), _WIDEST_PADDING) for at in range(len(block.columns) - 1)]
-    return [_padded(row, widths) for row in rows]
+    return [_pad_row(row, widths) for row in rows]
 
 
-def _padded(row: Sequence[str], widths: Sequence[int]) -> str:
+def _pad_row(row: Sequence[str], widths: Sequence[int]) -> str:
     cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
     return "  " + "  ".join([*cells, row[-1]]).rstrip()
 

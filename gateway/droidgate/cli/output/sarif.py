@@ -115,9 +115,9 @@ def _artifact_location(finding: Finding) -> dict[str, str]:
     try:
         relative: PurePath = absolute.relative_to(Path.cwd())
     except ValueError:
-        return {"uri": "file://" + _quoted(absolute.as_posix())}
-    return {"uri": _quoted(relative.as_posix()), "uriBaseId": _ROOT}
+        return {"uri": "file://" + _quote_path(absolute.as_posix())}
+    return {"uri": _quote_path(relative.as_posix()), "uriBaseId": _ROOT}
 
 
-def _quoted(path: str) -> str:
+def _quote_path(path: str) -> str:
     return quote(path, safe="/!", errors="surrogatepass")

@@ -62,9 +62,9 @@ def _shape_summary(type_: Type, depth: int) -> str:
     if isinstance(type_, RefType):
         return _PACKAGE.sub("", type_.name) or type_.name
     if isinstance(type_, AllOfType):
-        return _joined(type_.members, " & ", depth)
+        return _join_parts(type_.members, " & ", depth)
     if isinstance(type_, OneOfType):
-        return _joined(type_.alternatives, " | ", depth)
+        return _join_parts(type_.alternatives, " | ", depth)
     if isinstance(type_, OpaqueType):
         return type_.class_name or "opaque"
     if isinstance(type_, AnyType):
@@ -72,7 +72,7 @@ def _shape_summary(type_: Type, depth: int) -> str:
     return type_.kind
 
 
-def _joined(parts: Sequence[Type], word: str, depth: int) -> str:
+def _join_parts(parts: Sequence[Type], word: str, depth: int) -> str:
     if depth == 0:
         return "..."
     return f"({word.join(type_summary(part, depth - 1) for part in parts)})"
@@ -88,20 +88,20 @@ def properties_summary(object_type: ObjectType, depth: int = _DEPTH) -> str:
 
 def input_summary(capability: Capability) -> str:
     """Return what a call takes."""
-    given = capability.input
-    if isinstance(given, ObjectType):
-        return one_line(properties_summary(given)) or "-"
-    return one_line(type_summary(given))
+    input_type = capability.input
+    if isinstance(input_type, ObjectType):
+        return one_line(properties_summary(input_type)) or "-"
+    return one_line(type_summary(input_type))
 
 
 def output_summary(capability: Capability) -> str:
     """Return what a call returns; `-` where nothing is declared, `void` where nothing is returned."""
-    taken = capability.output
-    if taken is None:
+    output_type = capability.output
+    if output_type is None:
         return "-"
-    if taken.kind == "null":
+    if output_type.kind == "null":
         return "void"
-    return one_line(type_summary(taken))
+    return one_line(type_summary(output_type))
 
 
 def capability_name(capability: Capability) -> str:
@@ -147,8 +147,8 @@ def capability_page(provider: Provider, capability: Capability) -> list[Block]:
     if place := capability.source or provider.source:
         lines.append(f"at {place}")
     lines += filter(None, (capability.title, capability.description))
-    shown: set[str] = set()
-    rows = list(_part_rows("", capability.input, provider.definitions, shown))
+    shown_types: set[str] = set()
+    rows = list(_part_rows("", capability.input, provider.definitions, shown_types))
     if not isinstance(capability.input, ObjectType):
         rows.insert(0, ("(arguments)", *_part_words(capability.input)))
     blocks: list[Block] = [
@@ -158,7 +158,7 @@ def capability_page(provider: Provider, capability: Capability) -> list[Block]:
         Table(("PARAMETER", "TYPE", "DESCRIPTION"), rows) if rows else Line("no parameters", 1),
     ]
     if capability.output is not None:
-        parts = _part_rows("", capability.output, provider.definitions, shown)
+        parts = _part_rows("", capability.output, provider.definitions, shown_types)
         rows = [("(result)", *_part_words(capability.output)), *parts]
         blocks += [Line(), Table(("RESULT", "TYPE", "DESCRIPTION"), rows)]
     return blocks

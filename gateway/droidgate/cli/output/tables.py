@@ -76,11 +76,11 @@ def _share_width(
 ) -> list[tuple[int, int]]:
     """Return the columns of a line with their widths; the first columns get what room is left."""
     indent = _CONTINUED_INDENT if number else _INDENT
-    left = max(0, width - indent - sum(least[column] + _GAP for column in line) + _GAP)
+    spare_width = max(0, width - indent - sum(least[column] + _GAP for column in line) + _GAP)
     widths = []
     for column in line:
-        more = min(left, natural[column] - least[column])
-        left -= max(0, more)
+        more = min(spare_width, natural[column] - least[column])
+        spare_width -= max(0, more)
         widths.append((column, max(1, min(least[column] + more, width - indent))))
     return widths
 

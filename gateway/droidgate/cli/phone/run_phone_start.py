@@ -91,11 +91,11 @@ def start_virtual_phone(options: PhoneStart) -> int:
 
 def _arguments(options: PhoneStart) -> list[str]:
     """Return the options that ask for the same phone."""
-    found = [f"--port={options.port}", f"--server-port={options.server_port}", f"--sdk={options.sdk.value}"]
-    found += [f"--packages={options.packages}", *(f"--fault={fault}" for fault in options.fault or ())]
-    found += ["--no-apps"] if options.no_apps else []
-    found += [] if options.log is None else [f"--log={options.log.absolute()}"]
-    return [*found, f"--shim-runtime={options.shim_runtime}"]
+    flags = [f"--port={options.port}", f"--server-port={options.server_port}", f"--sdk={options.sdk.value}"]
+    flags += [f"--packages={options.packages}", *(f"--fault={fault}" for fault in options.fault or ())]
+    flags += ["--no-apps"] if options.no_apps else []
+    flags += [] if options.log is None else [f"--log={options.log.absolute()}"]
+    return [*flags, f"--shim-runtime={options.shim_runtime}"]
 
 
 def _open_log(path: Path) -> int:
@@ -114,13 +114,13 @@ def _open_log(path: Path) -> int:
         is_link = error.errno == errno.ELOOP
         reason = "it is a link" if is_link else f"cannot be written: {error.strerror}"
         raise InputError(reason, place=str(path), hint=_OTHER_LOG) from None
-    found = os.fstat(descriptor)
-    is_own = not hasattr(os, "getuid") or found.st_uid == os.getuid()
-    if stat.S_ISREG(found.st_mode) and is_own and found.st_nlink == 1:
+    status = os.fstat(descriptor)
+    is_own = not hasattr(os, "getuid") or status.st_uid == os.getuid()
+    if stat.S_ISREG(status.st_mode) and is_own and status.st_nlink == 1:
         return descriptor
     os.close(descriptor)
     what = "it is not a regular file" if is_own else "it belongs to another user"
-    reason = "it has several names" if stat.S_ISREG(found.st_mode) and is_own else what
+    reason = "it has several names" if stat.S_ISREG(status.st_mode) and is_own else what
     raise InputError(reason, place=str(path), hint=_OTHER_LOG)
 
 

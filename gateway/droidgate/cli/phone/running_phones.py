@@ -76,18 +76,18 @@ def forget_phone(phone: RunningPhone) -> None:
 
 def running_phones() -> list[RunningPhone]:
     """Return the phones that run, by port; files of those that do not are removed."""
-    found = []
+    phones = []
     for path in sorted(phones_folder().glob("*.json")):
         phone = _read(path)
         try:
             if phone is not None and phone.path == path and is_running(phone):
-                found.append(phone)
+                phones.append(phone)
             else:
                 path.unlink(missing_ok=True)
         except DeadlineError:
             # It lives, and may answer when the machine has less to do.
             continue
-    return sorted(found, key=lambda phone: phone.port)
+    return sorted(phones, key=lambda phone: phone.port)
 
 
 def find_phone(port: int | None) -> RunningPhone:

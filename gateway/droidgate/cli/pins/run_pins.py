@@ -234,7 +234,7 @@ def remove_pins(options: PinsRemove) -> Report:
         WriteError: the file cannot be written.
     """
     store = PinStore()
-    _required(store.list(), options.patterns)
+    _required_records(store.list(), options.patterns)
     removed = [record for text in options.patterns for record in store.remove(NamePattern.parse(text))]
     return Report(
         lambda: [Line(one_line(f"removed: {record.package}/{record.capability}")) for record in removed],
@@ -250,17 +250,17 @@ def named_records(records: Iterable[PinRecord], patterns: Iterable[str]) -> list
 
 def _required_if_any(records: Sequence[PinRecord], patterns: Sequence[str] | None) -> list[PinRecord]:
     """Return the approvals that patterns name, none where there are none at all."""
-    return _required(records, patterns or ("*",)) if records else []
+    return _required_records(records, patterns or ("*",)) if records else []
 
 
-def _required(records: Sequence[PinRecord], patterns: Sequence[str]) -> list[PinRecord]:
-    found = named_records(records, patterns)
+def _required_records(records: Sequence[PinRecord], patterns: Sequence[str]) -> list[PinRecord]:
+    matches = named_records(records, patterns)
     if not records:
         raise UsageError(_NOTHING, hint=_APPROVE_ONE)
-    if not found:
+    if not matches:
         names = [f"{record.package}/{record.capability}" for record in records]
         raise no_match(patterns, names, "no approval", "droidgate pins list")
-    return found
+    return matches
 
 
 def no_match(patterns: Sequence[str], names: Sequence[str], nothing: str, command: str) -> UsageError:
@@ -307,14 +307,14 @@ def approve_pins(options: PinsApprove) -> int:
     # `*` is every app: what works on the phone's screen is approved by its own name only.
     of_screens = [pattern for pattern in patterns if pattern.startswith(f"{SCREENS}/")]
     commands = screen_capabilities(targets) if of_screens else ()
-    named = (*named_capabilities(declared, patterns), *named_capabilities(commands, of_screens))
-    if not named:
+    capabilities = (*named_capabilities(declared, patterns), *named_capabilities(commands, of_screens))
+    if not capabilities:
         raise no_match(
             patterns, [item.name for item in (*declared, *commands)], "no capability", "droidgate discover"
         )
-    refused = [item for item in named if item.pin is None]
-    states = [(item, item.state(store, client)) for item in named]
-    known = [state.record for _, state in states if state is not None and state.kind == "approved"]
+    refused = [item for item in capabilities if item.pin is None]
+    states = [(item, item.state(store, client)) for item in capabilities]
+    records = [state.record for _, state in states if state is not None and state.kind == "approved"]
     open_ones = [
         (item, state.record) for item, state in states if state is not None and state.kind != "approved"
     ]
@@ -327,7 +327,7 @@ def approve_pins(options: PinsApprove) -> int:
             PinsApproveDocument(
                 serial=phone.serial,
                 approved=tuple(map(PinEntry.of, approved)),
-                unchanged=tuple(PinEntry.of(record) for record in known if record is not None),
+                unchanged=tuple(PinEntry.of(record) for record in records if record is not None),
                 refused=tuple(
                     RefusedCapability(
                         package=item.provider.package, capability=item.capability.id, reason=item.refusal
@@ -338,8 +338,8 @@ def approve_pins(options: PinsApprove) -> int:
         )
     for record in approved:
         print_note(one_line(f"approved: {record.package}/{record.capability}"))
-    if known:
-        print_note(f"{amount(len(known), 'capability', 'capabilities')} approved before, as declared now")
+    if records:
+        print_note(f"{amount(len(records), 'capability', 'capabilities')} approved before, as declared now")
     return ExitCode.DENIED if refused else ExitCode.OK
 
 

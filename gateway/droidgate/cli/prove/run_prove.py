@@ -63,7 +63,7 @@ def prove_and_report(options: Prove) -> Report:
     if existing and not options.force:
         hint = "choose another folder with -o, or overwrite with --force"
         raise WriteError("there is a file of that name already", place=str(existing[0]), hint=hint)
-    document = _merged(options.proofs or ()) if options.merge else _proved(options)
+    document = _merge_proofs(options.proofs or ()) if options.merge else _prove_phone(options)
     written = write_files(
         {
             files["json"]: json_text(json_value(document)).encode(),
@@ -82,7 +82,7 @@ def prove_and_report(options: Prove) -> Report:
     )
 
 
-def _proved(options: Prove) -> ProofDocument:
+def _prove_phone(options: Prove) -> ProofDocument:
     if options.proofs:
         raise UsageError("proofs are named without --merge", hint="add --merge to merge them")
     steps = chosen_steps(options.steps or ())
@@ -93,16 +93,16 @@ def _proved(options: Prove) -> ProofDocument:
 
 def _sample_apks(folder: Path) -> dict[str, bytes]:
     check_folder(folder)
-    found: dict[str, bytes] = {}
+    apks: dict[str, bytes] = {}
     for path in sorted(folder.rglob("*.apk")):
         with open_apk(path) as apk:
             package = read_application(apk).package
         if package in SAMPLES:
-            found[package] = path.read_bytes()
-    if not found:
+            apks[package] = path.read_bytes()
+    if not apks:
         hint = "build them with Gradle from device_shim/apps"
         raise InputError("the folder holds no APK of a sample app", place=str(folder), hint=hint)
-    return found
+    return apks
 
 
 def _ask(what: str, question: str) -> Answer:
@@ -120,7 +120,7 @@ def _ask(what: str, question: str) -> Answer:
     return answers.get(sys.stdin.readline().strip().lower())
 
 
-def _merged(paths: Sequence[Path]) -> ProofDocument:
+def _merge_proofs(paths: Sequence[Path]) -> ProofDocument:
     if not paths:
         raise UsageError(
             "--merge has nothing to merge", hint="name the files, such as a/proof.json b/proof.json"
@@ -186,9 +186,9 @@ def _open_points(phone: ProvedPhone) -> Iterator[str]:
 def _page(phones: Sequence[ProvedPhone]) -> Iterator[Block]:
     for phone in phones:
         yield Heading(one_line(f"{android_name(phone.api_level)}, {phone.manufacturer} {phone.model}"))
-        shown = [step for step in phone.steps if shows_details() or step.verdict == "failed"]
-        if shown:
-            rows = [(step.verdict, step.id, one_line(step.reason or step.title)) for step in shown]
+        shown_steps = [step for step in phone.steps if shows_details() or step.verdict == "failed"]
+        if shown_steps:
+            rows = [(step.verdict, step.id, one_line(step.reason or step.title)) for step in shown_steps]
             yield Table(("verdict", "step", "reason"), rows)
         if phone.lost is not None:
             yield Line(f"the phone went away in {phone.lost}")

@@ -41,14 +41,14 @@ def serve_mobile_agent_and_report(options: ServeMobileAgent) -> int:
             data_port=options.data_port,
             action_port=options.action_port,
             seconds=options.timeout,
-            extensions=_chosen(options.extend or ()),
+            extensions=_chosen_extensions(options.extend or ()),
             token=os.environ.get(_KEY) or options.token,
             on_listening=_print_address,
         )
     return ExitCode.OK
 
 
-def _chosen(names: Sequence[str]) -> Sequence[Extension]:
+def _chosen_extensions(names: Sequence[str]) -> Sequence[Extension]:
     from droidgate.serving.mobile_agent.mobile_agent_server import EXTENSIONS
 
     return [name for name in EXTENSIONS if name in names or _ALL in names]

@@ -55,17 +55,17 @@ def build_and_report(options: shim_options.ShimBuildCommand) -> Report:
         InputError: a source cannot be read, or nothing in it can be offered.
         WriteError: a file cannot be written.
     """
-    made = build_shim(*options.sources, options=options.options.chosen(), report=print_note)
-    paths = {item.application_id: path_below(options.out, item.file_name) for item in made.shims}
-    apks = {paths[item.application_id]: item.apk for item in made.shims}
-    findings = [finding for item in made.shims for finding in item.findings]
+    build = build_shim(*options.sources, options=options.options.chosen(), report=print_note)
+    paths = {item.application_id: path_below(options.out, item.file_name) for item in build.shims}
+    apks = {paths[item.application_id]: item.apk for item in build.shims}
+    findings = [finding for item in build.shims for finding in item.findings]
     return Report(
-        lambda: _page(made, findings, advertised=advertises_functions(options.options)),
+        lambda: _page(build, findings, advertised=advertises_functions(options.options)),
         lambda: ShimBuildDocument.of(
-            made,
-            key=key_record(made.key),
-            shims=tuple(built_record(item, paths[item.application_id]) for item in made.shims),
-            left_out=made.left_out.packages,
+            build,
+            key=key_record(build.key),
+            shims=tuple(built_record(item, paths[item.application_id]) for item in build.shims),
+            left_out=build.left_out.packages,
         ),
         ExitCode.FINDINGS if reaches(findings, options.fail_on) else ExitCode.OK,
         write_files(apks, force=options.force),
@@ -87,23 +87,23 @@ def shim_blocks(shim: BuiltShim) -> list[Block]:
     """Return what is shown of a shim that was built."""
     heading = f"{shim.application_id}  {one_line(shim.label)}"
     offered = f"offers {', '.join(map(one_line, shim.capabilities))}"
-    asked = [Line(_permission_line(use, shim.capabilities), 1) for use in shim.permissions]
+    permission_lines = [Line(_permission_line(use, shim.capabilities), 1) for use in shim.permissions]
     # `marks_page` shows hidden characters field by field.
-    shown = [finding for finding in shim.findings if finding.code != HIDDEN_TEXT]
-    findings = findings_blocks(shown, shim.capabilities)
+    other_findings = [finding for finding in shim.findings if finding.code != HIDDEN_TEXT]
+    findings = findings_blocks(other_findings, shim.capabilities)
     marks = marks_page(
         (one_line(package), [mark for mark in shim.marks if mark.package == package])
         for package in shim.packages
     )
-    return [Heading(heading), Line(offered, 1), *asked, *findings, Line(), *marks]
+    return [Heading(heading), Line(offered, 1), *permission_lines, *findings, Line(), *marks]
 
 
 def _permission_line(use: PermissionUse, capabilities: Sequence[str]) -> str:
     """Return a permission with what it is for; of many capabilities the first ones."""
     name = use.permission.rpartition(".")[2]
-    named = [one_line(capability) for capability in use.capabilities[:_MOST_NAMED]]
-    more = len(use.capabilities) - len(named)
-    listed = ", ".join(named) + (f" and {more} more" if more else "")
+    first_capabilities = [one_line(capability) for capability in use.capabilities[:_MOST_NAMED]]
+    more = len(use.capabilities) - len(first_capabilities)
+    listed = ", ".join(first_capabilities) + (f" and {more} more" if more else "")
     whose = "every capability" if use.capabilities == tuple(capabilities) else listed
     return f"asks for {name}, to {use.why}" + (f": {whose}" if whose else "")
 

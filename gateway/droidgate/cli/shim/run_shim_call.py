@@ -26,12 +26,12 @@ def call_and_report(options: shim_options.ShimCall) -> Report:
         ShimRefusalError: the call failed; 6 where a policy denies it, else 5.
         DeviceError: the phone or the shim fails.
     """
-    given = read_arguments(options.arguments, options.values or ())
+    arguments = read_arguments(options.arguments, options.values or ())
     place = place_of(connect_device(options.serial))
     answer = call_shim(
         place,
         options.capability,
-        given,
+        arguments,
         shim=options.shim,
         signed_by=options.signed_by,
         deadline_ms=options.deadline_ms,
@@ -78,9 +78,9 @@ def _report(place: DeviceUser, changes: Sequence[GrantChange]) -> Report:
 
 def _changed_lines(changes: Sequence[GrantChange]) -> list[str]:
     """Return a line for each change that a shim made; one line where none made any."""
-    made = [_describe(change) for change in changes if change.revoked != 0]
-    if made or not changes:
-        return made
+    lines = [_describe(change) for change in changes if change.revoked != 0]
+    if lines or not changes:
+        return lines
     subjects = ", ".join(dict.fromkeys(change.capability for change in changes))
     grant = "no grant" if subjects == EVERY_CAPABILITY else f"no grant for {subjects}"
     return [f"nothing to revoke: {changes[0].agent} has {grant}; `droidgate shim status` lists all grants"]

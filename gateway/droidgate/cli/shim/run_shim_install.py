@@ -121,12 +121,12 @@ def uninstall_and_report(options: shim_options.ShimUninstall) -> Report:
         DeviceError: the phone cannot be reached or used.
         UsageError: nothing is named, or something that is not a shim of the phone.
     """
-    named = tuple(options.shims or ())
-    if bool(named) == options.every_shim:
-        message = "no shim is named" if not named else "names and --all exclude each other"
+    names = tuple(options.shims or ())
+    if bool(names) == options.every_shim:
+        message = "no shim is named" if not names else "names and --all exclude each other"
         raise UsageError(message, hint="name shims as `droidgate shim status` shows them, or take --all")
     place = place_of(connect_device(options.serial))
-    done = uninstall_shims(place, named, every_shim=options.every_shim, report=print_note)
+    done = uninstall_shims(place, names, every_shim=options.every_shim, report=print_note)
 
     def page() -> list[Block]:
         if not done.removed:

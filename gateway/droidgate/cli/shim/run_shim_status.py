@@ -197,11 +197,11 @@ def _status_blocks(status: Status) -> list[Block]:
     if status.routes or granted:
         asks = "the phone asks where a grant is missing" if status.asking else "it does not ask"
         blocks.append(Line(f"granted: {one_line(', '.join(granted)) or 'nobody'}; {asks}", 1))
-    blocks.append(Line(f"may: {_allowed(status.access)}; {amount(status.open, 'call')} open", 1))
+    blocks.append(Line(f"may: {_access_words(status.access)}; {amount(status.open, 'call')} open", 1))
     return blocks
 
 
-def _allowed(access: Access) -> str:
+def _access_words(access: Access) -> str:
     allowed = [words for name, words in _ACCESS.items() if getattr(access, name)]
     return ", ".join(allowed) or "nothing that Android has to allow"
 
@@ -229,8 +229,8 @@ def _found_words(check: Check) -> str:
 def _doctor_page(place: DeviceUser, checks: Sequence[Check], problems: int) -> list[Block]:
     blocks: list[Block] = [] if shows_details() else list(_checks_summary(place.device.serial, checks))
     gravest_first = sorted(checks, key=lambda check: _FIRST.get(check.state, 3))
-    shown = gravest_first if shows_details() else []
-    for application_id in dict.fromkeys(check.application_id for check in shown):
+    shown_checks = gravest_first if shows_details() else []
+    for application_id in dict.fromkeys(check.application_id for check in shown_checks):
         about = [check for check in checks if check.application_id == application_id]
         rows = [_check_row(check) for check in sorted(about, key=lambda check: _FIRST.get(check.state, 3))]
         columns = ("STATE", "STEP", "CHECK", "FOUND")

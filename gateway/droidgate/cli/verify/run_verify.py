@@ -129,9 +129,9 @@ def _report(found: Verification, serial: str | None) -> Report:
 
 
 def _read_call(text: str) -> tuple[str, dict[str, Json]]:
-    name, equals, given = text.partition("=")
+    name, equals, json_text = text.partition("=")
     try:
-        arguments = parse_json(given, path="--call") if equals else {}
+        arguments = parse_json(json_text, path="--call") if equals else {}
     except InputError as error:
         hint = 'such as --call \'query_clock_in={"date": "2026-03-01"}\''
         raise UsageError(error.message, place=error.place, hint=hint) from None
@@ -157,9 +157,9 @@ def _document_of(check: Check) -> VerifyCheck:
 
 def _page(found: Verification) -> Iterator[Block]:
     broken = [check for check in found.checks if check.verdict == "failed"]
-    shown = found.checks if shows_details() else broken
-    if shown:
-        yield Table(("verdict", "transport", "section", "rule", "reason"), [_row(check) for check in shown])
+    checks = found.checks if shows_details() else broken
+    if checks:
+        yield Table(("verdict", "transport", "section", "rule", "reason"), [_row(check) for check in checks])
     for check in broken:
         yield Line(f"{check.rule.id}, {check.transport}: {check.rule.asks}")
         yield from (Line(one_line(f"sent: {text}"), 1, 400) for text in check.sent)

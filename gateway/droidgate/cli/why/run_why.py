@@ -85,7 +85,7 @@ def _format_answer(answer: WhyAnswer) -> Iterator[Block]:
     because = "" if decisive is None else f": {one_line(decisive.fact)}"
     yield Line(f"{_sentence(answer)}{because}")
     yield Line()
-    rows = [(gate.state.value, gate.id, one_line(gate.fact), _where(gate)) for gate in answer.gates]
+    rows = [(gate.state.value, gate.id, one_line(gate.fact), _gate_place(gate)) for gate in answer.gates]
     yield Table(("STATE", "GATE", "FOUND", "WHERE"), rows, details=frozenset({"WHERE"}))
     yield Line()
     yield from _fixes([gate for gate in answer.gates if gate.state is not GateState.OPEN])
@@ -103,14 +103,14 @@ def _sentence(answer: WhyAnswer) -> str:
     return one_line(f"{answer.agent_title} {_VERDICTS[answer.verdict]} {verb} {name}{how}")
 
 
-def _where(gate: FoundGate) -> str:
+def _gate_place(gate: FoundGate) -> str:
     return one_line(gate.place or "-")
 
 
 def _fixes(gates: Sequence[FoundGate]) -> Iterator[Block]:
     """Yield how the gates of one answer are opened, and by whom; what is shut first."""
     shut_first = sorted(gates, key=lambda gate: gate.state is not GateState.SHUT)
-    yield from _opening(f"{gate.id}: fix ({gate.owner}): {gate.fix}" for gate in shut_first)
+    yield from _opening_blocks(f"{gate.id}: fix ({gate.owner}): {gate.fix}" for gate in shut_first)
 
 
 def _format_fixes(answers: Sequence[WhyAnswer]) -> Iterator[Block]:
@@ -121,53 +121,53 @@ def _format_fixes(answers: Sequence[WhyAnswer]) -> Iterator[Block]:
         if gate is not None and gate.fix is not None:
             lines.setdefault(gate.id, []).append((gate.fact, gate.fix, answer.package or "-"))
     usual = load_gates()
-    for gate_id, found in lines.items():
-        packages = {package for *_, package in found}
-        if len(packages) > 1 and len(set(found)) > 1:
+    for gate_id, fixes in lines.items():
+        packages = {package for *_, package in fixes}
+        if len(packages) > 1 and len(set(fixes)) > 1:
             where, fix = amount(len(packages), "app"), usual[gate_id].fix
             lines[gate_id] = [(where, fix, "")]
     owners = {gate.id: gate.owner for answer in answers if (gate := answer.decisive_gate) is not None}
-    yield from _opening(
+    yield from _opening_blocks(
         f"{gate_id}: {fact}; fix ({owners[gate_id]}): {fix}"
-        for gate_id, found in lines.items()
-        for fact, fix, _ in found
+        for gate_id, fixes in lines.items()
+        for fact, fix, _ in fixes
     )
 
 
-def _opening(lines: Iterable[str]) -> Iterator[Block]:
-    shown = list(dict.fromkeys(map(one_line, lines)))
-    if shown:
+def _opening_blocks(lines: Iterable[str]) -> Iterator[Block]:
+    unique_lines = list(dict.fromkeys(map(one_line, lines)))
+    if unique_lines:
         yield Heading("What opens the gates")
-        yield from (Line(line, 1) for line in shown)
+        yield from (Line(line, 1) for line in unique_lines)
         yield Line()
 
 
 def _format_answers(answers: Sequence[WhyAnswer]) -> Iterator[Block]:
     """Yield a row for each app and verdict, with the capabilities and the agents that it is true of."""
     capabilities: dict[tuple[str, str, str, str], list[str]] = {}
-    known: dict[str, set[str]] = {}
+    ids_by_package: dict[str, set[str]] = {}
     for answer in answers:
         package, name = answer.package or "-", last_part(answer.capability or "-")
-        known.setdefault(package, set()).add(name)
+        ids_by_package.setdefault(package, set()).add(name)
         is_by_gateway = answer.reach == "gateway" and answer.verdict != "cannot"
         verdict = f"{answer.verdict}, by the gateway" if is_by_gateway else answer.verdict
         gate = answer.decisive or "-"
         capabilities.setdefault((package, verdict, gate, answer.agent), []).append(name)
     agents: dict[tuple[str, str, str, str], list[str]] = {}
     for (package, verdict, gate, agent), names in capabilities.items():
-        named = _names(names, len(known[package]))
-        agents.setdefault((package, named, verdict, gate), []).append(agent)
-    for package in known:
+        capability_names = _names(names, len(ids_by_package[package]))
+        agents.setdefault((package, capability_names, verdict, gate), []).append(agent)
+    for package in ids_by_package:
         rows = [
-            (named, ", ".join(found), verdict, gate)
-            for (of_package, named, verdict, gate), found in agents.items()
+            (capability_names, ", ".join(agent_names), verdict, gate)
+            for (of_package, capability_names, verdict, gate), agent_names in agents.items()
             if of_package == package
         ]
         yield Heading(one_line(package))
         yield Table(("CAPABILITY", "AGENTS", "VERDICT", "GATE"), rows)
         yield Line()
     yield from _format_fixes(answers)
-    counted = amount(sum(map(len, known.values())), "capability", "capabilities")
+    counted = amount(sum(map(len, ids_by_package.values())), "capability", "capabilities")
     of_agents = amount(len({answer.agent for answer in answers}), "agent")
     yield Line(f"{counted}, {of_agents}; a CAPABILITY with --agent shows every gate")
 

@@ -113,7 +113,7 @@ def _file(*parts: str) -> str:
 @cache
 def _environment() -> Environment:
     jinja2: Any = need("jinja2", "coverage")
-    made: Environment = jinja2.Environment(
+    environment: Environment = jinja2.Environment(
         loader=jinja2.PackageLoader("droidgate.coverage.html", "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
@@ -122,6 +122,6 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters["number"] = views.number
-    made.filters["marked"] = marked
-    return made
+    environment.filters["number"] = views.number
+    environment.filters["marked"] = marked
+    return environment

@@ -64,10 +64,10 @@ class _Shared:
         """Return the position of a value; -1 for None."""
         if value is None:
             return -1
-        found = self._positions.setdefault(value, len(self.values))
-        if found == len(self.values):
+        position = self._positions.setdefault(value, len(self.values))
+        if position == len(self.values):
             self.values.append(value)
-        return found
+        return position
 
 
 class _Packing:
@@ -220,15 +220,15 @@ class _Packing:
                 unplaced = [_finding_content(item) for item in self._findings_of[None]]
                 texts.append(f'"unplaced":{one_line_json(unplaced)}')
             if size >= _PACK_SIZE or at == last:
-                packs.append(_deflated("{" + ",".join(texts) + "}"))
+                packs.append(_deflate("{" + ",".join(texts) + "}"))
                 texts, size = [], 0
         return packs, pack_of_app
 
     def _app_contents(self) -> Iterator[Json]:
         details = self._details
-        providers = _by(details.providers, lambda item: item.app)
-        capabilities = _by(details.capabilities, lambda item: details.providers[item.provider].app)
-        translations = _by(details.translations, lambda item: details.providers[item.provider].app)
+        providers = _by_app(details.providers, lambda item: item.app)
+        capabilities = _by_app(details.capabilities, lambda item: details.providers[item.provider].app)
+        translations = _by_app(details.translations, lambda item: details.providers[item.provider].app)
         links: dict[int, list[Json]] = defaultdict(list)
         for group in details.groups:
             for link in group.links:
@@ -270,12 +270,12 @@ class _Packing:
         return {key: value for key, value in content.items() if value is not None}
 
 
-def _by(items: Iterable[_Item], app_of: Callable[[_Item], int]) -> dict[int, list[tuple[int, _Item]]]:
+def _by_app(items: Iterable[_Item], app_of: Callable[[_Item], int]) -> dict[int, list[tuple[int, _Item]]]:
     """Return items with their positions by app."""
-    found: dict[int, list[tuple[int, _Item]]] = defaultdict(list)
+    items_by_app: dict[int, list[tuple[int, _Item]]] = defaultdict(list)
     for at, item in enumerate(items):
-        found[app_of(item)].append((at, item))
-    return found
+        items_by_app[app_of(item)].append((at, item))
+    return items_by_app
 
 
 def _mark_of(finding: FindingDetail) -> str:
@@ -357,5 +357,5 @@ def _text_of(number: int | None) -> str | None:
     return None if number is None else str(number)
 
 
-def _deflated(text: str) -> str:
+def _deflate(text: str) -> str:
     return base64.b64encode(zlib.compress(text.encode())).decode("ascii")

@@ -201,8 +201,8 @@ def overlap_columns(report: CoverageReport) -> list[OverlapColumn]:
 
 def overlap_name(overlap: Overlap, columns: Sequence[OverlapColumn]) -> str:
     """Return what a set of protocols is called."""
-    named = [column.title for column in columns if column.id in overlap.protocols]
-    return " + ".join(named) if named else "Nothing declared"
+    titles = [column.title for column in columns if column.id in overlap.protocols]
+    return " + ".join(titles) if titles else "Nothing declared"
 
 
 def dialect_name(counted_dialect: ProtocolCount | FidelityCell) -> str:

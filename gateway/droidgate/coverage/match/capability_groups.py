@@ -139,7 +139,7 @@ class Scorer:
         objects = dict(sense.objects)
         prepared = self._senses[sense] = PreparedSense(
             sense=sense,
-            near_actions=_near(sense.actions),
+            near_actions=_near_actions(sense.actions),
             objects=objects,
             norm=math.sqrt(sum([weight * weight for weight in objects.values()])),
         )
@@ -197,10 +197,10 @@ class Scorer:
 @lru_cache(maxsize=1 << 16)
 def actions_contradict(mine: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
     """Return whether two capabilities that do these actions, the foremost first, do different things."""
-    return _likeness(mine, theirs, _near(mine), _near(theirs)) == 0
+    return _likeness(mine, theirs, _near_actions(mine), _near_actions(theirs)) == 0
 
 
-def _near(actions: tuple[str, ...]) -> frozenset[str]:
+def _near_actions(actions: tuple[str, ...]) -> frozenset[str]:
     """Return the first action and those that differ from it only in the way of speaking."""
     return actions_alike().get(actions[0], _NOTHING) | {actions[0]} if actions else _NOTHING
 
@@ -392,23 +392,23 @@ class _Run:
                 continue
             prepared = scorer.prepare(features)
             actions = features.sense.actions
-            left = self._sharers[text]
+            ungrouped = self._sharers[text]
             for score, leader in self._leaders(prepared):
                 group = groups[leader]
                 if actions not in group.actions and group.does_other(actions):
                     continue
-                siblings = self._siblings(left, prepared, group)
-                if len(siblings) == len(left):
+                siblings = self._siblings(ungrouped, prepared, group)
+                if len(siblings) == len(ungrouped):
                     continue
                 if self._joined[text] is _ALONE:
                     self._joined[text] = -score, leader
-                group.take(text, actions, [item for item in left if item not in siblings], lists)
-                left = siblings
-                if not left:
+                group.take(text, actions, [item for item in ungrouped if item not in siblings], lists)
+                ungrouped = siblings
+                if not ungrouped:
                     break
-            if left:
+            if ungrouped:
                 groups[text] = group = _Group()
-                group.take(text, actions, left, lists)
+                group.take(text, actions, ungrouped, lists)
                 self._prepared[text] = prepared
                 self._list_leader(text, features)
         return [group.members for group in groups.values()]
@@ -421,11 +421,11 @@ class _Run:
         others = [(number, by_list[lists[number]]) for number in numbers if lists[number] in by_list]
         if not others:
             return _NOBODY
-        asked = dict.fromkeys([other for _, other in others], False)
-        for other in asked:
+        is_sibling = dict.fromkeys([other for _, other in others], False)
+        for other in is_sibling:
             self._compared += 1
-            asked[other] = not self._scorer.score(prepared, self._prepare(other), siblings=True)
-        return [number for number, other in others if asked[other]]
+            is_sibling[other] = not self._scorer.score(prepared, self._prepare(other), siblings=True)
+        return [number for number, other in others if is_sibling[other]]
 
     def _order(self) -> list[int]:
         """Return the texts, those of the most usual meaning first: they make the best leaders."""
@@ -487,11 +487,11 @@ class _Run:
         for member in members:
             package, name = self._packages[member], local_name(self._names[member])
             own = of_app.setdefault(package, member)
-            named = of_name.setdefault(name, [])
+            namesakes = of_name.setdefault(name, [])
             if member != leader:
-                yield self._link(group, member, own, named, leader)
-            if len(named) < _KEPT_PER_NAME:
-                named.append(member)
+                yield self._link(group, member, own, namesakes, leader)
+            if len(namesakes) < _KEPT_PER_NAME:
+                namesakes.append(member)
 
     def _link(self, group: int, member: int, own: int, named: list[int], leader: int) -> Link:
         score = self._score(member, own) if own != member else 0.0

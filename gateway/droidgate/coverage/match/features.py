@@ -170,8 +170,8 @@ class FeatureMaker:
         sense = self._senses.get(key)
         if sense is None:
             sense = self._senses[key] = Sense(*parts[:4])
-        kept = self._kept.setdefault
-        return Features(sense, kept(roles, roles), terms, kept(name, name), text)
+        intern = self._kept.setdefault
+        return Features(sense, intern(roles, roles), terms, intern(name, name), text)
 
 
 def features_of(text: str, vocabulary: Vocabulary) -> Features:
@@ -199,7 +199,7 @@ class _Reading:
         objects: list[tuple[int, str]] = []
         covered: set[int] = set()
         firsts: set[int] = set()
-        named: set[int] = set()
+        phrase_places: set[int] = set()
         ends: dict[int, int] = {}
         for first, last, action, object_ in vocabulary.phrases_of(words):
             covered |= {first, last}
@@ -207,11 +207,11 @@ class _Reading:
             if action:
                 acting.append((first, action))
             if object_:
-                named |= {first, last}
+                phrase_places |= {first, last}
                 ends[first] = last
                 objects.append((first, object_))
                 self.phrase_objects.append(object_)
-        opening, self.begins_unknown = _opening(words, covered)
+        opening, self.begins_unknown = _find_opening(words, covered)
         self.opens = bool(opening)
         acting += opening
         verbs: list[tuple[int, str]] = []
@@ -227,7 +227,7 @@ class _Reading:
             elif word.action and place not in covered:
                 # `call` is a verb in "call a contact", and is not one in "end the call".
                 (either if word.object else verbs).append((place, word.action))
-            if word.object and place not in named:
+            if word.object and place not in phrase_places:
                 nouns.append((place, word.object))
         if not (acting or verbs):
             # After a word that nobody knows, which may be the verb, it is what something is done to.
@@ -256,17 +256,17 @@ class _Reading:
         ]
 
 
-def _opening(words: list[Word], covered: set[int]) -> tuple[list[tuple[int, str]], bool | None]:
+def _find_opening(words: list[Word], covered: set[int]) -> tuple[list[tuple[int, str]], bool | None]:
     """Return the stop word that says what is done, if a text begins with one, and whether it begins with a
     word that nobody knows; None where it has stop words alone.
     """
-    found: list[tuple[int, str]] = []
+    opening_words: list[tuple[int, str]] = []
     for place, word in enumerate(words):
         if not word.stop or place in covered:
-            return found, word.is_unknown and place not in covered
-        if word.opening and not found:
-            found.append((place, word.opening))
-    return found, None
+            return opening_words, word.is_unknown and place not in covered
+        if word.opening and not opening_words:
+            opening_words.append((place, word.opening))
+    return opening_words, None
 
 
 def _modifiers(
@@ -319,33 +319,33 @@ def _object_weights(name: _Reading, described: _Reading, holder: list[Word]) -> 
 
 
 def _heads(name: _Reading, described: _Reading, holder: list[Word]) -> frozenset[str]:
-    found = {*name.objects, *name.phrase_objects, *described.phrase_objects, *described.objects[:1]}
-    if not found:
-        found = {word.object for word in holder if word.object}
-    return frozenset(found)
+    heads = {*name.objects, *name.phrase_objects, *described.phrase_objects, *described.objects[:1]}
+    if not heads:
+        heads = {word.object for word in holder if word.object}
+    return frozenset(heads)
 
 
 def _roles(parameters: str, vocabulary: Vocabulary) -> frozenset[str]:
-    found: list[str] = []
+    all_roles: list[str] = []
     for part in parameters.split():
         roles = vocabulary.roles.get(part)
         if roles is None:
             roles = _roles_in(part, vocabulary)
             vocabulary.keep_roles(part, roles)
-        found += roles
-    return frozenset(found)
+        all_roles += roles
+    return frozenset(all_roles)
 
 
 def _roles_in(part: str, vocabulary: Vocabulary) -> tuple[str, ...]:
     """Return the roles of a part of a shape, mostly one parameter with its type."""
-    found: list[str] = []
+    roles: list[str] = []
     for name in _PARAMETER.findall(part):
         for word in vocabulary.words_of(name):
             if word.roles:
-                found += word.roles
+                roles += word.roles
             elif not word.stop:
-                found.append(vocabulary.object_terms[word.object] if word.object else word.stem)
-    return tuple(found)
+                roles.append(vocabulary.object_terms[word.object] if word.object else word.stem)
+    return tuple(roles)
 
 
 @dataclass(slots=True)

@@ -145,16 +145,16 @@ class Vocabulary:
         return list(chain.from_iterable(map(self._parts.__getitem__, text.replace("_", " ").split())))
 
     def _words_in(self, part: str) -> tuple[Word, ...]:
-        known = self._known
-        found = []
+        cache = self._known
+        words = []
         for written in _WORD.findall(plain_text(part)):
-            word = known.get(written)
+            word = cache.get(written)
             if word is None:
-                if len(known) >= MOST_KEPT:
-                    known.clear()
-                word = known[written] = self._look_up(written.lower()[:_LONGEST_WORD])
-            found.append(word)
-        return tuple(found)
+                if len(cache) >= MOST_KEPT:
+                    cache.clear()
+                word = cache[written] = self._look_up(written.lower()[:_LONGEST_WORD])
+            words.append(word)
+        return tuple(words)
 
     def keep_roles(self, part: str, roles: tuple[str, ...]) -> None:
         """Remember the roles in a part of a parameter shape."""
@@ -166,7 +166,7 @@ class Vocabulary:
     def phrases_of(self, words: list[Word]) -> Iterator[tuple[int, int, str | None, str | None]]:
         """Yield the phrases among words: positions of first and last word, the action, the object."""
         for position in [place for place, word in enumerate(words) if word.is_head]:
-            for following in _reachable(words, position):
+            for following in _phrase_ends(words, position):
                 pair = (words[position].stem, words[following].stem, words[following].is_short)
                 action, object_ = self._action_phrases.get(pair), self._object_phrases.get(pair)
                 if action or object_:
@@ -240,7 +240,7 @@ def _phrases(meanings: Iterable[Meaning]) -> Iterator[tuple[tuple[str, str, bool
             yield (stem_of(first), stem_of(last), len(last) <= _LONGEST_SHORT), meaning.id
 
 
-def _reachable(words: list[Word], position: int) -> Iterator[int]:
+def _phrase_ends(words: list[Word], position: int) -> Iterator[int]:
     """Yield the positions of the words that may end a phrase: the next one, the next one that says something,
     and a particle a little later, as in `turn the light on`.
     """

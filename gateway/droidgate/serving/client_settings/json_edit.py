@@ -64,7 +64,7 @@ def set_member(text: str, key: str, name: str, entry: Any) -> str:
         name: Name of the member.
         entry: Its value.
     """
-    text, plain, newline = _opened(text)
+    text, plain, newline = _with_object(text)
     root = _skip(plain, 0)
     outer = {member.name: member for member in _members(plain, root)}
     if key not in outer:
@@ -85,7 +85,7 @@ def add_item(text: str, key: str, item: Any) -> str:
         key: Name of a list at the top; it is made where there is none.
         item: The item.
     """
-    text, plain, newline = _opened(text)
+    text, plain, newline = _with_object(text)
     root = _skip(plain, 0)
     outer = {member.name: member for member in _members(plain, root)}
     if key not in outer:
@@ -101,13 +101,13 @@ def remove_member(text: str, key: str, name: str) -> str:
     plain = _plain(text)
     members = list(_members(plain, _value_of(plain, key)))
     position = next(index for index, member in enumerate(members) if member.name == name)
-    return _without(text, plain, [(member.start, member.end) for member in members], position)
+    return _without_part(text, plain, [(member.start, member.end) for member in members], position)
 
 
 def remove_item(text: str, key: str, position: int) -> str:
     """Return a text without the item of the list `key` that has a position, counted from 0."""
     plain = _plain(text)
-    return _without(text, plain, list(_items(plain, _value_of(plain, key))), position)
+    return _without_part(text, plain, list(_items(plain, _value_of(plain, key))), position)
 
 
 def _value_of(plain: str, key: str) -> int:
@@ -116,7 +116,7 @@ def _value_of(plain: str, key: str) -> int:
     return member.value
 
 
-def _without(text: str, plain: str, parts: list[tuple[int, int]], position: int) -> str:
+def _without_part(text: str, plain: str, parts: list[tuple[int, int]], position: int) -> str:
     """Return a text without one of the parts, each from its start to its end, and without its comma."""
     start, end = parts[position]
     comma = _skip(plain, end)
@@ -132,7 +132,7 @@ def _without(text: str, plain: str, parts: list[tuple[int, int]], position: int)
     return (text[:start].rstrip(" \t") if position and is_last else text[:start]) + text[end:]
 
 
-def _opened(text: str) -> tuple[str, str, str]:
+def _with_object(text: str) -> tuple[str, str, str]:
     """Return a text that has an object at the top, the same as `_plain` returns it, and its line end."""
     newline = "\r\n" if "\r\n" in text else "\n"
     if not _plain(text).strip():
@@ -144,9 +144,9 @@ def _plain(text: str) -> str:
     """Return a text without comments and needless commas; blanks take their places."""
 
     def blank(match: re.Match[str]) -> str:
-        found = match.group()
-        has_no_end = found.startswith("/*") and not (found.endswith("*/") and len(found) >= len("/**/"))
-        return found if found.startswith('"') or has_no_end else re.sub(r"[^\r\n]", " ", found)
+        token = match.group()
+        has_no_end = token.startswith("/*") and not (token.endswith("*/") and len(token) >= len("/**/"))
+        return token if token.startswith('"') or has_no_end else re.sub(r"[^\r\n]", " ", token)
 
     return _TRAILING_COMMA.sub(blank, _STRING_OR_COMMENT.sub(blank, text))
 
@@ -192,12 +192,12 @@ def _insert(text: str, plain: str, start: int, name: str, value: Any, newline: s
     last = members[-1].end if members else start + 1
     closing = _skip(plain, last)
     content = len(text[:closing].rstrip())
-    kept = text[last:content]
+    gap = text[last:content]
     # A comma that was blanked is in the text already.
-    comma = "" if not members or _has_comma(kept) else ","
+    comma = "" if not members or _has_comma(gap) else ","
     written = f"{newline}{indent}{json.dumps(name, ensure_ascii=False)}: {_write(value, indent, newline)}"
     tail = f"{newline}{outer}{text[closing:]}"
-    return f"{text[:last]}{comma}{kept}{written}{tail}"
+    return f"{text[:last]}{comma}{gap}{written}{tail}"
 
 
 def _has_comma(text: str) -> bool:

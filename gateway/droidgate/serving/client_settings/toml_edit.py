@@ -39,9 +39,9 @@ def set_entry(text: str, key: str, name: str, entry: Mapping[str, Any]) -> str:
     lines = text.splitlines(keepends=True)
     newline = "\r\n" if "\r\n" in text else "\n"
     written = [f"{line}{newline}" for line in _table((key, name), entry)]
-    found = _entry(lines, key, name)
-    if found is not None:
-        return "".join([*lines[: found[0]], *written, *lines[found[1] :]])
+    span = _entry(lines, key, name)
+    if span is not None:
+        return "".join([*lines[: span[0]], *written, *lines[span[1] :]])
     if lines and not lines[-1].endswith("\n"):
         lines[-1] += newline
     gap = [newline] if lines else []
@@ -51,10 +51,10 @@ def set_entry(text: str, key: str, name: str, entry: Mapping[str, Any]) -> str:
 def remove_entry(text: str, key: str, name: str) -> str:
     """Return a text without an entry of the table `key`; the text itself where its lines do not show it."""
     lines = text.splitlines(keepends=True)
-    found = _entry(lines, key, name)
-    if found is None:
+    span = _entry(lines, key, name)
+    if span is None:
         return text
-    start, end = found
+    start, end = span
     is_last = not "".join(lines[end:]).strip()
     if start and not lines[start - 1].strip() and (is_last or not lines[end].strip()):
         start -= 1
@@ -63,7 +63,7 @@ def remove_entry(text: str, key: str, name: str) -> str:
 
 def write_tables(settings: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the text of tables that have entries, without the last line end."""
-    tables = (_table((key, name), entry) for key, named in settings.items() for name, entry in named.items())
+    tables = (_table((key, name), entry) for key, table in settings.items() for name, entry in table.items())
     return "\n\n".join("\n".join(lines) for lines in tables)
 
 

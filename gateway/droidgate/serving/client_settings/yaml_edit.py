@@ -44,8 +44,8 @@ def set_entry(text: str, key: str, name: str, entry: Any) -> str:
     lines[head] = re.sub(r":[ \t]*(?:\{[ \t]*\}|~|null)", ":", lines[head], count=1)
     indent = next((_indent(line) for line in lines[head + 1 : end] if _is_content(line)), _INDENT)
     written = [f"{line}{newline}" for line in _block(name, entry, indent)]
-    found = _entry(lines, head, end, name, indent)
-    start, stop = (end, end) if found is None else found
+    span = _entry(lines, head, end, name, indent)
+    start, stop = (end, end) if span is None else span
     if start and not lines[start - 1].endswith("\n"):
         lines[start - 1] += newline
     return "".join([*lines[:start], *written, *lines[stop:]])
@@ -59,13 +59,13 @@ def remove_entry(text: str, key: str, name: str) -> str:
         return text
     end = _end_of_block(lines, head, 0)
     indent = next((_indent(line) for line in lines[head + 1 : end] if _is_content(line)), _INDENT)
-    found = _entry(lines, head, end, name, indent)
-    if found is None:
+    span = _entry(lines, head, end, name, indent)
+    if span is None:
         return text
-    left = [*lines[: found[0]], *lines[found[1] :]]
-    if not any(_is_content(line) for line in left[head + 1 : _end_of_block(left, head, 0)]):
-        left[head] = re.sub(r":", ": {}", left[head], count=1)
-    return "".join(left)
+    remaining = [*lines[: span[0]], *lines[span[1] :]]
+    if not any(_is_content(line) for line in remaining[head + 1 : _end_of_block(remaining, head, 0)]):
+        remaining[head] = re.sub(r":", ": {}", remaining[head], count=1)
+    return "".join(remaining)
 
 
 def _is_content(line: str) -> bool:

@@ -119,14 +119,14 @@ def serve_mobile_agent(  # noqa: PLR0913
     with contextlib.ExitStack() as stack:
         servers, running = [], []
         for role, port in ports.items():
-            listener, taken = stack.enter_context(listen(HttpAddress(address, port)))
+            listener, endpoint = stack.enter_context(listen(HttpAddress(address, port)))
             path, check = _check_of(role, token if is_loopback else token or True)
             served = MobileAgentServer(role, phones, frozenset(extensions))
-            http = http_server(http_application(served, taken, check, stateless=True), takes_signals=False)
+            http = http_server(http_application(served, endpoint, check, stateless=True), takes_signals=False)
             servers.append(served)
             running.append((http, listener))
             if on_listening is not None:
-                on_listening(ListeningServer(role, taken.url, path))
+                on_listening(ListeningServer(role, endpoint.url, path))
 
         def stop() -> None:
             for served in servers:

@@ -210,13 +210,13 @@ class MobileAgentServer:
 
 def _problem_of(command: MobileAgentCommand, arguments: Mapping[str, Json]) -> str | None:
     """Return why arguments do not fit a tool, in UFO's words; None where they do."""
-    known = {**command.parameters, **command.unlisted}
-    validator = jsonschema.Draft202012Validator({**command.input_schema, "properties": known})
+    parameters = {**command.parameters, **command.unlisted}
+    validator = jsonschema.Draft202012Validator({**command.input_schema, "properties": parameters})
     error = jsonschema.exceptions.best_match(validator.iter_errors(arguments))
     if error is not None:
         return f"Input validation error: {error.message}"
     for name in arguments:
-        if name not in known:
+        if name not in parameters:
             value = json.dumps(arguments[name], ensure_ascii=False)[:_LONGEST_VALUE]
             return (
                 f"Error calling tool '{command.id}': 1 validation error for call[{command.id}]\n"

@@ -206,12 +206,12 @@ def _facts_of(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _no_catalog(place: Path) -> InputError:
-    shown = printable(str(place))
+    shown_path = printable(str(place))
     if (place / LOG_FILE).exists():
         hint = "its scan has not ended; run it again to go on"
-        return InputError("the catalog is not finished", place=shown, hint=hint)
+        return InputError("the catalog is not finished", place=shown_path, hint=hint)
     hint = "`droidgate scan SRC --catalog DIR` makes one"
-    return InputError("it is not a catalog", place=shown, hint=hint)
+    return InputError("it is not a catalog", place=shown_path, hint=hint)
 
 
 def check_name(folder: Path) -> None:
@@ -307,10 +307,10 @@ def _interrupted_after(deadline: float | None, connection: Any) -> Iterator[None
     ended = threading.Event()
 
     def interrupt() -> None:
-        left = deadline
-        while not ended.wait(left):
+        seconds = deadline
+        while not ended.wait(seconds):
             connection.interrupt()
-            left = _INTERRUPTED_EACH
+            seconds = _INTERRUPTED_EACH
 
     watcher = threading.Thread(target=interrupt, daemon=True)
     watcher.start()
@@ -447,7 +447,7 @@ class _CatalogReader:
             ((count,),) = self.ask(_COUNT.format(table))
             if count > most:
                 message = f"the catalog has {count} {table}, and {most} are read at most"
-                raise BudgetError(message, place=self._shown(""), hint=_TOO_LARGE)
+                raise BudgetError(message, place=self._place_of(""), hint=_TOO_LARGE)
 
     def providers(self) -> Iterator[tuple[Provider, tuple[str, ...]]]:
         """Yield the providers of the chosen formats, with their places and what a phone reported of them.
@@ -463,7 +463,7 @@ class _CatalogReader:
             provider = read_part(Provider, declaration)
             if provider.protocol != protocol:
                 message = f"a row of the catalog for {protocol!a} holds a provider of {provider.protocol!a}"
-                raise InputError(message, place=self._shown(source), hint=_BROKEN)
+                raise InputError(message, place=self._place_of(source), hint=_BROKEN)
             if _is_silent(provider):
                 continue
             rows = capabilities.get((unit, number), {})
@@ -501,20 +501,20 @@ class _CatalogReader:
                 findings[Finding.model_validate(facts)] = None
             except ValidationError:
                 message = "a row of the catalog does not hold a finding"
-                raise InputError(message, place=self._shown(source), hint=_BROKEN) from None
+                raise InputError(message, place=self._place_of(source), hint=_BROKEN) from None
         return tuple(findings)
 
     def problems(self) -> Iterator[InputError]:
         """Yield what the scan could not read, and formats that are not installed."""
         for source, reason in self.ask(_UNREAD):
-            yield InputError(reason, place=self._shown(source))
+            yield InputError(reason, place=self._place_of(source))
         for source, kind, message, hint, place in self.ask(_PROBLEMS):
             at = self._place(source, kind, place)
-            yield InputError(message, place=self._shown(source) if at is None else str(at), hint=hint)
+            yield InputError(message, place=self._place_of(source) if at is None else str(at), hint=hint)
         for (protocol,) in self.ask("SELECT DISTINCT protocol FROM providers ORDER BY protocol"):
             if protocol not in load_formats():
                 message = f"the format {protocol!a} is not installed, and its providers are not read"
-                yield InputError(message, place=self._shown(""))
+                yield InputError(message, place=self._place_of(""))
 
     def report_missing(self) -> Finding:
         """Return what a catalog does not have."""
@@ -526,15 +526,15 @@ class _CatalogReader:
             pointer="",
             message="read from a catalog: manifests, resources, signatures and archives of the apps are not "
             f"in it, and lint findings are those of droidgate {self.catalog.droidgate}{shims}",
-            source=Place(path=self._shown("")),
+            source=Place(path=self._place_of("")),
             hint="name the apps themselves to read them whole",
         )
 
     def _place(self, source: str, kind: str, place: str | None) -> Place | None:
         """Return a place of a row, which is relative to its source; None where the row has none."""
-        return None if place is None else place_in(self._shown(source), kind, place)
+        return None if place is None else place_in(self._place_of(source), kind, place)
 
-    def _shown(self, source: str) -> str:
+    def _place_of(self, source: str) -> str:
         """Return how a source of the catalog is called: with the catalog's name in front."""
         return join_shown(str(self.catalog.folder), source)
 
