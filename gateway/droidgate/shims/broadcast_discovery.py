@@ -52,8 +52,8 @@ def ask_broadcast_apps(place: DeviceUser, apps: Sequence[SourceApp], key: Signin
         return DiscoveredApps(tuple(apps))
     with _asking_shim(place, key, is_installed=SHIM_PACKAGE in packages) as client:
         steps: list[Step] = []
-        answered = [_ask_app(client, app, steps) if app.package in packages else app for app in apps]
-    return DiscoveredApps(tuple(answered), tuple(steps))
+        asked_apps = [_ask_app(client, app, steps) if app.package in packages else app for app in apps]
+    return DiscoveredApps(tuple(asked_apps), tuple(steps))
 
 
 @contextlib.contextmanager
