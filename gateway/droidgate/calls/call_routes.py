@@ -11,6 +11,7 @@ from droidgate.calls.shell_route import ShellRoute
 from droidgate.calls.subjects import CapabilityKey
 from droidgate.calls.targets import CallTarget, PhoneTargets, ScreenTarget
 from droidgate.devices.packages import InstalledPackage
+from droidgate.sources.callability import why_not_by_shell
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.reachability import capability_verdict, interface_of
 from droidgate_mappings.formats.shell_calls import NotCarriedError
@@ -96,7 +97,7 @@ class CallRoutes:
             if isinstance(target, ScreenTarget):
                 continue
             try:
-                route = next(self._routes_to_app(target))
+                route = self._first_route(target)
                 if not isinstance(route, ShellRoute):
                     installed = place.packages() if installed is None else installed
                     route.find(target, place, installed)
@@ -113,8 +114,16 @@ class CallRoutes:
         Raises:
             CallError: Android lets only the app itself call it.
         """
-        first = None if isinstance(target, ScreenTarget) else next(self._routes_to_app(target))
+        first = None if isinstance(target, ScreenTarget) else self._first_route(target)
         return first if isinstance(first, ShellRoute) else None
+
+    def _first_route(self, target: CallTarget) -> ShellRoute | ShimRoute:
+        """Return the first route that can carry any call of a capability, else the first."""
+        routes = self._routes_to_app(target)
+        first = next(routes)
+        if isinstance(first, ShellRoute) and why_not_by_shell(target.provider, target.capability):
+            return next(routes, first)
+        return first
 
     def _routes_to(self, target: CallTarget) -> Iterator[CapabilityRoute]:
         """Yield the routes to a capability, the best first.
