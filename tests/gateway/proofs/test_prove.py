@@ -288,7 +288,7 @@ def test_a_phone_that_goes_away_is_put_back_at_the_next_start() -> None:
         phone.system.faults = Faults()
         said: list[str] = []
         again = proof_of(phone, "shell/facts", report=said.append)
-        assert said[0] == "put back what an earlier proof changed ..."
+        assert said[0] == "restoring what an earlier proof changed ..."
         assert verdicts(again, "failed") == {}
         assert {item.name for item in phone.system.packages.all()} == before
 

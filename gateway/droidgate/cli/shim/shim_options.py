@@ -192,7 +192,7 @@ class ShimDoctor(
 ):
     """Check what keeps agents from the apps behind the shims, and say how each problem is solved.
 
-    With --details, STEP is the number of a step of the documentation's page "Prove it on a phone".
+    Each STEP of --details is a step number in docs/guides/prove-on-a-phone.md.
     """
 
     serial: str | None = SERIAL
