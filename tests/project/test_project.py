@@ -107,7 +107,7 @@ NAMED = {
     *("agents/live_calls", "proofs/proof_bench", "proofs/proof_steps"),
     # Kinds of the engine's backends, as routes.json has them.
     *("builder/shim_manifest", "engine/routes", "shims/shim_facts"),
-    # What the agent app on the virtual phone calls the protocols; kinds of backends, as the shim asks for them.
+    # What the virtual phone's agent app calls the protocols; kinds of backends that its shim asks for.
     *("apps/agent_calls", "apps/shim/installed_targets"),
 }  # fmt: skip
 """Modules in which a text equals the id of a format, and why it is not a list of formats."""

@@ -471,7 +471,7 @@ def _ambiguous(text: str, found: list[CallTarget]) -> UsageError:
     distinct = short if len(set(short)) == len(short) else [target.name for target in found]
     names = ", ".join(map(shlex.quote, distinct[:_MAX_LISTED]))
     if len(set(distinct)) < len(distinct):
-        names += ", with --protocol"
+        names += ", with --format"
     message = f"{len(found)} capabilities on the phone are called {text!r}"
     return UsageError(message, hint=f"name one: {names}")
 

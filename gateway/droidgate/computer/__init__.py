@@ -1,1 +1,1 @@
-"""What droidgate needs of the computer it runs on: private files, output folders, optional packages, limits."""
+"""What droidgate needs of the computer: private files, output folders, optional packages, limits."""

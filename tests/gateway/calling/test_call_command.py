@@ -118,7 +118,7 @@ def test_every_mistake_has_a_line_of_its_own(bare: ReachedPhone) -> None:
     (["days:=three"], "days:=:1:1: not JSON"),
     (["--args", "title=a"], "--args:1:1: not JSON"),
     (["title=a", "title=b"], "duplicate argument"),
-    (["--protocol", "soap"], "unknown format 'soap'"),
+    (["--format", "soap"], "unknown format 'soap'"),
     (["--app", "com.example.absent"], "no capability of com.example.absent"),
 ], ids=str)  # fmt: skip
 def test_invalid_usage_exits_with_2(bare: ReachedPhone, arguments: list[str], message: str) -> None:

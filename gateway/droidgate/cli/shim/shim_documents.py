@@ -74,7 +74,7 @@ class ShimBuildDocument(PublishedDocument, schema="droidgate.shim-build/1"):
         key: Who signed.
         shims: One for each shim.
         unused: Apps that got none, with the reason.
-        left_out: Packages of apps of which something was left out because of its protocol; `--protocol`
+        left_out: Packages of apps of which something was left out because of its protocol; `--format`
             includes it.
     """
 
