@@ -22,7 +22,7 @@ _OWN: Final = frozenset(OWN_PACKAGES)
 
 
 class ProofStep(Frozen):
-    """A step with what came of it.
+    """A step with its outcome.
 
     Attributes:
         id: Its name.
@@ -191,7 +191,7 @@ def put_back_earlier(place: DeviceUser, report: Callable[[str], None]) -> None:
 
 
 def _found(step: Step, bench: Bench) -> Found | None:
-    """Return what came of a step; None where the phone went away."""
+    """Return the outcome of a step; None where the phone went away."""
     try:
         return step.run(bench)
     except DroidgateError as error:
