@@ -75,7 +75,7 @@ _ON_PHONE: Final = (
     "discover",
     "devices --json",
     "phone apps",
-    "shim install --from adb: --protocol all --key key.pem --json",
+    "shim install --from adb: --format all --key key.pem --json",
     "shim status",
     "shim doctor",
     "shim call query_clock_in --json",
@@ -401,7 +401,7 @@ def _record_shims(apps: Sequence[str]) -> None:
     signed = ("--key", "key.pem")
     _record_files_of_build("all", "shim", "build", *(f"--from={app}" for app in apps), "--aggregate", *signed)
     for app in apps:
-        options = ("shim", "build", "--from", app, "--protocol", "all", *signed, "--signer", "ab" * 32)
+        options = ("shim", "build", "--from", app, "--format", "all", *signed, "--signer", "ab" * 32)
         _record_files_of_build(app, *options, "--json")
         _record_files_of_build(f"{app}-text", *options, "--advertise", "mmcp", "--details")
         _record_files_of_build(f"{app}-packed", "pack", app, *signed, "--json", file="app.apk")

@@ -295,7 +295,7 @@ def size_for_models(provider: Provider, writing: Writing) -> tuple[int, ...] | N
 
     Args:
         provider: What was written.
-        writing: What became of it in the default dialect.
+        writing: The outcome in the default dialect.
     """
     if provider.protocol == FORMAT_ID and provider.extensions:
         # Written back as the kind of document that it was read from; without these facts it is a result.

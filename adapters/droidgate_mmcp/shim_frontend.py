@@ -31,7 +31,7 @@ TOOL_LEFT_OUT: Final = finding_code(
     __name__,
 )
 
-_ROOM_HINT: Final = "offer fewer capabilities with --only, or build without --aggregate"
+_ROOM_HINT: Final = "offer fewer capabilities with --capability, or build without --aggregate"
 
 
 def advertise_activity(offer: ShimOffer) -> Advertised:

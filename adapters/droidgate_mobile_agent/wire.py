@@ -43,7 +43,7 @@ class AgentCommand:
 
 @dataclass(frozen=True, slots=True)
 class AgentCommandResult:
-    """What became of a command; `skipped` where an earlier one failed.
+    """The outcome of a command; `skipped` where an earlier one failed.
 
     Attributes:
         status: How it ended.

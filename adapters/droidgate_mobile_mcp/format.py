@@ -76,9 +76,7 @@ LOOKS_FOR: Final = tuple(ComponentQuery("service", action) for action in ACTIONS
 
 _SERVED: Final = frozenset(dialect.id for dialect in TABLES.dialects if dialect.id != "pre-spec")
 
-_SHIM: Final = (
-    "a shim (`droidgate shim install --from adb: --protocol mobile-mcp`), which can pass a callback"
-)
+_SHIM: Final = "a shim (`droidgate shim install --from adb: --format mobile-mcp`), which can pass a callback"
 
 
 def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]:

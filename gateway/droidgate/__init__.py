@@ -64,60 +64,26 @@ if TYPE_CHECKING:
 
     __all__: list[str]
 else:
-    from importlib import import_module as _import_module
 
-    _NAMES = {
-        "droidgate.calls.audit_log": ("AuditLog",),
-        "droidgate.calls.call_requests": ("CallResult",),
-        "droidgate.calls.caller": ("CallPlan",),
-        "droidgate.calls.phones": ("Phone", "open_device"),
-        "droidgate.calls.pins": ("PinStore",),
-        "droidgate.calls.policy": ("Policy",),
-        "droidgate.calls.why": ("why",),
-        "droidgate.coverage.coverage_document": ("CoverageReport",),
-        "droidgate.coverage.gate_chains": ("WhyAnswer",),
-        "droidgate.coverage.report": ("report_coverage",),
-        "droidgate.coverage.scan": ("ScanOptions", "scan"),
-        "droidgate.devices.describing": ("DeviceDescription", "list_devices"),
-        "droidgate.converting.conversion": ("Conversion", "convert"),
-        "droidgate.migration.migration_plan": ("Migration", "migrate"),
-        "droidgate.converting.model_calls": ("FunctionCall", "read_function_call"),
-        "droidgate.migration.project_packing": ("PackedApp", "pack"),
-        "droidgate.serving.client_settings.settings_installation": ("ClientChange", "install_client"),
-        "droidgate.serving.mobile_agent.mobile_agent_process": ("serve_mobile_agent",),
-        "droidgate.serving.server_process": ("serve",),
-        "droidgate.shims.answers": ("ShimRefusalError",),
-        "droidgate.shims.building": ("ShimBuild", "build_shim"),
-        "droidgate.shims.phone_shims": ("PhoneShims",),
-        "droidgate.sources": ("Providers", "read"),
-        "droidgate.sources.callability": ("callability_of",),
-        "droidgate.sources.differences": ("diff",),
-        "droidgate.sources.linting": ("LintReport", "lint"),
-        "droidgate_mappings.compare": ("Change", "Comparison", "Weight"),
-        "droidgate_mappings.formats.format": ("Format", "load_formats"),
-        "droidgate_mappings.model.capability": ("Capability", "Place", "Provider"),
-        "droidgate_mappings.model.errors": (
-            "BudgetError",
-            "DeviceError",
-            "DroidgateError",
-            "InputError",
-            "UsageError",
-            "WriteError",
-        ),
-        "droidgate_mappings.model.findings": ("Finding", "Level"),
-        "droidgate_mappings.values.failures": ("CallError",),
-        "droidgate_shim.builder.shims": ("ShimOptions",),
-    }
-    """The names above by their modules."""
-    _HOMES = {name: module for module, names in _NAMES.items() for name in names}
-    __all__ = sorted(_HOMES)  # noqa: PLE0605 - it is a list
+    def _read_homes() -> dict[str, str]:
+        """Return the module of each name above: what type checkers import is the one list of names."""
+        from ast import ImportFrom, parse, walk
+
+        nodes = walk(parse(__spec__.loader.get_source(__name__)))
+        imports = [node for node in nodes if isinstance(node, ImportFrom)]
+        return {alias.asname: node.module for node in imports for alias in node.names if alias.asname}
 
     def __getattr__(name: str) -> object:
-        if name not in _HOMES:
+        from importlib import import_module
+
+        homes = _read_homes()
+        if name == "__all__":
+            return sorted(homes)
+        if name not in homes:
             message = f"module {__name__!r} has no attribute {name!r}"
             raise AttributeError(message)
-        value = globals()[name] = getattr(_import_module(_HOMES[name]), name)
+        value = globals()[name] = getattr(import_module(homes[name]), name)
         return value
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *_HOMES})
+        return sorted({*globals(), *_read_homes()})

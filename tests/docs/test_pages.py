@@ -4,6 +4,7 @@ import functools
 import re
 import subprocess
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 import typer
 
 from droidgate.cli.program import build_app
+from droidgate_mappings.formats.format import Format
 from requirements_of_tests import CHECKOUT
 
 PAGES = sorted(
@@ -84,6 +86,11 @@ def test_the_modules_and_classes_that_a_new_protocol_needs_are_there() -> None:
     sources = (CHECKOUT / "device_shim/android").glob("*/src/main/java/dev/droidgate/shim/*/*.java")
     java = {f"{path.parent.name}.{path.stem}" for path in sources}
     assert sorted(classes - java) == []
+
+
+def test_the_page_about_new_protocols_has_each_part_of_a_format() -> None:
+    text = (CHECKOUT / "docs/internals/formats.md").read_text(encoding="utf-8")
+    assert [item.name for item in fields(Format) if f"{item.name}`" not in text] == []
 
 
 def texts_of_ours() -> Iterator[Path]:

@@ -107,6 +107,8 @@ NAMED = {
     *("agents/live_calls", "proofs/proof_bench", "proofs/proof_steps"),
     # Kinds of the engine's backends, as routes.json has them.
     *("builder/shim_manifest", "engine/routes", "shims/shim_facts"),
+    # What the virtual phone's agent app calls the protocols; kinds of backends that its shim asks for.
+    *("apps/agent_calls", "apps/shim/installed_targets"),
 }  # fmt: skip
 """Modules in which a text equals the id of a format, and why it is not a list of formats."""
 
@@ -120,6 +122,8 @@ IMPORTED = {
     # The engine speaks by the adapters' wires; every shim has a Mobile-MCP descriptor that its routes fit.
     *("engine/backends", "engine/engine", "engine/requests", "engine/responses", "engine/routes"),
     *("builder/route_building", "builder/shim_manifest"),
+    # The shim on the virtual phone speaks to agents as its Java does.
+    "apps/shim/frontends",
 }
 """Modules that import an adapter, and why they know it."""
 
@@ -129,9 +133,9 @@ def test_formats_are_named_and_imported_outside_their_adapters_for_a_reason_only
     ids = load_formats().keys()
     adapters = {path.parent.name for path in (CHECKOUT / "adapters").glob("*/format.py")}
     named, imported = set(), set()
-    for root in (CHECKOUT / "gateway/droidgate", CHECKOUT / "device_shim/droidgate_shim"):
-        for path in root.rglob("*.py"):
-            name = path.relative_to(root).with_suffix("").as_posix()
+    for root in ("gateway/droidgate", "device_shim/droidgate_phone", "device_shim/droidgate_shim"):
+        for path in (CHECKOUT / root).rglob("*.py"):
+            name = path.relative_to(CHECKOUT / root).with_suffix("").as_posix()
             nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
             if ids & {
                 node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)

@@ -135,7 +135,7 @@ class ActivityStack:
             created_by: Who made the PendingIntent that the caller sends; what that app may reach is reached.
 
         Returns:
-            What became of it, and the activity that came or that is there.
+            The outcome, and the activity that came or that is there.
 
         Raises:
             ActivityNotFoundError: no activity matches.

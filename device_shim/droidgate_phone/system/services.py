@@ -420,7 +420,7 @@ class ServiceManager:
             binder.wants_rebind = record.instance.on_unbind(binder.intent)
 
     def _notify_client(self, binding: BoundService, listener: Callable[[], None]) -> None:
-        """Report to a client what became of its binding, unless it has unbound."""
+        """Report to a client the outcome of its binding, unless it has unbound."""
 
         def notify() -> None:
             if binding.bound:

@@ -14,7 +14,7 @@ from droidgate_shim.builder.shims import NothingToOfferError, ShimOptions
 from droidgate_shim.builder.source_app import SourceApp
 
 EVERY_PROTOCOL: Final = "all"
-"""What `--protocol` takes in addition to formats."""
+"""What `--format` takes in addition to formats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class LeftOut:
         apps = "1 app" if count == 1 else f"{count:,} apps"
         native = _native_titles(self.protocols)
         reason = f", which {native} agents reach by themselves" if native else ""
-        return f"left out: {apps} ({', '.join(self.protocols)}){reason}; --protocol all includes every app"
+        return f"left out: {apps} ({', '.join(self.protocols)}){reason}; --format all includes every app"
 
 
 def chosen_protocols(options: ShimOptions) -> frozenset[str]:
@@ -95,7 +95,7 @@ def check_something_is_left(apps: Sequence[SourceApp], left_out: LeftOut) -> Non
     if apps or not left_out.packages:
         return
     native = _native_titles(left_out.protocols)
-    flags = " ".join(f"--protocol {protocol}" for protocol in left_out.protocols)
+    flags = " ".join(f"--format {protocol}" for protocol in left_out.protocols)
     reason = (
         f"{native} agents reach these apps by themselves"
         if native

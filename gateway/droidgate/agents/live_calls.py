@@ -81,7 +81,7 @@ def request_extras(request: str, dialect: Dialect) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class LiveAnswer:
-    """What came of a call.
+    """The outcome of a call.
 
     Attributes:
         event: The event that ended it; None where nothing came in time.
@@ -114,7 +114,7 @@ def call_tool(
     dialect: Dialect = "S0",
     seconds: float = 30.0,
 ) -> LiveAnswer:
-    """Call a tool as the agent, and return what came of it.
+    """Call a tool as the agent, and return the outcome.
 
     Raises:
         UsageError: the component cannot be reached in that way.

@@ -95,7 +95,7 @@ class _Declared:
 
 @dataclass(slots=True)
 class _Asked:
-    """A request, and what came of it.
+    """A request and its outcome.
 
     Attributes:
         client: Who asks.

@@ -1,4 +1,4 @@
-"""One rule that a live tool app was held to, and what came of it."""
+"""One rule that a live tool app was held to, and the outcome."""
 
 from __future__ import annotations
 

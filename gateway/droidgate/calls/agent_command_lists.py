@@ -46,7 +46,7 @@ def read_command_file(path: str | os.PathLike[str]) -> tuple[AgentCommand, ...]:
 def run_commands(
     commands: Sequence[AgentCommand], call: Callable[[AgentCommand], Json], *, stops_early: bool = True
 ) -> Iterator[AgentCommandResult]:
-    """Run commands in order, and yield what became of each as soon as it is known.
+    """Run commands in order, and yield the outcome of each as soon as it is known.
 
     A tool that answers that it failed has answered: only a call without an answer ends the list.
 

@@ -1,6 +1,6 @@
 """What a call waits for, apart from how: a thread waits, or a task of the event loop.
 
-The path of a call is a generator. It yields what it waits for, and is sent what came of it. So `call` and
+The path of a call is a generator. It yields what it waits for, and is sent the outcome. So `call` and
 `serve` have one path, and a server needs no thread for a call that only the phone and the disk delay.
 """
 
@@ -22,7 +22,7 @@ class CallStep(Protocol):
     """Something to wait for."""
 
     def wait(self) -> Any:
-        """Return what came of it, once it is there."""
+        """Return the outcome, once it is there."""
 
     async def wait_on_loop(self) -> Any:
         """Do the same on the event loop."""

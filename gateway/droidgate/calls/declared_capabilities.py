@@ -83,7 +83,7 @@ def named_capabilities(
 
 @dataclass(frozen=True, slots=True)
 class PinDifference:
-    """What became of an approved capability.
+    """The outcome for an approved capability.
 
     Attributes:
         record: The approval.
@@ -98,7 +98,7 @@ class PinDifference:
 
 
 def compare_pin(record: PinRecord, declared: Iterable[DeclaredCapability]) -> PinDifference:
-    """Return what became of an approved capability on a phone.
+    """Return the outcome for an approved capability on a phone.
 
     Args:
         record: The approval.

@@ -264,7 +264,7 @@ def _installing_hint(target: CallTarget, serial: str) -> str:
     """Return which command makes a shim of an app, with the protocols that are left out otherwise."""
     source = quote_argument(f"adb:{serial}/{target.app.package}")
     every = (
-        "" if target.provider.protocol in chosen_protocols(ShimOptions()) else f" --protocol {EVERY_PROTOCOL}"
+        "" if target.provider.protocol in chosen_protocols(ShimOptions()) else f" --format {EVERY_PROTOCOL}"
     )
     return f"run `droidgate shim install --from {source} --serial {serial}{every}`"
 

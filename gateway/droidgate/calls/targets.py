@@ -436,7 +436,7 @@ class PhoneTargets:
         message = f"no capability{where} on the phone is called {text!r}"
         if protocol != FORMAT_ID:
             if SCREENS in {app, text.partition("/")[0]}:
-                hint = f"commands of MobileAgent are called by their protocol: --protocol {FORMAT_ID}"
+                hint = f"commands of MobileAgent are called by their format: --format {FORMAT_ID}"
                 return UsageError(message, hint=hint)
             packages = [known_app.package for known_app in self.reading.apps]
             if app is not None and app not in packages:
@@ -474,7 +474,7 @@ def _ambiguous_error(text: str, found: list[CallTarget]) -> UsageError:
     distinct = short if len(set(short)) == len(short) else [target.name for target in found]
     names = ", ".join(map(shlex.quote, distinct[:_MAX_LISTED]))
     if len(set(distinct)) < len(distinct):
-        names += ", with --protocol"
+        names += ", with --format"
     message = f"{len(found)} capabilities on the phone are called {text!r}"
     return UsageError(message, hint=f"name one: {names}")
 

@@ -46,7 +46,7 @@ HEADINGS: Final[Mapping[str, Mapping[str, str]]] = {
         "phone": "A virtual phone, to try everything without a real one",
         "shim": "Apps that make other apps callable by Mobile-MCP agents",
         "agent": "An agent app on the phone, to call tools as apps do",
-        "prove": "Do the device checklist on a phone, and put it back",
+        "prove": "Run the device checklist, then restore the phone",
     },
     "Call": {
         "call": "Call a capability of a phone's app",

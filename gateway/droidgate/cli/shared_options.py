@@ -64,7 +64,7 @@ VARIANT: Final = option(
     "Variant of a project that is read, such as playRelease or play; Gradle's default without it",
 )
 ONLY_FORMATS: Final = option(
-    "--from FORMAT", "Read as this format only; may be repeated", autocompletion=complete_formats
+    "--format FORMAT", "Read as this format only; may be repeated", autocompletion=complete_formats
 )
 TARGET: Final = option(
     "--to FORMAT[+DIALECT]", "What to write; see `droidgate formats`", ..., autocompletion=complete_targets

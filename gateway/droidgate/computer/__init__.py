@@ -1,1 +1,1 @@
-"""What droidgate needs of the computer it runs on: folders of the user, private files, optional packages."""
+"""What droidgate needs of the computer: private files, output folders, optional packages, limits."""

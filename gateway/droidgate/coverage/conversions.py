@@ -94,7 +94,7 @@ class _Tally:
 
 @dataclass(frozen=True, slots=True)
 class ConvertedProvider:
-    """What became of one provider in every dialect.
+    """The outcome for one provider in every dialect.
 
     Attributes:
         conversions: By dialect, in the order of `targets`, then by capability.

@@ -56,7 +56,7 @@ class PoolSettings:
 
 @dataclass(frozen=True, slots=True)
 class PoolAnswer:
-    """What came of one input: the head of the result, and its rows as a JSON text or nothing."""
+    """The outcome of one input: the head of the result, and its rows as a JSON text or nothing."""
 
     item: Item
     head: dict[str, Any]

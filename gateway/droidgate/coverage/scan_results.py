@@ -1,4 +1,4 @@
-"""What came of one input: its row of `sources`, and the rows of its unit, as a line of the log.
+"""The outcome of one input: its row of `sources`, and the rows of its unit, as a line of the log.
 
 A scan and its workers exchange it as texts of bytes, each with its length in front.
 """
@@ -81,7 +81,7 @@ class UnitRows:
 
 @dataclass(slots=True)
 class Scanned:
-    """What came of one input.
+    """The outcome of one input.
 
     Attributes:
         source: How it is called.
@@ -109,7 +109,7 @@ class Scanned:
         return cls(source, kind, outcome, reason)
 
     def ended(self, outcome: str, reason: str | None = None, *, rows: UnitRows | None = None) -> Self:
-        """Say what came of it, and return it."""
+        """Report the outcome, and return it."""
         self.outcome, self.reason, self.rows = outcome, reason, rows
         if rows is None and outcome != KNOWN:
             self.unit = None

@@ -1,1 +1,1 @@
-"""The device checklist, carried out on a phone and put back."""
+"""The device checklist, carried out on a phone, which is then restored."""

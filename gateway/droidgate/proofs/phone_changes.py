@@ -1,4 +1,4 @@
-"""What a proof changes on a phone, kept on the computer until it is put back, as a cable may be pulled."""
+"""What a proof changes on a phone, kept on the computer until it is restored, as a cable may be pulled."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def _differences(before: tuple[str, ...], after: tuple[str, ...]) -> list[tuple[
 
 @contextmanager
 def only_proof(place: DeviceUser) -> Iterator[None]:
-    """Keep other proofs off a phone, which would put back what this one needs.
+    """Keep other proofs off a phone, which would restore what this one has changed.
 
     Raises:
         UsageError: another one is running.

@@ -51,7 +51,7 @@ _PAUSE: Final = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What came of a step, and why."""
+    """The outcome of a step, and why."""
 
     verdict: Verdict
     reason: str = ""

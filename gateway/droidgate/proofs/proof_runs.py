@@ -1,4 +1,4 @@
-"""A proof: all steps on one phone, and the phone put back."""
+"""A proof: all steps on one phone, which is then restored."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OWN: Final = frozenset(OWN_PACKAGES)
 
 
 class ProofStep(Frozen):
-    """A step with what came of it.
+    """A step with its outcome.
 
     Attributes:
         id: Its name.
@@ -91,7 +91,7 @@ def prove(
     ask: Asker,
     report: Callable[[str], None],
 ) -> ProvedPhone:
-    """Do the steps on a phone, and put it back.
+    """Do the steps on a phone, then restore the phone.
 
     Args:
         place: The phone.
@@ -185,13 +185,13 @@ def put_back_earlier(place: DeviceUser, report: Callable[[str], None]) -> None:
     earlier = PhoneChanges.load(place)
     if earlier is None:
         return
-    report("put back what an earlier proof changed ...")
+    report("restoring what an earlier proof changed ...")
     for line in earlier.put_back():
         report(f"not as it was before that proof: {line}")
 
 
 def _run_step(step: Step, bench: Bench) -> Found | None:
-    """Return what came of a step; None where the phone went away."""
+    """Return the outcome of a step; None where the phone went away."""
     try:
         return step.run(bench)
     except DroidgateError as error:

@@ -56,7 +56,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class UserAnswer:
-    """What became of a question.
+    """The outcome of a question.
 
     Attributes:
         outcome: `accepted`, `refused` (the user said no, or closed the form), `unanswered` (nobody answered

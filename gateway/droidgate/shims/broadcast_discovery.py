@@ -24,7 +24,7 @@ ASK: Final = "ask an app by broadcast for its tools"
 
 @dataclass(frozen=True, slots=True)
 class DiscoveredApps:
-    """Apps with the tools that their receivers listed, and what came of asking each."""
+    """Apps with the tools that their receivers listed, and the outcome of asking each."""
 
     apps: tuple[SourceApp, ...]
     steps: tuple[Step, ...] = ()

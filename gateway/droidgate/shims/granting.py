@@ -20,7 +20,7 @@ ANY_APP: Final = "any-app"
 
 @dataclass(frozen=True, slots=True)
 class GrantChange:
-    """What became of one grant.
+    """The outcome of one grant.
 
     Attributes:
         application_id: The shim.

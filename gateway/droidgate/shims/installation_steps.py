@@ -37,7 +37,7 @@ _NO_AGENTS: Final = "it has no capabilities, so no agent calls it"
 
 
 def set_up_access(place: DeviceUser, application_id: str, kinds: Collection[str]) -> Iterator[Step]:
-    """Allow a shim what its routes need and adb may give, and yield what came of each step.
+    """Allow a shim what its routes need and adb may give, and yield the outcome of each step.
 
     App functions are called for all shims by one of them; see `droidgate.shims.shell_identity`.
 
@@ -142,7 +142,7 @@ def not_needed(what: str, why: str) -> Step:
 def run_step(
     device: Device, what: str, arguments: Sequence[str], *, accept: Callable[[CommandResult], bool]
 ) -> Step:
-    """Run a command and record what came of it; Android's refusal is an outcome, not an error.
+    """Run a command and record the outcome; Android's refusal is an outcome, not an error.
 
     Args:
         device: The device.
@@ -191,7 +191,7 @@ _ASSENT: Final = "take it back in the shim's own screen, or with --no-allow-any-
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """What came of installing one shim.
+    """The outcome of installing one shim.
 
     Attributes:
         application_id: Which one.
@@ -248,7 +248,7 @@ def allow_any_app(
     Args:
         place: Where.
         facts: What its APK says; without capabilities there is nothing to use.
-        installation: What came of installing it; where it does not answer nothing is done.
+        installation: The outcome of installing it; where it does not answer nothing is done.
         any_app: The user said yes, or no, which takes it back; None leaves it as it is. Never assume a yes.
 
     Raises:

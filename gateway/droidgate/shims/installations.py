@@ -96,7 +96,7 @@ class PreparedInstallation:
 
 @dataclass(frozen=True, slots=True)
 class InstalledShims:
-    """What came of an installation.
+    """The outcome of an installation.
 
     Attributes:
         place: The device.
@@ -128,7 +128,7 @@ class InstalledShims:
 
 @dataclass(frozen=True, slots=True)
 class RemovedShims:
-    """What came of a removal: each shim with its step, and what ended the calling of app functions."""
+    """The outcome of a removal: each shim with its step, and what ended the calling of app functions."""
 
     removed: tuple[tuple[str, Step], ...]
     released: Step | None

@@ -157,7 +157,7 @@ def start_instrumentation(place: DeviceUser, client: HostClient) -> Step:
 
 
 def _be_installed(place: DeviceUser, signers: Collection[str], key: SigningKey | None) -> tuple[Step, str]:
-    """Return what came of it, and the digest of the certificate that signed what is there."""
+    """Return the outcome, and the digest of the certificate that signed what is there."""
     package = place.packages().get(SHIM_PACKAGE)
     installed = None if package is None else installed_facts(place, package)
     own = key if key is not None and key.digest in signers else None

@@ -100,7 +100,7 @@ class BroadcastOutput:
 
 @dataclass(frozen=True, slots=True)
 class ScreenOutput:
-    """What came of a `ScreenStart`.
+    """The outcome of a `ScreenStart`.
 
     Attributes:
         activity: The activity that came up, `package/class`; None where it is not reported.

@@ -90,7 +90,7 @@ def shipped_classes(folder: Path) -> Path:
 
 
 def run_tests(folder: Path) -> list[JavaTest]:
-    """Run all tests in Java against the shim's classes that ship, and return what came of them.
+    """Run all tests in Java against the shim's classes that ship, and return the outcome of them.
 
     Raises:
         AssertionError: Maven did not get as far as running them.

@@ -414,7 +414,7 @@ def test_tools_that_the_mmcp_manifest_has_no_room_for_are_reported() -> None:
     assert [item.id for item in declared_in(shim.apk)[0].capabilities] == [item.id for item in tools]
     left_out = [item for item in shim.findings if item.code == "shim-tool-left-out"]
     assert [item.pointer for item in left_out] == [f"/capabilities/{at}" for at in range(count, 50)]
-    hint = "offer fewer capabilities with --only, or build without --aggregate"
+    hint = "offer fewer capabilities with --capability, or build without --aggregate"
     assert {item.hint for item in left_out} == {hint}
     assert broken_rules(shim.apk) == {}
 

@@ -118,7 +118,7 @@ def test_every_mistake_has_a_line_of_its_own(bare: ReachedPhone) -> None:
     (["days:=three"], "days:=:1:1: not JSON"),
     (["--args", "title=a"], "--args:1:1: not JSON"),
     (["title=a", "title=b"], "duplicate argument"),
-    (["--protocol", "soap"], "unknown format 'soap'"),
+    (["--format", "soap"], "unknown format 'soap'"),
     (["--app", "com.example.absent"], "no capability of com.example.absent"),
 ], ids=str)  # fmt: skip
 def test_invalid_usage_exits_with_2(bare: ReachedPhone, arguments: list[str], message: str) -> None:
@@ -206,8 +206,8 @@ def test_a_part_of_a_name_that_begins_within_a_word_names_nothing(bare: ReachedP
 
 
 @pytest.mark.parametrize(("arguments", "hint"), [
-    (["tap", "--app", "mobile-agent"], "commands of MobileAgent are called by their protocol"),
-    (["mobile-agent/tap"], "commands of MobileAgent are called by their protocol: --protocol mobile-agent"),
+    (["tap", "--app", "mobile-agent"], "commands of MobileAgent are called by their format"),
+    (["mobile-agent/tap"], "commands of MobileAgent are called by their format: --format mobile-agent"),
     (["createNote", "--app", "dev.droidgate.sample.note"], "did you mean --app dev.droidgate.sample.notes?"),
     (["createNote", "--app", "com.example"], "`droidgate discover` lists the apps that declare any"),
 ])  # fmt: skip

@@ -263,7 +263,7 @@ def test_nobody_is_asked_about_a_call_that_no_way_carries(fresh: ReachedPhone) -
         error = fresh.failure(capability, caller=fresh.caller(approver=approver), **arguments)
         assert error.message == f"unavailable: {app} has no shim on the phone"
         source = f"--from adb:{fresh.device.serial}/{app} --serial {fresh.device.serial}"
-        assert error.hint == f"run `droidgate shim install {source} --protocol all`"
+        assert error.hint == f"run `droidgate shim install {source} --format all`"
     assert approver == []
 
 

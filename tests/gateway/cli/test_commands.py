@@ -49,9 +49,9 @@ NOTHING_CHANGED = "nothing changed; 2 capabilities are as they were\n"
 # What is typed, the exit code, and what both streams get: a text that is in it or, if it is one line, all of
 # it; nothing where it is empty, anything where it is None. A word with `<` is the file of standard input.
 TYPED = [
-    ("inspect timer --from mcp", 0, "0 providers", None),
-    ("inspect tools.json --from mobile-mcp", 3, "", None),
-    ("inspect tools.json --from mmcp", 3, "", "hint: it was to be read as mMCP (mmcp) only"),
+    ("inspect timer --format mcp", 0, "0 providers", None),
+    ("inspect tools.json --format mobile-mcp", 3, "", None),
+    ("inspect tools.json --format mmcp", 3, "", "hint: it was to be read as mMCP (mmcp) only"),
     ("inspect 'no\x1b[31m.xml'", 3, "", "error: no\\x1b[31m.xml: "),
     ("inspect sources/good.json sources/cut.xml", 3, "", None),
     ("inspect plain", 0, None, None),
@@ -266,7 +266,7 @@ def test_a_lone_tool_without_an_input_schema_is_checked_where_its_format_is_name
     tool: str, codes: set[str], droidgate: Runner
 ) -> None:
     Path("tool.json").write_text(tool)
-    reported = findings(droidgate, "tool.json", "--from", "mcp")
+    reported = findings(droidgate, "tool.json", "--format", "mcp")
     assert {item["code"] for item in reported if item["source"].get("inner")} >= {"mcp-input-schema"}
     assert codes <= {item["code"] for item in reported}
     assert droidgate("lint", "tool.json").code == 3

@@ -59,9 +59,9 @@ slow = pytest.mark.slow
 
 
 @pytest.mark.parametrize(("line", "shell", "offered"), [
-    pytest.param("inspect --from ", "bash", list(load_formats()), id="every format is a source"),
-    pytest.param("lint --from mo", "bash", ["mobile-agent", "mobile-mcp"], id="two formats begin alike"),
-    pytest.param("discover --only appf", "bash", ["appfunctions"], id="formats that describe a phone"),
+    pytest.param("inspect --format ", "bash", list(load_formats()), id="every format is a source"),
+    pytest.param("lint --format mo", "bash", ["mobile-agent", "mobile-mcp"], id="two formats begin alike"),
+    pytest.param("discover --format appf", "bash", ["appfunctions"], id="formats that describe a phone"),
     pytest.param("help conv", "bash", ["convert"], id="a command after help"),
     pytest.param("help shim in", "bash", ["install"], id="a noun's command after help"),
     pytest.param("help nope ", "bash", [], id="nothing after an unknown command"),

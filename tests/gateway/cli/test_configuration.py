@@ -42,7 +42,7 @@ def _error_of(run: Run) -> str:
     return first
 
 
-STRICT, FROM_MCP = "strict = true\n", 'from = ["mcp"]\n'
+STRICT, MCP_ONLY = "strict = true\n", 'format = ["mcp"]\n'
 PROJECT = "[project]\nname = 'droidgate'\n"
 
 # Files, variables, options, and how the reading of a lenient Mobile-MCP descriptor ends.
@@ -57,10 +57,10 @@ DEFAULTS = {
     "a broken pyproject": ({"pyproject.toml": "this is [ not TOML\n"}, {}, (), 0),
     "a pyproject of others": ({"pyproject.toml": "[tool.ruff]\nline-length = 3\n"}, {}, (), 0),
     "a variable takes back what the file sets": ({"droidgate.toml": STRICT}, {"STRICT": "0"}, (), 0),
-    "a list in a file": ({"droidgate.toml": FROM_MCP}, {}, (), 3),
-    "a variable wins over a file": ({"droidgate.toml": FROM_MCP}, {"FROM": "mmcp mobile-mcp"}, (), 0),
+    "a list in a file": ({"droidgate.toml": MCP_ONLY}, {}, (), 3),
+    "a variable wins over a file": ({"droidgate.toml": MCP_ONLY}, {"FORMAT": "mmcp mobile-mcp"}, (), 0),
     "an option wins over both": (
-        {"droidgate.toml": FROM_MCP}, {"FROM": "mmcp mobile-mcp"}, ("--from", "mcp"), 3,
+        {"droidgate.toml": MCP_ONLY}, {"FORMAT": "mmcp mobile-mcp"}, ("--format", "mcp"), 3,
     ),
 }  # fmt: skip
 
@@ -102,7 +102,8 @@ def test_the_search_for_a_configuration_file_ends_at_the_root_of_a_repository_an
     ('[tool.droidgate.lnt]\nfail-on = "note"\n', '../pyproject.toml:1: unknown setting "lnt"',
      "did you mean lint? "),
     ('strict = "yes"\n', 'droidgate.toml:1: strict is "yes"; expected true or false', ""),
-    ('\nfrom = "mmcp"\n', 'droidgate.toml:2: from is "mmcp"; expected a list of texts, such as ["mmcp"]', ""),
+    ('\nformat = "mmcp"\n',
+     'droidgate.toml:2: format is "mmcp"; expected a list of texts, such as ["mmcp"]', ""),
     ('[lint]\nfail-on = "fatal"\n',
      'droidgate.toml:2: lint.fail-on is "fatal"; expected one of note, warning, error', ""),
     ('[convert]\n# to\nto = "klingon"\n', "droidgate.toml:3: unknown format 'klingon'", ""),
@@ -229,7 +230,7 @@ def test_the_releases_that_can_be_set_are_those_that_the_virtual_phone_has() -> 
 
 
 @pytest.mark.parametrize(("text", "is_valid"), [
-    ('strict = true\nfrom = ["mmcp"]\n[shim.build]\nfail-on = "dropped"\n', True),
+    ('strict = true\nformat = ["mmcp"]\n[shim.build]\nfail-on = "dropped"\n', True),
     ("[phone.start]\nsdk = '34'\n", True),
     ("[phone.start]\nsdk = 34\n", False),
     ("[shim.build]\nkey = 'k'\n", False),

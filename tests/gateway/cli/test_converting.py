@@ -686,7 +686,7 @@ WRITING = {
     "convert": ("convert CLOCK --to mmcp -o HERE/out", "unchanged"),
     "migrate": ("migrate CLOCK --to appfunctions --into PROJECT --write --details", "unchanged"),
     "pack": ("pack PROJECT -o HERE/app.apk", "unchanged"),
-    "shim build": (f"shim build --from CLOCK --protocol all --signer {'0' * 64} -o HERE/shims", "unchanged"),
+    "shim build": (f"shim build --from CLOCK --format all --signer {'0' * 64} -o HERE/shims", "unchanged"),
     "scan": ("scan CLOCK --workers 1 --catalog HERE/scanned", "updated"),
     "coverage": (
         "coverage CATALOG --no-match --sarif HERE/a.sarif --csv HERE/tables --force", "unchanged",

@@ -146,7 +146,7 @@ CASES = [
     ("droidgate shim uninstall", 2, "no shim is named", "take --all"),
     ("droidgate phone start --port 99999", 2, "'99999' is not a whole number", "phone start --help"),
     ("printf '[phone.start]\nsdk = \"99\"' > droidgate.toml; droidgate phone start", 2, "toml:2: ", "config"),
-    ("printf 'from = \"x\"' > droidgate.toml; droidgate inspect SAMPLE", 2, "expected a list", "config show"),
+    ("printf 'format = \"x\"' > droidgate.toml; droidgate inspect SAMPLE", 2, "expected a list", "config"),
     ("mkdir droidgate.toml; droidgate inspect SAMPLE", 2, "droidgate.toml: ", "config show"),
     ("droidgate scan @nope --catalog c", 3, "nope: the list cannot be read", "one source a line"),
     ("droidgate scan SAMPLE --catalog c --workers 0", 2, "'0' is not a whole number", "scan --help"),

@@ -34,7 +34,7 @@ NOTES = "dev.droidgate.sample.notes"
 SHIM_OF = "dev.droidgate.shim.of."
 HOLDER = "dev.droidgate.shim"
 AGENT = "dev.droidgate.sample.agent"
-ALL = ("--protocol", "all")
+ALL = ("--format", "all")
 NOTIFICATIONS = "android.permission.POST_NOTIFICATIONS"
 
 
@@ -291,7 +291,8 @@ NEAREST = f"hint: did you mean '{NOTES}.NotesService#createNote'? known: clock_i
     ("call createnote", 2, NEAREST),
     (f"grant --agent {AGENT} --capability createnote", 2, NEAREST),
     (f"revoke --agent {AGENT} --capability createnote", 2, NEAREST),
-    (f"install --from adb:/{NOTES} --only createnote", 2, f"did you mean '{NOTES}.NotesService#createNote'?"),
+    (f"install --from adb:/{NOTES} --capability createnote", 2,
+     f"did you mean '{NOTES}.NotesService#createNote'?"),
     (f"uninstall {NOTES}z", 2, f"did you mean '{NOTES}'? known: "),
     (f"call a --shim {NOTES}z", 2, f"did you mean '{NOTES}'? known: "),
     (f"install --from adb:/{NOTES} --advertise mmpc", 2,
@@ -356,7 +357,7 @@ def test_findings_of_the_builder_decide_the_exit_code(builder: Shim) -> None:
 
 def test_only_some_capabilities_and_several_apps_in_one(shim: Shim) -> None:
     folder = shim.folder_with("clock-in", "pdf-tool")
-    chosen = ["--only", "page_count", "--only", "query_clock_in"]
+    chosen = ["--capability", "page_count", "--capability", "query_clock_in"]
     (item,) = shim.document("install", *ALL, "--from", folder, "--aggregate", *chosen)["shims"]
     made = (item["application_id"], sorted(item["capabilities"]))
     assert made == (HOLDER, ["page_count", "query_clock_in"])
@@ -394,8 +395,8 @@ def test_sync_looks_after_what_was_installed_and_not_what_was_uninstalled(shim: 
 
 
 @pytest.mark.parametrize("more", [
-    f"adb:/{PDF_TOOL}", f"adb:/{CLOCK_IN} --protocol mobile-mcp", f"adb:/{CLOCK_IN} --protocol all",
-    f"adb:/{PDF_TOOL} --deadline-ms 5000", "adb: --protocol mobile-mcp",
+    f"adb:/{PDF_TOOL}", f"adb:/{CLOCK_IN} --format mobile-mcp", f"adb:/{CLOCK_IN} --format all",
+    f"adb:/{PDF_TOOL} --call-deadline 5", "adb: --format mobile-mcp",
 ])  # fmt: skip
 def test_one_more_app_by_name_takes_no_other_out_of_sync(shim: Shim, more: str) -> None:
     assert shim("install", "--from", "adb:").code == 0
@@ -462,7 +463,17 @@ def empty_app(package: str) -> bytes:
 
 def test_what_nobody_chose_is_not_reported_as_an_app_without_a_shim(builder: Shim) -> None:
     folder = builder.folder_with("clock-in", "pdf-tool", "weather")
-    arguments = ("build", *ALL, "--from", folder, "-o", builder.folder / "out", "--only", "merge", "--json")
+    arguments = (
+        "build",
+        *ALL,
+        "--from",
+        folder,
+        "-o",
+        builder.folder / "out",
+        "--capability",
+        "merge",
+        "--json",
+    )
     built = builder(*arguments).document("shim-build")
     assert [item["package"] for item in built["unused"]] == ["dev.droidgate.sample.weather"]
     (shim,) = built["shims"]
@@ -503,7 +514,7 @@ def test_a_phone_without_shims_is_reported(shim: Shim) -> None:
         ("uninstall --all", 0, ""),
         ("uninstall", 2, ""),
         ("uninstall com.example.absent", 2, ""),
-        ("install --protocol mobile-mcp", 2, "hint: name the apps, such as --from adb:"),
+        ("install --format mobile-mcp", 2, "hint: name the apps, such as --from adb:"),
         ("call x", 2, "install some with"),
     ):
         run = shim(*command.split())
@@ -616,7 +627,7 @@ def test_build_says_each_permission_and_for_which_capabilities_it_is_there(build
         ("SYSTEM_ALERT_WINDOW", "open the tool's window while no agent is in front: every"),
     ):
         assert f"asks for {permission}, to {what}" in output
-    together = builder(*arguments, builder.folder / "one", "--aggregate", "--deadline-ms", "9000").out
+    together = builder(*arguments, builder.folder / "one", "--aggregate", "--call-deadline", "9").out
     assert "call app functions and call app functions for the other shims: " in together
     assert "while no agent is in front: " in together
     assert " and " in together.partition("EXECUTE_APP_FUNCTIONS")[2].partition("\n")[0]
@@ -712,7 +723,7 @@ def test_an_agent_calls_what_was_granted_to_it_until_the_grant_is_revoked(shim: 
 def test_apps_that_agents_reach_by_themselves_get_a_shim_only_on_request(shim: Shim) -> None:
     installed = shim("install", "--from", "adb:")
     assert installed.code == 0
-    line = "left out: 2 apps (mobile-mcp), which Mobile-MCP agents reach by themselves; --protocol all"
+    line = "left out: 2 apps (mobile-mcp), which Mobile-MCP agents reach by themselves; --format all"
     assert line in installed.out
     assert shim.on_phone() == {PDF_TOOL, WEATHER, NOTES, f"{NOTES}.legacy", HOLDER}
     assert shim.document("sync")["left_out"] == [CLOCK_IN, TALLY]
@@ -721,7 +732,7 @@ def test_apps_that_agents_reach_by_themselves_get_a_shim_only_on_request(shim: S
     refused = shim("install", "--from", f"adb:/{CLOCK_IN}")
     assert refused.code == 3
     assert "Mobile-MCP agents reach these apps by themselves" in refused.err
-    assert "hint: make shims for them with --protocol mobile-mcp" in refused.err
+    assert "hint: make shims for them with --format mobile-mcp" in refused.err
 
     everything = shim.document("install", "--from", "adb:", *ALL)
     assert everything["left_out"] == []
@@ -767,15 +778,17 @@ def test_sync_names_a_broken_shim_that_it_does_not_look_after(shim: Shim) -> Non
 def test_protocols_are_chosen_by_name_and_a_wrong_name_has_the_nearest(builder: Shim) -> None:
     folder = builder.folder_with("pdf-tool", "clock-in", "notes-legacy")
     out = builder.folder / "out"
-    both = ("--protocol", "mobile-mcp", "--protocol", "appfunctions")
+    both = ("--format", "mobile-mcp", "--format", "appfunctions")
     built = builder.document("build", "--from", folder, "-o", out, *both)
     assert {item["packages"][0] for item in built["shims"]} == {CLOCK_IN, f"{NOTES}.legacy"}
     assert built["left_out"] == [PDF_TOOL]
-    result = builder("build", "--from", folder, "-o", out, "--only", "query_clock_in", "--force", "--json")
+    result = builder(
+        "build", "--from", folder, "-o", out, "--capability", "query_clock_in", "--force", "--json"
+    )
     assert [item["packages"] for item in result.document("shim-build")["shims"]] == [[CLOCK_IN]]
     other_agents = builder("build", "--from", folder, "-o", out, "--advertise", "mmcp", "--force", "--json")
     assert len(other_agents.document("shim-build")["shims"]) == 3
-    wrong = builder("build", "--from", folder, "-o", out, "--protocol", "mobile_mcp")
+    wrong = builder("build", "--from", folder, "-o", out, "--format", "mobile_mcp")
     assert wrong.code == 2
     assert "a shim cannot call 'mobile_mcp'" in wrong.err
     assert "did you mean 'mobile-mcp'? known: app-actions, appfunctions, mmcp, mobile-mcp, all" in wrong.err

@@ -289,7 +289,7 @@ def test_the_command_line_shows_what_was_found(
     for word in (f"{SAMPLE}weather", "mmcp+broadcast", "not known", "mobile-mcp+1.0", "appfunctions+v2"):
         assert word in captured.out
     assert "bytes of APKs read over adb" in captured.err
-    assert run(["discover", "--json", "--only", "mmcp"]) == 0
+    assert run(["discover", "--json", "--format", "mmcp"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["schema"] == "droidgate.discover/1"
     by_package = {app["package"]: app["providers"] for app in document["apps"]}

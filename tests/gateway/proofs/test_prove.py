@@ -288,7 +288,7 @@ def test_a_phone_that_goes_away_is_put_back_at_the_next_start() -> None:
         phone.system.faults = Faults()
         reports: list[str] = []
         again = proof_of(phone, "shell/facts", report=reports.append)
-        assert reports[0] == "put back what an earlier proof changed ..."
+        assert reports[0] == "restoring what an earlier proof changed ..."
         assert verdicts(again, "failed") == {}
         assert {item.name for item in phone.system.packages.all()} == before
 

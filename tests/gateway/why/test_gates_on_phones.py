@@ -388,7 +388,7 @@ def test_the_gates_of_a_shim_are_found_with_it(
     sample_phone: VirtualPhone, capsys: pytest.CaptureFixture[str]
 ) -> None:
     capability, source = f"{CLOCK_IN}/query_clock_in", f"adb:{sample_phone.serial}/{CLOCK_IN}"
-    assert run(["shim", "install", "--from", source, "--protocol", "all"]) == 0
+    assert run(["shim", "install", "--from", source, "--format", "all"]) == 0
     capsys.readouterr()
     assert ask(sample_phone, capability, "mcp-client") == (None, "open")
     assert ask(sample_phone, capability, "mmcp-broadcast") == ("shim-grant", "not known")

@@ -29,7 +29,6 @@ class CallDialect(StrEnum):
 
 
 _SECOND = flag("--second", "Act as dev.droidgate.agent.second, another app to Android")
-_SECONDS = option("--seconds N", "How long an answer may take", 30.0, min=0.1, max=600.0)
 
 
 class AgentInstall(
@@ -89,7 +88,9 @@ class AgentCall(
         "(S0, S1), or as the prototype does",
         CallDialect.S0,
     )
-    seconds: float = _SECONDS
+    deadline: float = option(
+        "--deadline SECONDS", "Seconds that an answer may take", 30.0, min=0.1, max=600.0
+    )
     second: bool = _SECOND
     serial: str | None = SERIAL
     as_json: bool = AS_JSON

@@ -170,12 +170,12 @@ def call_and_report(options: agent_options.AgentCall) -> Report:
         arguments,
         transport=None if options.transport is None else options.transport.value,
         dialect=options.dialect.value,
-        seconds=options.seconds,
+        seconds=options.deadline,
     )
     client.unbind(component.component)
     texts = answer_texts(answer)
     return Report(
-        lambda: [Line(line) for line in texts or [_reason(answer, options.seconds)]],
+        lambda: [Line(line) for line in texts or [_reason(answer, options.deadline)]],
         lambda: AgentCallDocument(
             serial=client.device.serial,
             application_id=client.application_id,

@@ -45,7 +45,7 @@ class AuditVerify(
         "--expect DIGEST", "A digest that an earlier check printed: its record must still be there"
     )
     after: str | None = option(
-        "--after DIGEST", "The log begins after the record of this digest, since you took older files away"
+        "--after DIGEST", "Digest of the last record in the older files that you moved away"
     )
     folder: Path | None = FOLDER
     as_json: bool = AS_JSON

@@ -45,7 +45,7 @@ class Call(Command, work="droidgate.cli.calls.run_call:call"):
     )
     pull: Path | None = option("--pull DIR", "Fetch the files that the result names")
     serial: str | None = SERIAL
-    deadline: float = option("--deadline SECONDS", "How long it may take", 30.0, min=1, max=150)
+    deadline: float = option("--deadline SECONDS", "Seconds that it may take", 30.0, min=1, max=150)
     approved: bool = flag("--yes", "Call it without asking; what the policy denies is not called")
     explain: bool = flag("--explain", "Show the route and the device commands, and call nothing")
     trace: Path | None = option(
@@ -53,7 +53,7 @@ class Call(Command, work="droidgate.cli.calls.run_call:call"):
     )
     force: bool = flag("--force", "Replace the file of --trace")
     package: str | None = option("--app PACKAGE", "Only capabilities of this app")
-    protocol: str | None = option("--protocol FORMAT", "Only capabilities of this format")
+    protocol: str | None = option("--format FORMAT", "Only capabilities of this format")
     signed_by: str | None = SIGNED_BY
     batch: Path | None = option(
         "--batch FILE",

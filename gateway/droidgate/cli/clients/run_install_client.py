@@ -33,7 +33,7 @@ class InstallClientDocument(PublishedDocument, schema="droidgate.install-client/
     Attributes:
         client: Id of the client.
         path: Its settings.
-        status: What became of them; `would change` where they were not written.
+        status: The outcome; `would change` where they were not written.
         entry: The entry of the server; None where it is removed.
         diff: The change as a unified diff.
         backup: Where the settings before are.

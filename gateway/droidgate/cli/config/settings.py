@@ -109,13 +109,13 @@ def _texts(choices: type[StrEnum]) -> tuple[str, ...]:
 
 
 _STRICT: Final = "Read by the specification: every leniency is an error"
-_FROM: Final = "Read as these formats only"
+_FORMAT: Final = "Read as these formats only"
 _FAIL_ON: Final = "Exit with 1 from this level on"
 _TO: Final = "The target, where --to does not name one"
 
 SETTINGS: Final = (
     Setting("", "strict", "flag", _STRICT),
-    Setting("", "from", "formats", _FROM),
+    Setting("", "format", "formats", _FORMAT),
     *(Setting(command, "to", "format", _TO) for command in ("convert", "migrate")),
     Setting("lint", "fail-on", "text", _FAIL_ON, _texts(LintThreshold)),
     Setting("diff", "fail-on", "text", _FAIL_ON, _texts(DiffThreshold)),
@@ -124,7 +124,7 @@ SETTINGS: Final = (
         for command in ("convert", "migrate", "shim build", "shim install", "shim sync")
     ),
     Setting("migrate", "language", "text", "Language of the handlers", ("java", "kotlin", "none")),
-    Setting("discover", "only", "formats", "Look for these formats only"),
+    Setting("discover", "format", "formats", "Look for these formats only"),
     Setting("discover", "all", "flag", "Read every app's manifest"),
     Setting("coverage", "no-match", "flag", "Leave out what overlaps and the use cases"),
     Setting("demo", "details", "flag", "Print each loss and all declarations"),

@@ -54,7 +54,7 @@ _SHOWN_TABLES: Final = ("apps", "providers", "capabilities", "conversions", "fin
 
 
 class ScanDocument(PublishedDocument, schema="droidgate.scan/1"):
-    """What `scan --json` prints: what came of a scan.
+    """What `scan --json` prints: the outcome of a scan.
 
     Attributes:
         catalog: The folder.

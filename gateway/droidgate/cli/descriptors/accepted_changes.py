@@ -68,7 +68,7 @@ class MatchedChange(Frozen):
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """What became of a comparison.
+    """The outcome of a comparison.
 
     Attributes:
         left: What is left to be looked at.

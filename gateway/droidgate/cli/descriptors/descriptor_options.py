@@ -40,7 +40,7 @@ class Inspect(
 
     sources: list[str] = SOURCES
     capability: str | None = option(
-        "--capability NAME", "Show one capability with its parameters, by its id or the end of it"
+        "--capability ID", "Show one capability with its parameters, by its id or the end of it"
     )
     only: list[str] | None = ONLY_FORMATS
     variant: str | None = VARIANT

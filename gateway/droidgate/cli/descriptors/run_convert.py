@@ -69,7 +69,7 @@ class WrittenFile(Document):
 
 
 class ProviderConversion(Document):
-    """What became of one provider.
+    """The outcome for one provider.
 
     Attributes:
         source: The provider.

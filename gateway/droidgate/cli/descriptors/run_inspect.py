@@ -267,7 +267,7 @@ def _overview(providers: Iterable[Provider]) -> list[Block]:
         )
         for provider in providers
     ]
-    hint = "--capability NAME shows one of them with its parameters, --details all of them"
+    hint = "--capability ID shows one of them with its parameters, --details all of them"
     return [Table(("APP", "PROTOCOL", "CAPABILITIES"), rows), Line(), Line(hint), Line()]
 
 

@@ -54,7 +54,7 @@ class MigrationDocument(PublishedDocument, schema="droidgate.migration/2"):
         written: The changes were applied.
         reading: What the readers accepted beyond the specification.
         problems: What could not be read.
-        conversions: What became of the provider.
+        conversions: The outcome for the provider.
         changes: The files that are changed or made; empty where all is there already.
         notes: What its author still has to do; each access rule that nothing enforces comes first.
     """

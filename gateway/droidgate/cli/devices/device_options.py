@@ -34,7 +34,7 @@ class Discover(
 
     serial: str | None = SERIAL
     only: list[str] | None = option(
-        "--only FORMAT", "Look for this format only; may be repeated", autocompletion=complete_formats
+        "--format FORMAT", "Look for this format only; may be repeated", autocompletion=complete_formats
     )
     every_app: bool = flag("--all", "Read every app's manifest, which also finds what adb cannot query")
     no_cache: bool = flag("--no-cache", "Read APKs anew, and keep nothing of them")

@@ -18,7 +18,7 @@ Quiet: TypeAlias = Annotated[
         "-q",
         count=True,
         show_default=False,
-        help="Print no notes, with -qq no pages of text either; warnings, errors and data stay",
+        help="Print no notes; -qq prints no pages either. Warnings, errors and data are always printed",
     ),
 ]
 Verbose: TypeAlias = Annotated[

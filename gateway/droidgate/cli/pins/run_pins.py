@@ -73,7 +73,7 @@ class PinsListDocument(PublishedDocument, schema="droidgate.pins-list/1"):
 
 
 class PinDifferenceRecord(Document):
-    """What became of an approved capability.
+    """The outcome for an approved capability.
 
     Attributes:
         pin: The approval.
@@ -171,7 +171,7 @@ def pins_page(records: Sequence[PinRecord]) -> list[Block]:
 
 
 def diff_pins(options: PinsDiff) -> Report:
-    """Report what became of approved capabilities on a phone.
+    """Report the outcome for approved capabilities on a phone.
 
     Raises:
         DeviceError: the phone cannot be reached or used.

@@ -9,12 +9,12 @@ from droidgate.cli.shared_options import AS_JSON, FORCE, SERIAL
 
 
 class Prove(ReportingCommand, work="droidgate.cli.prove.run_prove:prove_and_report"):
-    """Do the device checklist on a phone or emulator, and put it back.
+    """Run the device checklist on a phone or emulator, then restore the phone.
 
     Installs two agents and a shim, calls the sample apps by each frontend and backend, presses the buttons of
     the question to the user, grants, revokes, stops. Each step is passed, failed, not applicable at this API
     level, or needs a hand: on a terminal you are asked. Writes proof.json and proof.md. Where the phone goes
-    away, the next start puts it back first.
+    away, the next start restores it first.
     """
 
     proofs: list[Path] | None = argument("PROOF", "With --merge: files that earlier runs wrote")

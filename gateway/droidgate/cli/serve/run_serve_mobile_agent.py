@@ -40,7 +40,7 @@ def serve_mobile_agent_and_report(options: ServeMobileAgent) -> int:
             host=options.host,
             data_port=options.data_port,
             action_port=options.action_port,
-            seconds=options.timeout,
+            seconds=options.deadline,
             extensions=_chosen_extensions(options.extend or ()),
             token=os.environ.get(_KEY) or options.token,
             on_listening=_print_address,

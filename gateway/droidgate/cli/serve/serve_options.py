@@ -48,7 +48,7 @@ class Serve(
     )
     deadline: float | None = option(
         "--deadline SECONDS",
-        "How long a call may take. The default is 30, or 150 for a client that takes tasks",
+        "Seconds that a call may take. The default is 30, or 150 for a client that takes tasks",
         min=1,
         max=150,
     )
@@ -113,5 +113,5 @@ class ServeMobileAgent(
         "Serve tools that UFO does not have, or annotate all tools; may be repeated",
         show_default=False,
     )
-    timeout: float = option("--timeout SECONDS", "Longest time of one call, 1 to 600", 30.0)
+    deadline: float = option("--deadline SECONDS", "Seconds that a call may take, 1 to 600", 30.0)
     token: bool = flag("--token", "Let in only clients that send the token, on loopback too")

@@ -34,7 +34,7 @@ def call_and_report(options: shim_options.ShimCall) -> Report:
         arguments,
         shim=options.shim,
         signed_by=options.signed_by,
-        deadline_ms=options.deadline_ms,
+        deadline_ms=None if options.deadline is None else round(options.deadline * 1000),
     )
     document = ShimCallDocument(
         serial=place.device.serial,

@@ -74,7 +74,7 @@ class ShimBuildDocument(PublishedDocument, schema="droidgate.shim-build/1"):
         key: Who signed.
         shims: One for each shim.
         unused: Apps that got none, with the reason.
-        left_out: Packages of apps of which something was left out because of its protocol; `--protocol`
+        left_out: Packages of apps of which something was left out because of its protocol; `--format`
             includes it.
     """
 
@@ -85,7 +85,7 @@ class ShimBuildDocument(PublishedDocument, schema="droidgate.shim-build/1"):
 
 
 class InstalledShimRecord(Document):
-    """What came of installing one shim.
+    """The outcome of installing one shim.
 
     Attributes:
         application_id: Its own.
@@ -105,7 +105,7 @@ class InstalledShimRecord(Document):
 
 
 class ShimIdentityRecord(Document):
-    """What came of letting one app call app functions for all shims.
+    """The outcome of letting one app call app functions for all shims.
 
     Attributes:
         application_id: The app.
@@ -124,7 +124,7 @@ class ShimInstallDocument(PublishedDocument, schema="droidgate.shim-install/1"):
     Attributes:
         serial, user, sdk: The device, the user in front, its API level.
         key: Who signed; None where APKs were given.
-        asked: What came of asking apps by broadcast for their tools.
+        asked: The outcome of asking apps by broadcast for their tools.
         shims: One for each shim.
         identity: The app that calls app functions for the shims; null where none of them has any.
         unused: Apps that got none.

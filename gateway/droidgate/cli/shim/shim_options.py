@@ -36,7 +36,7 @@ _APP_HELP = "An APK, a container or folder of APKs, a project's folder, or a pho
 
 _MAKING: Final = "How shims are made"
 
-DEADLINE_MS: Final = option("--deadline-ms MS", "How long a call may take", min=1, max=LONGEST_DEADLINE_MS)
+_LONGEST_CALL: Final = LONGEST_DEADLINE_MS / 1000
 READING_DEADLINE: Final = option(
     "--deadline SECONDS", "Seconds that reading apps and building shims may take", 600.0, min=0.1, max=1e6
 )
@@ -55,30 +55,32 @@ CAPABILITY_IDS: Final = option(
 
 
 class ShimBuildOptions(Options):
-    """How shims are made; the names are those of the builder's `ShimOptions`.
+    """How shims are made; the names are those of the builder's `ShimOptions`, but for the deadline of a call.
 
     An option is one of these if it changes the APK, and is then one of `shim build` too. What changes the
     phone (`--allow-any-app`) is an option of `ShimInstall`: how shims are set up.
     """
 
     _headings = {
-        _MAKING: ("protocols", "only", "aggregate", "advertise", "deadline_ms", "signer", "key"),
+        _MAKING: ("protocols", "only", "aggregate", "advertise", "call_deadline", "signer", "key"),
     }
 
     protocols: list[str] | None = option(
-        "--protocol FORMAT",
-        "Make shims for apps of this protocol: app-actions, appfunctions, mmcp, mobile-mcp or all; may be "
-        "repeated. The default is all but mobile-mcp, whose apps agents reach directly. With --only or "
+        "--format FORMAT",
+        "Make shims for apps of this format: app-actions, appfunctions, mmcp, mobile-mcp or all; may be "
+        "repeated. The default is all but mobile-mcp, whose apps agents reach directly. With --capability or "
         "--advertise it is all",
     )
-    only: list[str] | None = option("--only CAPABILITY", "Offer this capability only; may be repeated")
+    only: list[str] | None = option("--capability ID", "Offer this capability only; may be repeated")
     aggregate: bool = flag("--aggregate", "One shim for all apps, in place of one for each")
     advertise: list[AdvertisedProtocol] | None = option(
         "--advertise",
         "Let agents of this protocol call it too; may be repeated. Only an assistant of the phone's maker or "
         "adb, on Android 16 and later, can call appfunctions",
     )
-    deadline_ms: int | None = DEADLINE_MS
+    call_deadline: float | None = option(
+        "--call-deadline SECONDS", "Seconds that a call may take", min=0.001, max=_LONGEST_CALL
+    )
     signer: str | None = option(
         "--signer SHA256", "Certificate that will sign the app of a project, which has none yet"
     )
@@ -90,7 +92,9 @@ class ShimBuildOptions(Options):
         """Return them as the builder takes them."""
         from droidgate_shim.builder.shims import ShimOptions
 
-        return ShimOptions(**{name: value for name, value in vars(self).items() if value is not None})
+        chosen = {name: value for name, value in vars(self).items() if value is not None}
+        seconds = chosen.pop("call_deadline", None)
+        return ShimOptions(**chosen, deadline_ms=None if seconds is None else round(seconds * 1000))
 
 
 class ShimBuildCommand(
@@ -103,7 +107,7 @@ class ShimBuildCommand(
 
     Agents that speak Mobile-MCP find the shim next to the app, under the app's name, and call the app's
     capabilities through it. Apps that agents reach by themselves, those of Mobile-MCP, get a shim only on
-    request (--protocol). What agents see may differ
+    request (--format). What agents see may differ
     from what the app declares. Each difference is a finding. Each
     permission that a shim asks for is listed with the capabilities that need it.
     """
@@ -192,7 +196,7 @@ class ShimDoctor(
 ):
     """Check what keeps agents from the apps behind the shims, and say how each problem is solved.
 
-    With --details, STEP is the number of a step of the documentation's page "Prove it on a phone".
+    Each STEP of --details is a step number in docs/guides/prove-on-a-phone.md.
     """
 
     serial: str | None = SERIAL
@@ -215,7 +219,9 @@ class ShimCall(
     shim: str | None = SHIM_NAME
     signed_by: str | None = SIGNED_BY
     serial: str | None = SERIAL
-    deadline_ms: int | None = DEADLINE_MS
+    deadline: float | None = option(
+        "--deadline SECONDS", "Seconds that the call may take", min=0.001, max=_LONGEST_CALL
+    )
     as_json: bool = AS_JSON
 
 

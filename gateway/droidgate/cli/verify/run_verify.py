@@ -108,7 +108,7 @@ def verify_and_report(options: Verify) -> Report:
         if options.install:
             package = stack.enter_context(installed_app(place, path, print_note))
         print_note(f"calling {package} as agents do ...")
-        request = VerifyRequest(package, calls, options.edition.value, options.seconds)
+        request = VerifyRequest(package, calls, options.edition.value, options.deadline)
         return _report(verify(place, agents, request), place.device.serial)
 
 

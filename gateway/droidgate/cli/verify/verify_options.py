@@ -27,7 +27,7 @@ class Verify(ReportingCommand, work="droidgate.cli.verify.run_verify:verify_and_
     """
 
     _headings = {
-        "How it is called": ("install", "calls", "edition", "seconds", "serial"),
+        "How it is called": ("install", "calls", "edition", "deadline", "serial"),
     }
 
     source: str = argument("PACKAGE|PROJECT|APK", "The tool app: of Mobile-MCP, mMCP or AppFunctions", ...)
@@ -44,7 +44,7 @@ class Verify(ReportingCommand, work="droidgate.cli.verify.run_verify:verify_and_
         "Edition of Mobile-MCP's specification: 14 February 2026 (S0), or 24 February (S1)",
         SpecificationEdition.S0,
     )
-    seconds: float = option("--seconds N", "How long an answer may take", 5.0, min=0.1, max=120.0)
+    deadline: float = option("--deadline SECONDS", "Seconds that an answer may take", 5.0, min=0.1, max=120.0)
     serial: str | None = SERIAL
     as_json: bool = AS_JSON
     as_sarif: bool = AS_SARIF

@@ -43,7 +43,7 @@ class Why(
     serial: str | None = SERIAL
     package: str | None = option("--app PACKAGE", "Only capabilities of this app")
     protocol: str | None = option(
-        "--protocol FORMAT", "Only capabilities of this format", autocompletion=complete_formats
+        "--format FORMAT", "Only capabilities of this format", autocompletion=complete_formats
     )
     sdk: AndroidRelease | None = option("--sdk", "With --source, the release of Android to ask about")
     deadline: Deadline = 600.0

@@ -100,7 +100,7 @@ def column(meaning: str, *, default: Any = MISSING) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceRow:
-    """A file, module or installed app that was looked at, whatever came of it."""
+    """A file, module or installed app that was looked at, whatever the outcome."""
 
     source: str = column("Where it was found, as the user would write it; of an absolute path the last part")
     kind: str = column(

@@ -40,7 +40,7 @@ final class FunctionsOnPhone extends IAppFunctionManager.Stub {
             String packageName, String function, UserHandle user, int state,
             IAppFunctionEnabledCallback callback) {}
 
-    /** Hands what came of an execution to the shim. */
+    /** Hands the outcome of an execution to the shim. */
     static void finished(IExecuteAppFunctionCallback callback, JSONObject json)
             throws JSONException, RemoteException {
         JSONObject error = json.optJSONObject("error");
