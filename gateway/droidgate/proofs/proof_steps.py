@@ -33,6 +33,7 @@ from droidgate.proofs.proof_bench import (
 )
 from droidgate.shims.answers import ShimRefusalError
 from droidgate.shims.building import ignore
+from droidgate.shims.device_user import installed_shims
 from droidgate.shims.doctor import CheckState, examine
 from droidgate.shims.installation_steps import (
     APP_FUNCTIONS_SDK,
@@ -40,7 +41,6 @@ from droidgate.shims.installation_steps import (
     BACKGROUND_SERVICES_SDK,
 )
 from droidgate.shims.installations import InstallRequest, install_ready, prepare_shims
-from droidgate.shims.place import installed_shims
 from droidgate.shims.shell_identity import ALLOWLIST, needs_identity, set_up_identity
 from droidgate.shims.shim_calls import call_capability
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
@@ -92,7 +92,7 @@ class Step:
         Raises:
             DroidgateError: the phone, an agent or the shim fails.
         """
-        if bench.place.sdk < self.since:
+        if bench.device_user.sdk < self.since:
             return Found("not-applicable", f"{self.rule}: {android_name(self.since)} is the first")
         for package in self.needs:
             if package in bench.missing:
@@ -101,23 +101,23 @@ class Step:
 
 
 def _install_samples(bench: Bench) -> Found:
-    place, there = bench.place, bench.place.packages()
+    device_user, there = bench.device_user, bench.device_user.packages()
     for package, apk in bench.apks.items():
         if package in there:
             continue
         bench.changes.will_install(package)
         try:
-            install_apks(place.device, {"base.apk": apk}, user=place.user, grant=True)
+            install_apks(device_user.device, {"base.apk": apk}, user=device_user.user, grant=True)
         except InstallError as error:
             bench.missing[package] = _refused(package, error)
-    there = place.packages()
+    there = device_user.packages()
     for package in SAMPLES:
         if package not in there and package not in bench.missing:
             how = "build it with Gradle from device_shim/apps, and name its folder with --apps"
             bench.missing[package] = Found("needs-a-hand", f"{package} is not installed; {how}")
-    if place.device.status(REPORT) is None:
+    if device_user.device.status(REPORT) is None:
         bench.changes.will_write(REPORT)
-        place.device.push(report(), REPORT)
+        device_user.device.push(report(), REPORT)
     refused = [found.reason for found in bench.missing.values() if found.verdict == "failed"]
     return passed_if(not refused, "; ".join(refused))
 
@@ -127,7 +127,7 @@ def _install_agents(bench: Bench) -> Found:
     for application_id in AGENTS:
         bench.changes.will_install(application_id)
     try:
-        bench.agents = install_agents(bench.place, None, ignore)
+        bench.agents = install_agents(bench.device_user, None, ignore)
     except InstallError as error:
         bench.missing[FIRST_AGENT] = _refused(FIRST_AGENT, error)
         return bench.missing[FIRST_AGENT]
@@ -141,19 +141,19 @@ def _refused(package: str, error: InstallError) -> Found:
 
 
 def _install_shim(bench: Bench) -> Found:
-    place, there = bench.place, bench.place.packages()
-    sources = tuple(f"adb:{place.device.serial}/{package}" for package in SAMPLES if package in there)
+    device_user, there = bench.device_user, bench.device_user.packages()
+    sources = tuple(f"adb:{device_user.device.serial}/{package}" for package in SAMPLES if package in there)
     if not sources:
         reasons = [bench.missing[package] for package in SAMPLES]
         bench.missing[SHIM_PACKAGE] = max(reasons, key=lambda found: found.verdict)
         return bench.missing[SHIM_PACKAGE]
     bench.missing[SHIM_PACKAGE] = Found("failed", "the shim could not be installed")
     bench.changes.will_install(SHIM_PACKAGE)
-    prepared = prepare_shims(place, InstallRequest(sources, (), _EVERYTHING), ignore)
+    prepared = prepare_shims(device_user, InstallRequest(sources, (), _EVERYTHING), ignore)
     facts = [ready.facts for ready in prepared.ready]
-    done = [install_ready(place, ready, ignore) for ready in prepared.ready]
-    if needs_identity(place, facts) and prepared.key is not None:
-        done.append(set_up_identity(place, facts, prepared.key.signing))
+    done = [install_ready(device_user, ready, ignore) for ready in prepared.ready]
+    if needs_identity(device_user, facts) and prepared.key is not None:
+        done.append(set_up_identity(device_user, facts, prepared.key.signing))
     refused = []
     for step in (step for item in done for step in item.steps if step.outcome == "refused"):
         if step.what == ALLOWLIST and SERVICE_MISSING in step.why:
@@ -168,7 +168,7 @@ def _install_shim(bench: Bench) -> Found:
 
 
 def _shell_facts(bench: Bench) -> Found:
-    device = bench.place.device
+    device = bench.device_user.device
     ended = device.run(["sh", "-c", "echo out; echo err >&2; exit 7"])
     seen = (ended.text.strip(), ended.error_text.strip(), ended.exit_status)
     if seen != ("out", "err", 7):
@@ -198,7 +198,11 @@ _DOCTOR: Final = {
 
 
 def _doctor(check: str, bench: Bench) -> Found:
-    found = [item for item in examine(bench.place, installed_shims(bench.place)) if item.kind.id == check]
+    found = [
+        item
+        for item in examine(bench.device_user, installed_shims(bench.device_user))
+        if item.kind.id == check
+    ]
     for state in ("problem", "risk", "unknown", "ok", "not-needed"):
         texts = [item.found for item in found if item.state == state]
         if texts:
@@ -210,7 +214,7 @@ def _doctor(check: str, bench: Bench) -> Found:
 def _other_version(bench: Bench) -> Found:
     # The token is {"version":2}.
     command = ["content", "call", "--uri", f"content://{SHIM_PACKAGE}.host"]
-    ended = bench.place.device.run([*command, "--method", "hello", "--arg", "eyJ2ZXJzaW9uIjoyfQ"])
+    ended = bench.device_user.device.run([*command, "--method", "hello", "--arg", "eyJ2ZXJzaW9uIjoyfQ"])
     text = ended.text.partition("result=")[2].rstrip("}]\n")
     is_right = ended.exit_status == 0 and "unsupported_version" in _decoded(text)
     return passed_if(is_right, f"the answer to version 2 is {ended.text.strip() or ended.error_text.strip()}")
@@ -266,18 +270,18 @@ def _call(frontend: str, backend: str, bench: Bench) -> Found:
 def _execute(bench: Bench, function: str, arguments: Mapping[str, Json]) -> str:
     command = ["cmd", "app_function", "execute-app-function", "--package", SHIM_PACKAGE]
     parameters = json.dumps({name: [value] for name, value in arguments.items()})
-    user = str(bench.place.user)
+    user = str(bench.device_user.user)
     options = ["--function", function, "--parameters", parameters, "--user", user]
-    ended = bench.place.device.run([*command, *options], deadline=SECONDS)
+    ended = bench.device_user.device.run([*command, *options], deadline=SECONDS)
     return ended.text.strip() or ended.error_text.strip()
 
 
 def _shell_of_functions(bench: Bench) -> Found:
-    shell = app_function_shell(bench.place.device)
+    shell = app_function_shell(bench.device_user.device)
     if shell.executes:
         return PASSED
     reason = shell.reason or "`cmd app_function` cannot call functions"
-    is_expected = bench.place.sdk_full in ("36", "36.0")
+    is_expected = bench.device_user.sdk_full in ("36", "36.0")
     return Found("not-applicable" if is_expected else "failed", reason)
 
 
@@ -341,7 +345,7 @@ def _always(bench: Bench) -> Found:
 
 
 def _notification(bench: Bench) -> Found:
-    device = bench.place.device
+    device = bench.device_user.device
     with bench.without_windows():
         call = OpenCall.begin(bench, CALLS["mobile-mcp"].capability, {})
         device.check(["cmd", "statusbar", "expand-notifications"])
@@ -407,12 +411,12 @@ def _large(bench: Bench) -> Found:
 
 def _stopped(backend: str, bench: Bench) -> Found:
     package = CALLS[backend].package
-    bench.place.device.check(["am", "force-stop", "--user", str(bench.place.user), package])
+    bench.device_user.device.check(["am", "force-stop", "--user", str(bench.device_user.user), package])
     return _call("host", backend, bench)
 
 
 def _start_service(bench: Bench, sign: str) -> str:
-    device, user = bench.place.device, str(bench.place.user)
+    device, user = bench.device_user.device, str(bench.device_user.user)
     changed = device.run(["dumpsys", "deviceidle", "whitelist", f"{sign}{SHIM_PACKAGE}"])
     device.check(["am", "force-stop", "--user", user, SHIM_PACKAGE])
     component = f"{SHIM_PACKAGE}/dev.droidgate.shim.frontends.ToolService"
@@ -422,7 +426,7 @@ def _start_service(bench: Bench, sign: str) -> str:
 
 def _start_without_exemption(bench: Bench) -> Found:
     text = _start_service(bench, "-")
-    bench.place.device.run(["dumpsys", "deviceidle", "whitelist", f"+{SHIM_PACKAGE}"])
+    bench.device_user.device.run(["dumpsys", "deviceidle", "whitelist", f"+{SHIM_PACKAGE}"])
     return passed_if("app is in background" in text, text)
 
 
@@ -435,7 +439,7 @@ def _process_dies(bench: Bench) -> Found:
     call = OpenCall.begin(bench, CALLS["mobile-mcp"].capability, {})
     if bench.wait_for_control("Deny") is None:
         return Found("failed", f"the user was not asked: {call.text()}")
-    bench.place.device.check(["am", "force-stop", "--user", str(bench.place.user), SHIM_PACKAGE])
+    bench.device_user.device.check(["am", "force-stop", "--user", str(bench.device_user.user), SHIM_PACKAGE])
     ended = call.end()
     kind = "nothing" if ended.event is None else ended.event.kind
     return passed_if(kind == "disconnected", f"after the shim's process ended, the agent got {kind}")

@@ -14,7 +14,7 @@ from typing import Final, Literal
 from pydantic import ValidationError
 
 from droidgate.devices.device import Device
-from droidgate.shims.place import InstalledShim
+from droidgate.shims.device_user import InstalledShim
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.errors import WriteError
 from droidgate_mappings.model.types import Frozen
