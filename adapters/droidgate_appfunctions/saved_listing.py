@@ -119,7 +119,7 @@ def _with_types(providers: Sequence[Provider], types: dict[str, dict[str, Type]]
         known = types.get(provider.package or "", {})
         unused = known.keys() - used.pop(provider.package, known.keys())
         definitions = {name: known[name] for name in sorted(names | unused)}
-        completed.append(provider.model_copy(update={"definitions": definitions}))
+        completed.append(provider.changed({"definitions": definitions}))
     return completed
 
 

@@ -142,7 +142,7 @@ class Walk:
             for name, property_ in resolved.properties.items():
                 known = properties.get(name)
                 required = property_.required or (known is not None and known.required)
-                properties[name] = property_.model_copy(update={"required": required})
+                properties[name] = property_.changed({"required": required})
         return ObjectType(properties=properties, qualified_name=declared.qualified_name)
 
     def alternatives(self, declared: OneOfType, pointer: str) -> list[tuple[str | None, Type]]:

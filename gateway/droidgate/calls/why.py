@@ -508,7 +508,7 @@ class WhyOnPhone:
         if not names_protocol:
             every = [item for item in load_reach().agents if not item.uses_screens]
             speaks = tuple(name for item in every for name in item.speaks)
-            kind = kind.model_copy(update={"speaks": speaks})
+            kind = kind.changed({"speaks": speaks})
         return AskingAgent(
             kind=kind,
             application=app.application,

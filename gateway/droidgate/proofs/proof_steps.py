@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -487,130 +487,85 @@ _HANDS: Final = {
 """What nobody but a person sees: title, what to do, and the question."""
 
 
-def _steps() -> Iterator[Step]:
-    yield Step("shell/facts", "the shell has both streams and exit statuses", _shell_facts, needs=())
-    yield Step(
-        "install/samples", "the package installer takes apps", _install_samples, needs=(), is_setup=True
-    )
-    yield Step(
-        "install/agents", "two agents are installed and answer", _install_agents, needs=(), is_setup=True
-    )
-    yield Step(
-        "install/shim",
-        "a shim of all samples is installed and set up",
-        _install_shim,
-        needs=(),
-        is_setup=True,
-    )
-    for check, title in _DOCTOR.items():
-        since = APP_FUNCTIONS_SDK if check == "accessibility" else 24
-        rule = "nothing is lent before"
-        yield Step(f"doctor/{check}", title, partial(_doctor, check), since, rule, needs=(SHIM_PACKAGE,))
-    yield Step(
-        "shell/app-functions",
-        "the shell calls app functions",
-        _shell_of_functions,
-        APP_FUNCTIONS_SDK,
-        "app functions",
-        needs=(),
-    )
-    yield Step("host/version", "the shim refuses another version of the computer", _other_version)
-    for protocol in ("mobile-mcp", "mmcp", "mmcp-broadcast"):
-        yield Step(
-            f"discovery/{protocol}",
-            f"an agent of {protocol} finds the shim's capabilities",
-            partial(_discovery, protocol),
-            frontend=protocol,
-        )
-    yield from _call_steps()
-    for backend, call in CALLS.items():
-        yield Step(
-            f"stopped/{backend}",
-            "a call starts an app that was stopped",
-            partial(_stopped, backend),
-            APP_FUNCTIONS_SDK if backend == "app-function" else 24,
-            "app functions",
-            backend=backend,
-            needs=(SHIM_PACKAGE, call.package),
-        )
-    yield Step("grant/named-agent", "a grant lets its agent call, and no other", _named_agent)
-    yield Step("grant/revoked", "a revoked grant lets nobody call", _revoked)
-    yield Step("consent/once", "Once allows one call", _once)
-    yield Step("consent/always", "Always allows the calls after it", _always, _ALWAYS_SDK, "Always")
-    windows = "windows from the background open before"
-    yield Step(
-        "consent/notification",
-        "where no window may open, a tap on a notification opens the question",
-        _notification,
-        BACKGROUND_ACTIVITIES_SDK,
-        windows,
-    )
-    yield Step("process/dies", "an agent notices that the shim's process ended", _process_dies)
-    yield Step("consent/back", "Back refuses the call", _back)
-    yield Step("consent/deny", "Deny refuses the call", _deny)
-    yield Step("consent/denied-again", "after Deny nobody is asked for a minute", _denied_again)
-    needs = (SHIM_PACKAGE, CALLS["mmcp-activity"].package)
-    yield Step(
-        "window/on-top",
-        "a shim that may appear on top opens a tool's window from the background",
-        _window_on_top,
-        backend="mmcp-activity",
-        needs=needs,
-    )
-    yield Step(
-        "window/refused",
-        "without that right no window opens from the background",
-        _window_refused,
-        BACKGROUND_ACTIVITIES_SDK,
-        windows,
-        backend="mmcp-activity",
-        needs=needs,
-    )
-    yield Step(
-        "call/large",
-        "60,000 characters arrive whole, 70,000 are refused",
-        _large,
-        needs=(SHIM_PACKAGE, CALLS["mmcp-broadcast"].package),
-    )
-    services = "services start from the background before"
-    yield Step(
-        "service/background",
-        "a service without exemption does not start from the background",
-        _start_without_exemption,
-        BACKGROUND_SERVICES_SDK,
-        services,
-        needs=(SHIM_PACKAGE,),
-    )
-    yield Step(
-        "service/exempt",
-        "an exempt one does",
-        _start_with_exemption,
-        BACKGROUND_SERVICES_SDK,
-        services,
-        needs=(SHIM_PACKAGE,),
-    )
-    for name, (title, what, question) in _HANDS.items():
-        yield Step(name, title, partial(_by_hand, what, question))
+_SHIM: Final = (SHIM_PACKAGE,)
+_WITH_WINDOW: Final = (SHIM_PACKAGE, CALLS["mmcp-activity"].package)
+_WINDOWS: Final = "windows from the background open before"
+_SERVICES: Final = "services start from the background before"
+_FUNCTIONS: Final = "app functions"
 
 
-def _call_steps() -> Iterator[Step]:
-    for backend, call in CALLS.items():
-        since = APP_FUNCTIONS_SDK if backend == "app-function" else 24
-        for frontend in ("host", *FRONTENDS, "app-functions"):
-            by_shell = frontend == "app-functions"
-            is_agents = frontend in FRONTENDS
-            yield Step(
-                f"call/{frontend}/{backend}",
-                "a call reaches the app, and its answer comes back",
-                partial(_call_by_shell, backend) if by_shell else partial(_call, frontend, backend),
-                APP_FUNCTIONS_SDK if by_shell else since,
-                "app functions",
-                frontend,
-                backend,
-                (*(SHIM_AND_AGENT if is_agents else (SHIM_PACKAGE,)), call.package),
-            )
+def _since(backend: str) -> int:
+    """Return the first API level on which a kind of app can be called."""
+    return APP_FUNCTIONS_SDK if backend == "app-function" else 24
 
 
-STEPS: Final = tuple(_steps())
+def _call_step(frontend: str, backend: str) -> Step:
+    by_shell = frontend == "app-functions"
+    return Step(
+        f"call/{frontend}/{backend}",
+        "a call reaches the app, and its answer comes back",
+        partial(_call_by_shell, backend) if by_shell else partial(_call, frontend, backend),
+        APP_FUNCTIONS_SDK if by_shell else _since(backend),
+        _FUNCTIONS,
+        frontend,
+        backend,
+        (*(SHIM_AND_AGENT if frontend in FRONTENDS else _SHIM), CALLS[backend].package),
+    )
+
+
+STEPS: Final = (
+    Step("shell/facts", "the shell has both streams and exit statuses", _shell_facts, needs=()),
+    Step("install/samples", "the package installer takes apps", _install_samples, needs=(), is_setup=True),
+    Step("install/agents", "two agents are installed and answer", _install_agents, needs=(), is_setup=True),
+    Step("install/shim", "a shim of all samples is installed and set up", _install_shim,
+         needs=(), is_setup=True),
+    *(
+        Step(f"doctor/{check}", title, partial(_doctor, check),
+             APP_FUNCTIONS_SDK if check == "accessibility" else 24, "nothing is lent before", needs=_SHIM)
+        for check, title in _DOCTOR.items()
+    ),
+    Step("shell/app-functions", "the shell calls app functions", _shell_of_functions,
+         APP_FUNCTIONS_SDK, _FUNCTIONS, needs=()),
+    Step("host/version", "the shim refuses another version of the computer", _other_version),
+    *(
+        Step(f"discovery/{protocol}", f"an agent of {protocol} finds the shim's capabilities",
+             partial(_discovery, protocol), frontend=protocol)
+        for protocol in ("mobile-mcp", "mmcp", "mmcp-broadcast")
+    ),
+    *(
+        _call_step(frontend, backend)
+        for backend in CALLS
+        for frontend in ("host", *FRONTENDS, "app-functions")
+    ),
+    *(
+        Step(f"stopped/{backend}", "a call starts an app that was stopped", partial(_stopped, backend),
+             _since(backend), _FUNCTIONS, backend=backend, needs=(SHIM_PACKAGE, call.package))
+        for backend, call in CALLS.items()
+    ),
+    Step("grant/named-agent", "a grant lets its agent call, and no other", _named_agent),
+    Step("grant/revoked", "a revoked grant lets nobody call", _revoked),
+    Step("consent/once", "Once allows one call", _once),
+    Step("consent/always", "Always allows the calls after it", _always, _ALWAYS_SDK, "Always"),
+    Step("consent/notification", "where no window may open, a tap on a notification opens the question",
+         _notification, BACKGROUND_ACTIVITIES_SDK, _WINDOWS),
+    Step("process/dies", "an agent notices that the shim's process ended", _process_dies),
+    Step("consent/back", "Back refuses the call", _back),
+    Step("consent/deny", "Deny refuses the call", _deny),
+    Step("consent/denied-again", "after Deny nobody is asked for a minute", _denied_again),
+    Step("window/on-top", "a shim that may appear on top opens a tool's window from the background",
+         _window_on_top, backend="mmcp-activity", needs=_WITH_WINDOW),
+    Step("window/refused", "without that right no window opens from the background", _window_refused,
+         BACKGROUND_ACTIVITIES_SDK, _WINDOWS, backend="mmcp-activity", needs=_WITH_WINDOW),
+    Step("call/large", "60,000 characters arrive whole, 70,000 are refused", _large,
+         needs=(SHIM_PACKAGE, CALLS["mmcp-broadcast"].package)),
+    Step("service/background", "a service without exemption does not start from the background",
+         _start_without_exemption, BACKGROUND_SERVICES_SDK, _SERVICES, needs=_SHIM),
+    Step("service/exempt", "an exempt one does", _start_with_exemption,
+         BACKGROUND_SERVICES_SDK, _SERVICES, needs=_SHIM),
+    *(
+        Step(name, title, partial(_by_hand, what, question))
+        for name, (title, what, question) in _HANDS.items()
+    ),
+)  # fmt: skip
 STATE_STEP: Final = ("state/as-before", "the phone is as it was before")
 """The last step, which no other can be without."""

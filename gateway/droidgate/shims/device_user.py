@@ -140,12 +140,12 @@ def _with_disabled(shim: InstalledShim, disabled: frozenset[str]) -> InstalledSh
     if shim.status is None or disabled.isdisjoint(target.package for target in shim.status.targets):
         return shim
     targets = tuple(
-        target.model_copy(update={"state": "disabled"})
+        target.changed({"state": "disabled"})
         if target.package in disabled and target.state == "as-approved"
         else target
         for target in shim.status.targets
     )
-    return replace(shim, status=shim.status.model_copy(update={"targets": targets}))
+    return replace(shim, status=shim.status.changed({"targets": targets}))
 
 
 def _look_at(device_user: DeviceUser, application_id: str) -> InstalledShim:

@@ -367,7 +367,7 @@ def _leave_out_of_scope(device_user: DeviceUser, report: Report) -> None:
     keep_scopes(
         device_user.device,
         [
-            scope.model_copy(update={"packages": tuple(sorted(names))})
+            scope.changed({"packages": tuple(sorted(names))})
             for scope, names in zip(scopes, packages, strict=True)
         ],
     )

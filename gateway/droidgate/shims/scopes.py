@@ -76,7 +76,7 @@ def join_scopes(scopes: Sequence[Scope], asked: Scope, built: Collection[str]) -
             kept += [] if is_one_shim else [scope]
         elif not is_one_shim:
             left = tuple(package for package in scope.packages if package not in built)
-            kept += [scope.model_copy(update={"packages": left})] if left else []
+            kept += [scope.changed({"packages": left})] if left else []
     return (*kept, asked)
 
 

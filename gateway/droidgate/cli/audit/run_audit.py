@@ -16,10 +16,11 @@ from droidgate.cli.audit.audit_options import AuditShow, AuditVerify
 from droidgate.cli.calls.typed_arguments import read_arguments
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import Document, PublishedDocument
-from droidgate.cli.output.pages import Block, Line, Table, amount
+from droidgate.cli.output.pages import Block, Line, Table
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.text.counted_nouns import amount
 
 
 class AuditedCall(Document):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from droidgate.cli.calls.typed_arguments import output_lines, read_arguments
-from droidgate.cli.output.pages import Line, amount
+from droidgate.cli.output.pages import Line
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.shim import shim_options
@@ -15,6 +15,7 @@ from droidgate.shims.device_user import DeviceUser, device_user_of
 from droidgate.shims.granting import GrantChange, grant_capabilities, revoke_capabilities
 from droidgate.shims.host_client import EVERY_CAPABILITY
 from droidgate.shims.shim_calls import call_shim
+from droidgate_mappings.text.counted_nouns import amount
 
 
 def call_and_report(options: shim_options.ShimCall) -> Report:

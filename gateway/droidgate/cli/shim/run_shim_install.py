@@ -16,7 +16,7 @@ from droidgate.cli.output.grouped_findings import (
     security_page,
 )
 from droidgate.cli.output.page_length import shows_details
-from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, noun, print_note, show
+from droidgate.cli.output.pages import Block, Heading, Line, Table, print_note, show
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.run_limits import RunBudget, run_within
@@ -55,6 +55,7 @@ from droidgate.shims.installations import (
 from droidgate.shims.sync_runs import SyncedChange, SyncPlan, carry_out, findings_of, plan_sync
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.errors import UsageError
+from droidgate_mappings.text.counted_nouns import amount, noun
 
 _QUESTION: Final = (
     "Agents that call by an Intent, as the prototype of Mobile-MCP does, cannot be distinguished. "

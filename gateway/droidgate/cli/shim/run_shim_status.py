@@ -7,7 +7,7 @@ from typing import Final
 
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.page_length import shows_details
-from droidgate.cli.output.pages import Block, Heading, Line, Table, amount
+from droidgate.cli.output.pages import Block, Heading, Line, Table
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.shim import shim_options
@@ -33,6 +33,7 @@ from droidgate.shims.doctor import DoctorCheck, examine
 from droidgate.shims.installation_steps import APP_FUNCTIONS_SDK
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.tables.android_names import android_name
+from droidgate_mappings.text.counted_nouns import amount
 
 _ACCESS: Final = {
     "battery_exempt": "be started while it does not run",

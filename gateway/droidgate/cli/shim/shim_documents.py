@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Final, Literal
 
 from droidgate.cli.output.json_output import Document, Problem, PublishedDocument
-from droidgate.cli.output.pages import amount
 from droidgate.cli.output.safe_text import one_line
 from droidgate.shims.answers import Status
 from droidgate.shims.granting import GrantChange
@@ -14,6 +13,7 @@ from droidgate.shims.installation_steps import InstallationStep
 from droidgate_mappings.formats.installed import SHIM_PACKAGE, SHIM_PREFIX
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.text.counted_nouns import amount
 from droidgate_mappings.text_safety.marks import TextMark
 from droidgate_shim.builder.shim_manifest import PermissionUse
 

@@ -14,7 +14,7 @@ from droidgate.agents.verification import Verification, VerifyRequest, verdicts_
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import Document, PublishedDocument
 from droidgate.cli.output.page_length import shows_details
-from droidgate.cli.output.pages import Block, Line, Table, amount, print_note
+from droidgate.cli.output.pages import Block, Line, Table, print_note
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.verify.verify_options import Verify
@@ -24,6 +24,7 @@ from droidgate.shims.device_user import device_user_of
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.text.counted_nouns import amount
 from droidgate_mappings.text.json_text import parse_json
 from droidgate_mappings.text_safety import visible
 
