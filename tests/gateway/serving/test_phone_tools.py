@@ -78,7 +78,7 @@ from droidgate_phone.java.app_values import BroadcastResult
 from droidgate_phone.java.intents import Intent
 from droidgate_phone.phone import start_phone
 from droidgate_phone.system.behaviour import App, Receiver
-from gateway.calling.phones_with_shims import (
+from gateway.calls.phones_with_shims import (
     CLOCK_IN,
     LEGACY,
     NOTES,

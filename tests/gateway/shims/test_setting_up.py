@@ -53,8 +53,8 @@ from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.user_folders import state_folder
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_bare_shim
 from gateway.devices.fake_adb_server import Answer
-from gateway.shim_host import fake_shim
-from gateway.shim_host.fake_shim import APPLICATION_ID, HELLO, SIGNER, STATUS, FakeShim
+from gateway.shims import fake_shim
+from gateway.shims.fake_shim import APPLICATION_ID, HELLO, SIGNER, STATUS, FakeShim
 
 ADDED = f"Added: {APPLICATION_ID}\n".encode()
 EVERY_KIND = ("mmcp-activity", "app-function")

@@ -55,7 +55,7 @@ from droidgate_mappings.values.failures import CallError
 from droidgate_phone.apps.sample_packages import sample_packages, signing_key
 from droidgate_phone.common.faults import Faults
 from droidgate_shim.builder.shims import build_bare_shim
-from gateway.calling.phones_with_shims import (
+from gateway.calls.phones_with_shims import (
     CLOCK_IN,
     LEGACY,
     NOTES,

@@ -18,7 +18,7 @@ from droidgate.calls import audit_log
 from droidgate.calls.audit_log import FIRST, HEAD_NAME, KEY_NAME, AuditLog, file_of, log_files, start_file
 from droidgate.calls.audit_reading import AuditVerification, Break, read_calls, read_head, verify
 from droidgate_mappings.model.errors import DroidgateError, InputError, WriteError
-from gateway.calling.log_writers import ALLOWED, SUBJECT, digest_of_record, kill_writers, write_calls
+from gateway.calls.log_writers import ALLOWED, SUBJECT, digest_of_record, kill_writers, write_calls
 
 Lines = list[bytes]
 

@@ -23,7 +23,7 @@ from droidgate.shims.host_messages import read_frame, write_argument, write_fram
 from droidgate.shims.shim_calls import call_capability, shim_with
 from droidgate_mappings.model.errors import DeviceError, UsageError
 from gateway.devices.fake_adb_server import Answer
-from gateway.shim_host.fake_shim import (
+from gateway.shims.fake_shim import (
     APPLICATION_ID,
     AUTHORITY,
     HELLO,

@@ -16,7 +16,7 @@ from droidgate.shims.doctor import CheckKind, DeviceState, DoctorCheck, accessib
 from droidgate.shims.shim_facts import ShimFacts
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from gateway.devices.fake_adb_server import Answer
-from gateway.shim_host.fake_shim import APPLICATION_ID, HELLO, SIGNER, STATUS, FakeShim
+from gateway.shims.fake_shim import APPLICATION_ID, HELLO, SIGNER, STATUS, FakeShim
 from requirements_of_tests import CHECKOUT
 
 PROPERTIES = "[ro.build.version.sdk]: [36]\n[ro.build.version.release]: [16]\n[ro.product.model]: [M]\n"
