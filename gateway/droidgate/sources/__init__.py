@@ -8,7 +8,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
 from droidgate.sources.format_reading import ReadOptions
-from droidgate.sources.source_opening import file_reader, read_source
+from droidgate.sources.source_opening import open_reader, read_source
 from droidgate.sources.source_results import Providers
 from droidgate.sources.source_schemes import DEVICE_SCHEME, STANDARD_INPUT
 from droidgate_mappings.formats.format import chosen_formats, finder_of_silent
@@ -181,14 +181,14 @@ def check_sources(sources: Sequence[str]) -> None:
 
 def read_opened(apk: Apk, options: ReadOptions | None = None) -> Providers:
     """Return what an opened APK with its splits declares; what cannot be read is among the problems."""
-    reader = file_reader(options)
+    reader = open_reader(options)
     reader.read_apk(apk)
     return reader.result()
 
 
 def read_one_module(module: Module, options: ReadOptions | None = None) -> Providers:
     """Return what one module of a build declares; what cannot be read is among the problems."""
-    reader = file_reader(options)
+    reader = open_reader(options)
     reader.read_module(module)
     return reader.result()
 
@@ -203,7 +203,7 @@ def read_loose_code(files: Mapping[str, bytes], options: ReadOptions | None = No
     from droidgate.sources.source_code import Code
     from droidgate_android.projects.resources import SourceSet
 
-    reader = file_reader(options)
+    reader = open_reader(options)
     reader.read_code_alone(Code((SourceSet(files),)))
     return reader.result()
 
@@ -219,6 +219,6 @@ def read_content(path: str, data: bytes, options: ReadOptions | None = None) -> 
     Raises:
         InputError: it is broken, or no format claims it.
     """
-    reader = file_reader(options)
+    reader = open_reader(options)
     reader.read_named(path, data)
     return reader.result()

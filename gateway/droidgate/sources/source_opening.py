@@ -56,7 +56,7 @@ def read_source(
     return _read_git(source, options) if source.startswith(GIT_SCHEME) else _read_path(source, options)
 
 
-def file_reader(options: ReadOptions | None) -> FileReader:
+def open_reader(options: ReadOptions | None) -> FileReader:
     """Return what reads files together, and adds up what they declare."""
     from droidgate.sources.file_reader import FileReader
 
@@ -76,7 +76,7 @@ def _read_standard_input(stdin: BinaryIO, options: ReadOptions) -> Providers:
     data = stdin.read(MAX_FILE_BYTES + 1)
     if len(data) > MAX_FILE_BYTES:
         raise BudgetError(f"it has more than {MAX_FILE_BYTES} bytes", place=STANDARD_INPUT)
-    reader = file_reader(options)
+    reader = open_reader(options)
     reader.read_named(STANDARD_INPUT, data)
     return reader.result()
 
@@ -84,7 +84,7 @@ def _read_standard_input(stdin: BinaryIO, options: ReadOptions) -> Providers:
 def _read_git(source: str, options: ReadOptions) -> Providers:
     from droidgate.sources.git_revisions import read_file_of
 
-    reader, content = file_reader(options), read_file_of(source)
+    reader, content = open_reader(options), read_file_of(source)
     reader.read_packed(source) if content is None else reader.read_named(source, content)
     return reader.result()
 
@@ -100,7 +100,7 @@ def _read_path(source: str, options: ReadOptions) -> Providers:
         from droidgate.sources.catalogs.catalog import read_catalog
 
         return read_catalog(catalog, options)
-    reader = file_reader(options)
+    reader = open_reader(options)
     if _is_folder(source):
         reader.read_folder(source)
     elif is_packed_folder(source):
