@@ -368,7 +368,7 @@ def _lint_targets(action: DeclaredAction, application: Application) -> Iterator[
             yield LINK.broken(message, source=source)
             continue
         for finding in _lint_access(action, target, access_of(target, application)):
-            yield finding.model_copy(update={"source": source})
+            yield finding.changed({"source": source})
         activity = target.activity
         if activity is not None and is_action_unmatched(fulfilment, activity, application):
             stated = action_of(fulfilment)

@@ -460,10 +460,8 @@ def write_handlers(
 
 def _with_unknown_inputs(provider: Provider) -> Provider:
     """Return a provider whose calls take anything: the descriptor names a predefined schema only."""
-    capabilities = tuple(
-        capability.model_copy(update={"input": AnyType()}) for capability in provider.capabilities
-    )
-    return provider.model_copy(update={"capabilities": capabilities})
+    capabilities = tuple(capability.changed({"input": AnyType()}) for capability in provider.capabilities)
+    return provider.changed({"capabilities": capabilities})
 
 
 def _codes() -> Iterator[str]:

@@ -81,7 +81,7 @@ def findings_of_reports(
         else:
             finding = _finding_of_cause(cause, among)
             if cause.reason == _MISSING and cause.found_as is None and not is_built:
-                finding = finding.model_copy(update={"level": Level.WARNING})
+                finding = finding.changed({"level": Level.WARNING})
             yield finding
     yield from _findings_of_functions(reports)
 
@@ -154,7 +154,7 @@ def _finding_of_tag(cause: _Cause, among: list[Release]) -> Finding:
     tag = to_lower_camel_case(cause.name)
     if any(tag in properties for properties in jetpack_schema().types.values()):
         hint = "the app's schema file is older than the tag: ship the one of the library that wrote it"
-        return finding.model_copy(update={"hint": hint})
+        return finding.changed({"hint": hint})
     return finding
 
 

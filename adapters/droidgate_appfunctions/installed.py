@@ -105,9 +105,9 @@ def _with_states(provider: Provider, listed: Mapping[str, ListedFunction], facts
             is_silent = entry.enabled is None and "enabledByDefault" not in entry.document
             enabled = default if is_silent and not entry.of_application else entry.enabled
             state = State(enabled=enabled, indexed=True)
-        return capability.model_copy(update={"state": state})
+        return capability.changed({"state": state})
 
-    return provider.model_copy(update={"capabilities": tuple(map(stated, provider.capabilities))})
+    return provider.changed({"capabilities": tuple(map(stated, provider.capabilities))})
 
 
 def _not_indexed(
@@ -172,7 +172,7 @@ def _providers_of(
         component = components.get(service or "")
         if component is not None:
             access = read_access(application, component, is_set_by_library=True)
-            listed = listed.model_copy(update={"access": access})
+            listed = listed.changed({"access": access})
         yield listed
 
 

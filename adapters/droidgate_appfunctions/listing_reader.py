@@ -182,7 +182,7 @@ class ListingReader:
         for element in facts_of(capability.extensions).get("elements", ()):
             message = f"{element[0]} of the function {function.id} is kept as written"
             self._report(LISTED_PROPERTY_KEPT, Level.READ, pointer, message)
-        return capability.model_copy(update={"id": function.id, "state": state, "source": self.place})
+        return capability.changed({"id": function.id, "state": state, "source": self.place})
 
     def _document_of(self, function: ListedFunction, dialect: str, pointer: str) -> Element:
         """Return the element that a functions file would have for a function."""

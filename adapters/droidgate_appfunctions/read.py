@@ -170,9 +170,7 @@ def _provider(
     dialect = provider.dialect or V2
     if schema is None or dialect == V1 or schema == usual_schema(provider, dialect):
         return provider
-    return provider.model_copy(
-        update={"extensions": as_extensions(FORMAT_ID, {**facts, schema_fact(dialect): schema})}
-    )
+    return provider.changed({"extensions": as_extensions(FORMAT_ID, {**facts, schema_fact(dialect): schema})})
 
 
 def read_application(application: Application, context: ReadingContext) -> Reading:
@@ -209,7 +207,7 @@ def _share_definitions(providers: list[Provider]) -> list[Provider]:
             used |= reachable_definitions(definition, everything)
         missing = {name: everything[name] for name in sorted(used - provider.definitions.keys())}
         if missing:
-            provider = provider.model_copy(update={"definitions": {**provider.definitions, **missing}})  # noqa: PLW2901
+            provider = provider.changed({"definitions": {**provider.definitions, **missing}})  # noqa: PLW2901
         shared.append(provider)
     return shared
 
@@ -390,7 +388,7 @@ class _ApplicationReader:
         if component is not None:
             of_app["component"] = component.name
         provider = _provider(file, metadata=self.metadata, schema=schema, place=place)
-        return provider.model_copy(update={**of_app, "access": self.access_of(component)})
+        return provider.changed({**of_app, "access": self.access_of(component)})
 
     def access_of(self, component: Component | None) -> ComponentAccess:
         """Return the access rules of a service, or of the application for its own functions."""

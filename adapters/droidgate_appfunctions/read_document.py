@@ -553,13 +553,13 @@ def with_description(type_: Type, text: str | None) -> Type:
     have one, `descriptionInside` where only the type has.
     """
     if type_.description is None:
-        return type_ if text is None else type_.model_copy(update={"description": text})
+        return type_ if text is None else type_.changed({"description": text})
     facts = dict(type_.extensions.get(FORMAT_ID, {}))
     if text is None:
         facts["descriptionInside"] = True
-        return type_.model_copy(update={"extensions": as_extensions(FORMAT_ID, facts)})
+        return type_.changed({"extensions": as_extensions(FORMAT_ID, facts)})
     facts["typeDescription"] = type_.description
-    return type_.model_copy(update={"description": text, "extensions": as_extensions(FORMAT_ID, facts)})
+    return type_.changed({"description": text, "extensions": as_extensions(FORMAT_ID, facts)})
 
 
 def _read_components(element: Element, source: ElementSource, file: FunctionsFile) -> None:
@@ -579,7 +579,7 @@ def _read_components(element: Element, source: ElementSource, file: FunctionsFil
             facts["nameElements"] = unread_elements
         if facts:
             facts = {**definition.extensions.get(FORMAT_ID, {}), **facts}
-            definition = definition.model_copy(update={"extensions": as_extensions(FORMAT_ID, facts)})
+            definition = definition.changed({"extensions": as_extensions(FORMAT_ID, facts)})
         file.definitions[name] = definition
         if name not in names:
             names.append(name)

@@ -119,7 +119,7 @@ def _with_types(providers: Sequence[Provider], types: dict[str, dict[str, Type]]
         package_types = types.get(provider.package or "", {})
         unused = package_types.keys() - used.pop(provider.package, package_types.keys())
         definitions = {name: package_types[name] for name in sorted(names | unused)}
-        completed.append(provider.model_copy(update={"definitions": definitions}))
+        completed.append(provider.changed({"definitions": definitions}))
     return completed
 
 

@@ -143,7 +143,7 @@ class Walk:
             for name, property_ in resolved.properties.items():
                 earlier_property = properties.get(name)
                 required = property_.required or (earlier_property is not None and earlier_property.required)
-                properties[name] = property_.model_copy(update={"required": required})
+                properties[name] = property_.changed({"required": required})
         return ObjectType(properties=properties, qualified_name=declared.qualified_name)
 
     def alternatives(self, declared: OneOfType, pointer: str) -> list[tuple[str | None, Type]]:

@@ -518,7 +518,7 @@ def _without_foreign_files(provider: Provider) -> tuple[Provider, tuple[Finding,
     if not findings:
         return provider, ()
     changes = {"extensions": extensions, "capabilities": capabilities}
-    return provider.model_copy(update=changes), tuple(findings)
+    return provider.changed(changes), tuple(findings)
 
 
 def _without_facts(
@@ -547,7 +547,7 @@ def _fit(provider: Provider, dialect: DialectTable, *, alone: bool = False) -> F
     if dialect.capacity is None:
         message = f"{FORMAT_ID}+{dialect.id} is only read"
         raise UsageError(message, hint=dialect.not_written_because)
-    capacity = dialect.capacity.model_copy(update={"component": None}) if alone else dialect.capacity
+    capacity = dialect.capacity.changed({"component": None}) if alone else dialect.capacity
     own, findings = _without_foreign_files(provider)
     fitted = fit_provider(own, capacity, FORMAT_ID, dialect.id)
     return replace(fitted, findings=(*findings, *fitted.findings)) if findings else fitted

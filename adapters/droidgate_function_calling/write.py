@@ -326,8 +326,8 @@ def _own_capacity(capacity: Capacity) -> Capacity:
     everything = TABLES.dialects[0].capacity
     if everything is None:
         raise AssertionError(TABLES.dialects[0].id)
-    return everything.model_copy(
-        update={
+    return everything.changed(
+        {
             "extensions": everything.extensions | {NAMESPACE, NOTATION},
             "input_shape": "any",
             "output_shape": capacity.output_shape,

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from droidgate_android.projects.manifest_limits import excess_of, utf16_length
+from droidgate_android.projects.manifest_limits import excess_of
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import WriteError
 from droidgate_mappings.text.aapt_text import escape_attribute_value
+from droidgate_mappings.text.utf16 import utf16_length
 
 _TOO_LONG_HINT: Final = (
     "write fewer tools, or shorter descriptions; each of several activities can advertise some of the tools"

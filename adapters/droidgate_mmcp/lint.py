@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from droidgate_android.projects.manifest_limits import REFUSED_BY, excess_of, utf16_length
+from droidgate_android.projects.manifest_limits import REFUSED_BY, excess_of
 from droidgate_mappings.formats.application import Application, Component
 from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.formats.leniency import ReadingContext
@@ -18,6 +18,7 @@ from droidgate_mappings.model.findings import Finding, Level, LintRule, LintRule
 from droidgate_mappings.model.json_values import Json, pointer_token
 from droidgate_mappings.text.configured_flags import disabled_in
 from droidgate_mappings.text.json_text import decode_utf8
+from droidgate_mappings.text.utf16 import utf16_length
 from droidgate_mappings.values.schema_checks import check_schema
 from droidgate_mmcp.format import NAMES
 from droidgate_mmcp.read import ManifestText, find_manifest_text, hint_about_json
@@ -148,7 +149,7 @@ class _Linter:
         hint: str | None = None,
         level: Level | None = None,
     ) -> None:
-        source = self.place.model_copy(update={"inner": pointer}) if pointer else self.place
+        source = self.place.changed({"inner": pointer}) if pointer else self.place
         self.findings.append(rule.broken(message, pointer=pointer, source=source, hint=hint, level=level))
 
     def lint_component(self, application: Application, component: Component, *, advertises: bool) -> None:

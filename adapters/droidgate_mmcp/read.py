@@ -198,8 +198,8 @@ def _read_component(
         context.allow("M42", message, source=place)
     _report_missing_declarations(component, context, place)
     extensions = {**provider.extensions.get(FORMAT_ID, {}), **facts}
-    return provider.model_copy(
-        update={
+    return provider.changed(
+        {
             "package": application.package,
             "component": component.name,
             "name": component.label if component.label is not None else application.label,

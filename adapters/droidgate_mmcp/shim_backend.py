@@ -43,8 +43,8 @@ class BroadcastListing:
         read = read_discovered_tools(
             tools, context, place=place, package=provider.package, component=provider.component
         )
-        return read.model_copy(
-            update={"name": provider.name, "access": provider.access, "extensions": provider.extensions}
+        return read.changed(
+            {"name": provider.name, "access": provider.access, "extensions": provider.extensions}
         )
 
     def digest(self, tools: Sequence[DiscoveredTool]) -> str:

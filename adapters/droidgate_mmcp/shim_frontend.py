@@ -89,4 +89,4 @@ def _with_ids_of_routes(dialect: DialectTable) -> DialectTable:
     """Return a dialect that writes every id as it is: a call names the route by it."""
     if dialect.capacity is None:
         raise TypeError(dialect.id)
-    return dialect.model_copy(update={"capacity": dialect.capacity.model_copy(update={"id_rule": None})})
+    return dialect.changed({"capacity": dialect.capacity.changed({"id_rule": None})})

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from droidgate_android.projects.manifest_limits import MAX_META_DATA, utf16_length
+from droidgate_android.projects.manifest_limits import MAX_META_DATA
 from droidgate_mappings.fit import Fitted, fit_provider, without_own_facts
 from droidgate_mappings.formats.component_reading import enabled_attribute, enabled_resources
 from droidgate_mappings.formats.format import Artifact, Writing
@@ -20,6 +20,7 @@ from droidgate_mappings.model.json_values import Json, json_equal
 from droidgate_mappings.model.types import ObjectType, Type
 from droidgate_mappings.tables.capacity import Capacity
 from droidgate_mappings.tables.loading import DialectTable
+from droidgate_mappings.text.utf16 import utf16_length
 from droidgate_mmcp.android_manifest import ComponentElement, refuse_long_texts, write_android_manifest
 from droidgate_mmcp.discovery import write_discovery
 from droidgate_mmcp.format import BROADCAST, FORMAT_ID, NAMES, TABLES, TEXT_FIELDS, TEXT_KEYS
@@ -137,7 +138,7 @@ def fitting_tools(provider: Provider) -> tuple[int, ...]:
     Args:
         provider: A fitted provider.
     """
-    empty = write_manifest(provider.model_copy(update={"capabilities": ()}))
+    empty = write_manifest(provider.changed({"capabilities": ()}))
     room = MAX_META_DATA - utf16_length(write_json(empty))
     positions: list[int] = []
     for position, capability in enumerate(provider.capabilities):
@@ -171,7 +172,7 @@ def _capacity_for(capacity: Capacity, *, again: bool, alone: bool) -> Capacity:
             access=frozenset(),
             access_enforced=frozenset(),
         )
-    return capacity.model_copy(update=changes) if changes else capacity
+    return capacity.changed(changes) if changes else capacity
 
 
 def _write_tool(capability: Capability, provider: Provider) -> dict[str, Json]:

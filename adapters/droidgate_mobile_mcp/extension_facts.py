@@ -213,7 +213,7 @@ class _Keeper:
             for at, capability in enumerate(provider.capabilities)
         ]
         changes["capabilities"] = tuple(capabilities)
-        return provider.model_copy(update=changes)
+        return provider.changed(changes)
 
     def capability(self, capability: Capability, pointer: str) -> Capability:
         if not capability.extensions and capability.output is None and capability.input == _NO_PARAMETERS:
@@ -236,7 +236,7 @@ class _Keeper:
             and returned is capability.output
         ):
             return capability
-        return capability.model_copy(update={"extensions": extensions, "input": inputs, "output": returned})
+        return capability.changed({"extensions": extensions, "input": inputs, "output": returned})
 
     def parameters(self, type_: Type, pointer: str, checks: Mapping[str, Check]) -> Type:
         if not isinstance(type_, ObjectType):
@@ -250,9 +250,7 @@ class _Keeper:
         }
         if not changed and extensions is type_.extensions:
             return type_
-        return type_.model_copy(
-            update={"properties": {**type_.properties, **changed}, "extensions": extensions}
-        )
+        return type_.changed({"properties": {**type_.properties, **changed}, "extensions": extensions})
 
     def reference_check(self, texts: Mapping[str, str | None]) -> dict[str, Check]:
         """Return the check of `references`: raw resources have none, since nothing compiles them."""
@@ -263,10 +261,10 @@ class _Keeper:
             return property_
         words = _word_checks(property_.type)
         type_extensions = self.keep(property_.type.extensions, words, f"{pointer}/type")
-        kept_type = property_.type.model_copy(update={"extensions": type_extensions})
+        kept_type = property_.type.changed({"extensions": type_extensions})
         texts = {"name": name, "type": word_of(kept_type), "description": kept_type.description}
         extensions = self.keep(property_.extensions, {**checks, **self.reference_check(texts)}, pointer)
-        return property_.model_copy(update={"extensions": extensions, "type": kept_type})
+        return property_.changed({"extensions": extensions, "type": kept_type})
 
     def keep(self, extensions: Extensions, checks: Mapping[str, Check], pointer: str) -> Extensions:
         facts = extensions.get(FORMAT_ID)

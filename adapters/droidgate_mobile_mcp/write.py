@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final
 from xml.sax.saxutils import escape
 
-from droidgate_android.projects.manifest_limits import MAX_META_DATA, utf16_length
+from droidgate_android.projects.manifest_limits import MAX_META_DATA
 from droidgate_mappings.fit import Fitted, fit_provider
 from droidgate_mappings.formats.component_reading import enabled_attribute, enabled_resources
 from droidgate_mappings.formats.format import Artifact, Writing
@@ -28,6 +28,7 @@ from droidgate_mappings.text.aapt_text import (
     escape_xml_attribute,
     fits_a_resource,
 )
+from droidgate_mappings.text.utf16 import utf16_length
 from droidgate_mobile_mcp.extension_facts import facts_of, keep_writable_facts, word_of
 from droidgate_mobile_mcp.format import FORMAT_ID, FORMS, NAMES, DescriptorForm
 
@@ -111,7 +112,7 @@ def _cut_long_texts(provider: Provider, findings: Iterable[Finding]) -> tuple[Pr
     if not cutter.any_cut:
         return provider, reported
     update = {**texts, "capabilities": tuple(capabilities)}
-    return provider.model_copy(update=update), tuple(cutter.findings.values())
+    return provider.changed(update), tuple(cutter.findings.values())
 
 
 @dataclass(slots=True)
@@ -142,7 +143,7 @@ class _Cutter:
             "input": self.parameters(capability.input, f"{pointer}/input"),
             "output": self.parameters(capability.output, f"{pointer}/output"),
         }
-        return capability.model_copy(update=update) if self.any_cut else capability
+        return capability.changed(update) if self.any_cut else capability
 
     def parameters(self, type_: Type | None, pointer: str) -> Type | None:
         if not isinstance(type_, ObjectType):
@@ -152,9 +153,9 @@ class _Cutter:
             text = property_.type.description
             shorter = self.text(text, f"{pointer}/properties/{pointer_token(name)}/type/description")
             if shorter is not text:
-                changed = property_.type.model_copy(update={"description": shorter})
-                cut[name] = property_.model_copy(update={"type": changed})
-        return type_.model_copy(update={"properties": {**type_.properties, **cut}}) if cut else type_
+                changed = property_.type.changed({"description": shorter})
+                cut[name] = property_.changed({"type": changed})
+        return type_.changed({"properties": {**type_.properties, **cut}}) if cut else type_
 
 
 def _artifacts(provider: Provider, form: DescriptorForm) -> Iterator[Artifact]:

@@ -306,7 +306,7 @@ def _mcp_tool(tool: Element, reader: _Reader) -> Capability:
     members = {str(key): str(value) for key, value in tool.attrib.items()}
     capability = reader.capability(members, ObjectType(properties=inputs), frozenset({"name", "description"}))
     line = None if reader.place.line is None else tool.sourceline
-    return capability.model_copy(update={"source": Place(path=reader.place.path, line=line)})
+    return capability.changed({"source": Place(path=reader.place.path, line=line)})
 
 
 def read_named_lists(text: str, place: Place) -> ToolDeclarations:

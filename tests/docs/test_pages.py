@@ -225,7 +225,7 @@ def what_a_rule_lacks(cells: list[str]) -> list[str]:
     names = re.findall(r"`([\w/]+)`", shown)
     for name in names:
         folder, _, module = name.rpartition("/")
-        below = {"hostile": "tests", "shim_host": "tests/gateway"}.get(
+        below = {"hostile": "tests", "shims": "tests/gateway"}.get(
             folder.partition("/")[0], "tests/device_shim"
         )
         test_file = CHECKOUT / below / folder / f"test_{module}.py" if folder else PROOFS / f"{name}.java"

@@ -13,11 +13,12 @@ from typing import Final
 from droidgate_android.apk.archive import Archive
 from droidgate_android.apk.binary_xml import parse_binary_xml
 from droidgate_android.apk.reader import Apk
-from droidgate_android.apk.resource_values import NameOf, signed, value_text
+from droidgate_android.apk.resource_values import NameOf, value_text
 from droidgate_android.apk.xml_tree import REFERENCE_TYPES, TypedValue, ValueType, XmlAttribute, XmlElement
 from droidgate_mappings.formats.application import MetaData
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import canonical_json
+from droidgate_mappings.text.aapt_text import signed_int
 
 _OF_FRAMEWORK: Final = "@android:"
 
@@ -70,7 +71,7 @@ def _attribute_text(value: TypedValue, name_of: NameOf) -> str:
     if value.type in REFERENCE_TYPES:
         return "@0"
     if value.type == ValueType.ATTRIBUTE:
-        return f"?{signed(value.data)}"
+        return f"?{signed_int(value.data)}"
     text = value_text(value, name_of)
     if text is None:
         raise InputError(f"a descriptor has a value of the type {value.type}, which is not text")

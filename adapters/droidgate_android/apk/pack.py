@@ -36,11 +36,11 @@ from droidgate_android.projects.manifest_limits import (
     REFUSED_BY,
     excess_of,
     excess_of_meta_data,
-    utf16_length,
 )
 from droidgate_mappings.model.errors import InputError, WriteError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.tables.framework_attributes import AttributeType, resource_id
+from droidgate_mappings.text.utf16 import utf16_length
 
 LengthOf = Callable[[TypedValue], int]
 """Gives the length of the text that a value is or refers to, in UTF-16 units; 0 for what is not text."""

@@ -23,13 +23,14 @@ from droidgate_android.apk.archive import Archive
 from droidgate_android.apk.binary_xml import parse_binary_xml
 from droidgate_android.apk.byte_source import ByteSource
 from droidgate_android.apk.resource_table import ResourceTable, TableFile
-from droidgate_android.apk.resource_values import flag_value, is_integer, signed, value_text
+from droidgate_android.apk.resource_values import flag_value, is_integer, value_text
 from droidgate_android.apk.signatures import ApkSignature, read_signature, verify_signature
 from droidgate_android.apk.signing_block import NEWEST_SDK
 from droidgate_android.apk.xml_tree import REFERENCE_TYPES, TypedValue, ValueType, XmlElement
 from droidgate_mappings.model.errors import BudgetError, InputError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.tables.framework_attributes import resource_name
+from droidgate_mappings.text.aapt_text import signed_int
 from droidgate_mappings.text.configured_flags import resolve_flag
 
 MANIFEST: Final = "AndroidManifest.xml"
@@ -287,7 +288,7 @@ class Apk:
             return None
         if value.type == ValueType.STRING:
             return int(value.text) if _SHORT_NUMBER.fullmatch(value.text or "") and value.text else None
-        return signed(value.data) if is_integer(value) else None
+        return signed_int(value.data) if is_integer(value) else None
 
     @property
     def version_code(self) -> int | None:

@@ -8,23 +8,16 @@ from typing import Final
 
 from droidgate_android.apk.xml_tree import REFERENCE_TYPES, TypedValue, ValueType
 from droidgate_mappings.formats.application import MetaValue
-from droidgate_mappings.text.aapt_text import java_float_text
+from droidgate_mappings.text.aapt_text import java_float_text, signed_int
 
 _UNITS: Final = ("px", "dip", "sp", "pt", "in", "mm")
 _FRACTION_UNITS: Final = ("%", "%p")
 _RADIX_SHIFTS: Final = (0, 7, 15, 23)
 _MANTISSA_BITS: Final = 24
-_SIGN: Final = 1 << 31
-_UNSIGNED: Final = 1 << 32
 _ATTRIBUTES: Final = frozenset({ValueType.ATTRIBUTE, ValueType.DYNAMIC_ATTRIBUTE})
 
 NameOf = Callable[[int], "str | None"]
 """Gives `@type/name` for a resource id, None where it is not known."""
-
-
-def signed(data: int) -> int:
-    """Return unsigned 32 bits as Java's int."""
-    return data - _UNSIGNED if data & _SIGN else data
 
 
 def is_integer(value: TypedValue) -> bool:
@@ -47,7 +40,7 @@ def meta_value(value: TypedValue) -> MetaValue | None:
     if value.type == ValueType.INT_BOOLEAN:
         return value.data != 0
     if is_integer(value):
-        return signed(value.data)
+        return signed_int(value.data)
     return float_of(value.data) if value.type == ValueType.FLOAT else None
 
 
@@ -99,7 +92,7 @@ def value_text(value: TypedValue, name_of: NameOf) -> str | None:  # noqa: PLR09
         return "true" if data else "false"
     if ValueType.INT_COLOR_ARGB8 <= kind <= ValueType.INT_COLOR_RGB4:
         return f"#{data:x}"
-    return str(signed(data)) if is_integer(value) else None
+    return str(signed_int(data)) if is_integer(value) else None
 
 
 def complex_number(data: int) -> float:

@@ -16,6 +16,7 @@ from droidgate_android.handlers.methods import Method, methods_of
 from droidgate_android.handlers.places import ClassPlace
 from droidgate_mappings.formats.format import Artifact, ExistingFunction
 from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.text.counted_nouns import amount
 
 _INDENT: Final = " " * 8
 """In front of the statements of a method."""
@@ -80,16 +81,14 @@ def not_called(function: ExistingFunction, reasons: str) -> str:
 
 def call_note(count: int) -> str:
     """Return what the author has to check of a class that calls functions for so many capabilities."""
-    return f"calls the app's own functions for {_amount(count)}: check what another app may do with each"
+    capabilities = amount(count, "capability", "capabilities")
+    return f"calls the app's own functions for {capabilities}: check what another app may do with each"
 
 
 def refusal_note(count: int) -> str:
     """Return what is left to do in a class that does not call the functions of so many capabilities."""
-    return f"does not call the app's own functions for {_amount(count)}; its comments say why"
-
-
-def _amount(count: int) -> str:
-    return f"{count} capabilit{'y' if count == 1 else 'ies'}"
+    capabilities = amount(count, "capability", "capabilities")
+    return f"does not call the app's own functions for {capabilities}; its comments say why"
 
 
 def _notes(place: ClassPlace, writer: CallWriter, called: int, refused: int) -> Iterator[str]:

@@ -124,7 +124,9 @@ def find_dispatched_functions(
 def _function_of(
     capability: Capability, choices: Sequence[_Choice], partial: Mapping[int, str]
 ) -> ExistingFunction:
-    functions = [_existing(capability, choice, partial.get(id(choice.method))) for choice in choices]
+    functions = [
+        _describe_dispatcher(capability, choice, partial.get(id(choice.method))) for choice in choices
+    ]
     callable_ones = [function for function in functions if not function.missing]
     if len(callable_ones) == 1:
         return callable_ones[0]
@@ -137,62 +139,77 @@ def _function_of(
     )
 
 
-def _existing(capability: Capability, choice: _Choice, partial: str | None) -> ExistingFunction:
+def _describe_dispatcher(capability: Capability, choice: _Choice, partial: str | None) -> ExistingFunction:
+    """Return the method with every reason why other code cannot call it."""
     method, owner = choice.method, choice.method.owner
-    parameters: list[FunctionParameter] = []
-    missing: list[str] = []
-    for name, written in method.parameters:
-        type_ = written.removesuffix("?")
-        role: Literal["id", "arguments", "context"] | None = None
-        if name == choice.subject and type_ == "String":
-            role = "id"
-        elif type_ == "JSONObject" and type_ in choice.imported:
-            role = "arguments"
-        elif type_ == "Context" and type_ in choice.imported:
-            role = "context"
-        else:
-            missing.append(f"{name} ({written}) is not made from JSON here")
-        parameters.append(FunctionParameter(name, role or "argument"))
-    roles = [parameter.role for parameter in parameters]
-    if "id" not in roles:
+    parameters = tuple(
+        FunctionParameter(name, _role_of(name, written, choice)) for name, written in method.parameters
+    )
+    if all(parameter.role != "id" for parameter in parameters):
         reason = f"{method.name} compares the id with {choice.subject}, which is not its parameter"
         message = f"{reason}; move what it does then into a method that takes the id and the arguments"
         owner_name = f"{choice.package}.{owner.name}".lstrip(".")
         return ExistingFunction(owner_name, method.name, capability, missing=(message,))
-    if partial is not None:
-        missing.append(f"{method.name} knows {partial} ids, so it may do something else")
-    if roles.count("arguments") != 1 and not missing:
-        missing.append(f"{method.name} does not take the arguments as one JSONObject")
-    if method.returns not in _RETURNS:
-        missing.append(f"{method.name} returns {method.returns or 'a type that is not written'}")
-    hidden = method.words & ({"private", "protected"} if choice.is_kotlin else {"private"})
-    if hidden:
-        missing.append(f"{method.name} is {min(hidden)}")
-    types = [[type_ for _, type_ in constructor] for constructor in owner.constructors]
-    if not types and not owner.has_other_constructor:
-        types = [[]]
-    instance: Literal["static", "object", "class", "context"] = "class" if [] in types else "context"
+    missing = tuple(_obstacles_to_calling(choice, parameters, partial))
+    instance: Literal["static", "object", "class", "context"]
     if {"static", "object"} & (method.words | owner.words):
         instance = "static" if "static" in method.words else "object"
     else:
-        missing += _unmade(owner, types)
-    if "private" in owner.words:
-        missing.append(f"{owner.name} is private")
-    if owner.is_nested:
-        missing.append(f"{owner.name} is a nested class")
+        instance = "class" if [] in _constructor_types(owner) else "context"
     is_public = choice.is_kotlin or ("public" in method.words and "public" in owner.words)
     is_internal = "internal" in method.words | owner.words
     return ExistingFunction(
         owner=f"{choice.package}.{owner.name}".lstrip("."),
         name=method.name,
-        capability=capability.model_copy(update={"source": choice.place}),
-        parameters=() if missing else tuple(parameters),
+        capability=capability.changed({"source": choice.place}),
+        parameters=() if missing else parameters,
         instance=instance,
         returns=_RETURNS.get(method.returns, "json"),
         visibility="internal" if is_internal else "public" if is_public else "package",
         is_suspend="suspend" in method.words,
-        missing=tuple(missing),
+        missing=missing,
     )
+
+
+def _role_of(name: str, written: str, choice: _Choice) -> Literal["id", "arguments", "context", "argument"]:
+    """Return what a parameter takes; `argument` where it cannot be made from JSON."""
+    type_ = written.removesuffix("?")
+    if name == choice.subject and type_ == "String":
+        return "id"
+    if type_ == "JSONObject" and type_ in choice.imported:
+        return "arguments"
+    return "context" if type_ == "Context" and type_ in choice.imported else "argument"
+
+
+def _obstacles_to_calling(
+    choice: _Choice, parameters: Sequence[FunctionParameter], partial: str | None
+) -> Iterator[str]:
+    """Yield why other code cannot call the method of a choice."""
+    method, owner = choice.method, choice.method.owner
+    roles = [parameter.role for parameter in parameters]
+    for role, (name, written) in zip(roles, method.parameters, strict=True):
+        if role == "argument":
+            yield f"{name} ({written}) is not made from JSON here"
+    if partial is not None:
+        yield f"{method.name} knows {partial} ids, so it may do something else"
+    elif roles.count("arguments") != 1 and "argument" not in roles:
+        yield f"{method.name} does not take the arguments as one JSONObject"
+    if method.returns not in _RETURNS:
+        yield f"{method.name} returns {method.returns or 'a type that is not written'}"
+    hidden = method.words & ({"private", "protected"} if choice.is_kotlin else {"private"})
+    if hidden:
+        yield f"{method.name} is {min(hidden)}"
+    if not {"static", "object"} & (method.words | owner.words):
+        yield from _unmade(owner, _constructor_types(owner))
+    if "private" in owner.words:
+        yield f"{owner.name} is private"
+    if owner.is_nested:
+        yield f"{owner.name} is a nested class"
+
+
+def _constructor_types(owner: _Class) -> list[list[str]]:
+    types = [[type_ for _, type_ in constructor] for constructor in owner.constructors]
+    return types if types or owner.has_other_constructor else [[]]
 
 
 def _unmade(owner: _Class, types: list[list[str]]) -> Iterator[str]:

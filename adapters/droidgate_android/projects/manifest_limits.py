@@ -57,11 +57,6 @@ def longest_text(attribute: str) -> int | None:
     return None if attribute in _READ_AS_NUMBERS else _LIMITS.get(attribute, _DEFAULT)
 
 
-def utf16_length(text: str) -> int:
-    """Return the length of a text as Java counts it."""
-    return len(text) if text.isascii() else len(text) + sum(character > "\uffff" for character in text)
-
-
 def excess_of(attribute: str, length: int, element: str) -> str | None:
     """Return the sentence that an attribute is too long, None where it is not.
 

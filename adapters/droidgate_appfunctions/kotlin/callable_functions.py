@@ -54,12 +54,12 @@ def _functions_of(owner: ClassDeclaration, functions: Functions, index: Index) -
                 continue
             is_service = functions.classes.find(owner, ENTRY_POINT) is not None
             read = functions.read(function, mark, in_service=is_service)
-            yield _existing(owner, function, read, functions, index, is_service=is_service)
+            yield _describe_kotlin_function(owner, function, read, functions, index, is_service=is_service)
         except InputError:
             continue  # what cannot be read is reported where the source is read
 
 
-def _existing(
+def _describe_kotlin_function(
     owner: ClassDeclaration,
     function: FunctionDeclaration,
     read: ReadFunction,
@@ -68,35 +68,13 @@ def _existing(
     *,
     is_service: bool,
 ) -> ExistingFunction:
+    """Return the function with every reason why other code cannot call it."""
+
     def class_of(reference: TypeReference) -> str:
         names = parameters_by_name(owner.type_parameters, function.type_parameters)
         return functions.classes.types.resolve(reference, owner.file, owner, names).name
 
-    needed = [item for item in owner.constructor or () if not item.has_default]
     takes_context = [class_of(item.type) for item in owner.constructor or ()] == [_ANDROID_CONTEXT]
-    missing = []
-    if is_service:
-        missing.append(
-            f"{owner.name} is a service, which only Android makes; move the work into another class"
-        )
-    elif owner.kind in {"class", "interface"}:
-        if owner.kind == "interface" or owner.modifiers & {"abstract", "sealed"}:
-            missing.append(f"{owner.name} is abstract")
-        if "inner" in owner.modifiers:
-            missing.append(f"{owner.name} is an inner class")
-        if needed and not takes_context:
-            listed = ", ".join(f"{item.name} ({item.type.text})" for item in needed)
-            missing.append(f"the constructor of {owner.name} takes {listed}")
-        if owner.constructor_modifiers & {"private", "protected"}:
-            missing.append(f"the constructor of {owner.name} is not public")
-        if owner.constructor is None and owner.has_secondary_constructor:
-            missing.append(f"{owner.name} has several constructors")
-    if owner.type_parameters or function.type_parameters:
-        missing.append(f"{function.name} has type parameters")
-    if function.receiver is not None:
-        missing.append(f"{function.name} is an extension function")
-    if owner.kind == "companion":
-        missing.append(f"{function.name} is in a companion object")
     around: ClassDeclaration | None = owner
     is_internal = "internal" in function.modifiers
     while around is not None:
@@ -112,8 +90,37 @@ def _existing(
         is_suspend="suspend" in function.modifiers,
         visibility="internal" if is_internal else "public",
         data_classes=frozenset(name for name in read.definitions if _is_declared(name, index)),
-        missing=tuple(missing),
+        missing=tuple(
+            _obstacles_to_calling(owner, function, is_service=is_service, takes_context=takes_context)
+        ),
     )
+
+
+def _obstacles_to_calling(
+    owner: ClassDeclaration, function: FunctionDeclaration, *, is_service: bool, takes_context: bool
+) -> Iterator[str]:
+    """Yield why other code cannot call a function."""
+    if is_service:
+        yield f"{owner.name} is a service, which only Android makes; move the work into another class"
+    elif owner.kind in {"class", "interface"}:
+        if owner.kind == "interface" or owner.modifiers & {"abstract", "sealed"}:
+            yield f"{owner.name} is abstract"
+        if "inner" in owner.modifiers:
+            yield f"{owner.name} is an inner class"
+        needed = [item for item in owner.constructor or () if not item.has_default]
+        if needed and not takes_context:
+            listed = ", ".join(f"{item.name} ({item.type.text})" for item in needed)
+            yield f"the constructor of {owner.name} takes {listed}"
+        if owner.constructor_modifiers & {"private", "protected"}:
+            yield f"the constructor of {owner.name} is not public"
+        if owner.constructor is None and owner.has_secondary_constructor:
+            yield f"{owner.name} has several constructors"
+    if owner.type_parameters or function.type_parameters:
+        yield f"{function.name} has type parameters"
+    if function.receiver is not None:
+        yield f"{function.name} is an extension function"
+    if owner.kind == "companion":
+        yield f"{function.name} is in a companion object"
 
 
 def _parameters(

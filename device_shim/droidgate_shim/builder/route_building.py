@@ -266,11 +266,9 @@ class _Planner:
                 yield finding
             elif item.key in positions:
                 whole = f"/capabilities/{positions[item.key]}{pointer}"
-                yield finding.model_copy(update={"pointer": whole})
+                yield finding.changed({"pointer": whole})
             elif finding.code == ROUTE_REFUSED:
-                yield finding.model_copy(
-                    update={"pointer": capability_pointer(item.provider, item.capability)}
-                )
+                yield finding.changed({"pointer": capability_pointer(item.provider, item.capability)})
 
     def definition_names(self) -> dict[tuple[str, str], str]:
         """Return provider and definition -> its name in the table; two that differ are both renamed."""
@@ -350,8 +348,8 @@ class _Planner:
             output = with_resolved_properties(output, definitions)
         marks = capability_marks(candidate.provider, capability)
         self.reports.extend((candidate, "", finding) for finding in text_findings(marks, capability.id))
-        offered = capability.model_copy(
-            update={
+        offered = capability.changed(
+            {
                 "id": shim_id,
                 "title": _visible(capability.title),
                 "description": _visible(capability.description),
@@ -394,7 +392,7 @@ class _Planner:
             written = dict(zip(offered.input.properties, declared.input.properties, strict=True))
             names = {new: old for old, new in written.items() if new != old}
             properties = {written[name]: property_ for name, property_ in offered.input.properties.items()}
-            offered = offered.model_copy(update={"input": offered.input.changed({"properties": properties})})
+            offered = offered.changed({"input": offered.input.changed({"properties": properties})})
         app, backend = candidate.app, backends()[candidate.provider.protocol]
         longest = backend.longest_ms(candidate.provider)
         deadline = self.deadline_ms or DEFAULT_DEADLINE_MS
@@ -447,7 +445,7 @@ def _visible(text: str | None) -> str | None:
 
 
 def _without_void(capability: Capability) -> Capability:
-    return capability if capability.output != _VOID else capability.model_copy(update={"output": None})
+    return capability if capability.output != _VOID else capability.changed({"output": None})
 
 
 def _reports_of(

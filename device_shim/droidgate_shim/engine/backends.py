@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate_android.projects.manifest_limits import utf16_length
 from droidgate_appfunctions.wire import AppFunctionWireError
 from droidgate_appfunctions.wire_documents import read_document, write_document
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.errors import DroidgateError
 from droidgate_mappings.model.json_values import Json, pointer_token
 from droidgate_mappings.model.types import Type
+from droidgate_mappings.text.utf16 import utf16_length
 from droidgate_mappings.values.failures import CallError, Failure, failure_of_code
 from droidgate_mmcp.wire import (
     MmcpToolCall,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from droidgate_android.projects.manifest_limits import utf16_length
+from droidgate_mappings.text.utf16 import utf16_length
 
 MAX_CARRIED_UNITS: Final = 65_536
 """UTF-16 units of all texts together: 128 KiB, a quarter of what one-way transactions have in a process.

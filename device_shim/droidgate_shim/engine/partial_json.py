@@ -13,8 +13,8 @@ from decimal import Decimal
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Final, Never
 
-from droidgate_android.projects.manifest_limits import utf16_length
 from droidgate_mappings.model.json_values import Json, pointer_token
+from droidgate_mappings.text.utf16 import utf16_length
 from droidgate_shim.engine.strict_json import (
     LONG,
     MAX_DEPTH,

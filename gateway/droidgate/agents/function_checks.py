@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal
 
-from droidgate.agents.rule_checks import NOT_ALLOWED, Check, Verdict
+from droidgate.agents.rule_checks import NOT_ALLOWED, RuleCheck, Verdict
 from droidgate.devices.device import Device
 from droidgate.devices.device_errors import DeadlineError
 from droidgate.devices.service_shells import app_function_shell
@@ -202,7 +202,7 @@ class _Run:
     def _process(self) -> str:
         return self._device.run(["pidof", self._package]).text.strip()
 
-    def checks(self, calls: Mapping[str, Mapping[str, Json]]) -> Iterator[Check]:
+    def checks(self, calls: Mapping[str, Mapping[str, Json]]) -> Iterator[RuleCheck]:
         """Yield what each rule says, but for the one of the index."""
         usable = [item for item in self.functions.values() if item.is_open]
         yield self._missing(usable)
@@ -220,17 +220,17 @@ class _Run:
                     rule, (broken or self._answers)[:1], what + broken[0].what if broken else ""
                 )
 
-    def _check(self, rule: LintRule, answers: Sequence[_Answer], problem: str) -> Check:
+    def _check(self, rule: LintRule, answers: Sequence[_Answer], problem: str) -> RuleCheck:
         sent, received = tuple(item.sent for item in answers), tuple(item.text for item in answers)
         verdict: Verdict = "failed" if problem else "passed"
-        return Check(rule, self._package, _TRANSPORT, verdict, problem, sent, received)
+        return RuleCheck(rule, self._package, _TRANSPORT, verdict, problem, sent, received)
 
-    def unchecked(self, rule: LintRule, reason: str, *, applies: bool = True) -> Check:
+    def unchecked(self, rule: LintRule, reason: str, *, applies: bool = True) -> RuleCheck:
         """Return that a rule was not checked, or does not apply."""
         verdict: Verdict = "not-checked" if applies else "not-applicable"
-        return Check(rule, self._package, _TRANSPORT, verdict, reason)
+        return RuleCheck(rule, self._package, _TRANSPORT, verdict, reason)
 
-    def _refusal(self, rule: LintRule, answers: Sequence[_Answer]) -> Check:
+    def _refusal(self, rule: LintRule, answers: Sequence[_Answer]) -> RuleCheck:
         lost = next((item for item in answers if item.end == "silence" or item.died), None)
         if lost is not None:
             return self.unchecked(rule, lost.what)
@@ -238,13 +238,13 @@ class _Run:
         problem = "" if result is None else f"{result.function.id.rpartition('#')[2]} returns a result"
         return self._check(rule, [result] if result else answers, problem)
 
-    def _missing(self, usable: Sequence[_Function]) -> Check:
+    def _missing(self, usable: Sequence[_Function]) -> RuleCheck:
         function = next((item for item in usable if item.required), None)
         if function is None:
             return self.unchecked(MISSING, "no function has a required parameter", applies=False)
         return self._refusal(MISSING, [self.call(function, {})])
 
-    def _typed(self, usable: Sequence[_Function]) -> Check:
+    def _typed(self, usable: Sequence[_Function]) -> RuleCheck:
         answers: dict[int, _Answer] = {}
         for function in usable:
             arguments: dict[str, Json] = {
@@ -260,7 +260,7 @@ class _Run:
             return self.unchecked(TYPED, "no function has a parameter whose type is listed", applies=False)
         return self._refusal(TYPED, list(answers.values()))
 
-    def _allowed(self, calls: Mapping[str, Mapping[str, Json]]) -> Iterator[Check]:
+    def _allowed(self, calls: Mapping[str, Mapping[str, Json]]) -> Iterator[RuleCheck]:
         """Yield the checks that need a call which the app carries out."""
         if not calls:
             yield self.unchecked(UNDECLARED, NOT_ALLOWED)
@@ -284,7 +284,7 @@ class _Run:
             RESULT, typed if broken is None else [broken[0]], "" if broken is None else broken[1]
         )
 
-    def _open(self, usable: Sequence[_Function], calls: Mapping[str, Mapping[str, Json]]) -> Check:
+    def _open(self, usable: Sequence[_Function], calls: Mapping[str, Mapping[str, Json]]) -> RuleCheck:
         refused = next((item for item in usable if item.required), None)
         if refused is not None:
             function, arguments = refused, dict[str, Json]()
@@ -379,7 +379,7 @@ def check_functions(
     *,
     user: int,
     seconds: float,
-) -> Iterator[Check]:
+) -> Iterator[RuleCheck]:
     """Yield what each rule says of an app's functions.
 
     Args:
@@ -412,7 +412,7 @@ def check_functions(
     problem = f"{missing[0]} is not listed: {reason}" if missing else ""
     listed = tuple(run.functions)
     verdict: Verdict = "failed" if problem else "passed"
-    yield Check(INDEXED, package, _TRANSPORT, verdict, problem, (shlex.join(_LIST),), listed)
+    yield RuleCheck(INDEXED, package, _TRANSPORT, verdict, problem, (shlex.join(_LIST),), listed)
     for name in calls:
         if name not in run.functions and name not in declared:
             raise UsageError(f'unknown function "{name}" of {package}', hint=suggest_name(name, listed))

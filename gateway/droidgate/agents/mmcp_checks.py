@@ -21,7 +21,7 @@ from droidgate.agents.live_calls import (
     reported_tools,
     tool_names,
 )
-from droidgate.agents.rule_checks import NOT_ALLOWED, UNKNOWN_NAME, Check, Verdict
+from droidgate.agents.rule_checks import NOT_ALLOWED, UNKNOWN_NAME, RuleCheck, Verdict
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.findings import Level, LintRule, LintRules
 from droidgate_mappings.model.json_values import Json
@@ -74,7 +74,7 @@ def check_activity(
     calls: Mapping[str, Mapping[str, Json]],
     *,
     seconds: float,
-) -> Iterator[Check]:
+) -> Iterator[RuleCheck]:
     """Yield what each rule says of an activity.
 
     Args:
@@ -97,7 +97,7 @@ def check_activity(
         )
         return json.dumps(extras), answer
 
-    def check(rule: LintRule, sent: str, answer: LiveAnswer, problem: str | None) -> Check:
+    def check(rule: LintRule, sent: str, answer: LiveAnswer, problem: str | None) -> RuleCheck:
         return _check(rule, component, "activity", sent, answer, problem)
 
     exchanges = [call(*each) for each in _refused_calls(names)]
@@ -109,11 +109,11 @@ def check_activity(
         refusal = _refusal(answer)
         if refusal is not None:
             reason = f"the app refuses {name}: {refusal}"
-            yield Check(RESULT, component.component, "activity", "not-checked", reason)
+            yield RuleCheck(RESULT, component.component, "activity", "not-checked", reason)
             continue
         yield check(RESULT, sent, answer, _unanswered(answer, seconds) or _result_problem(answer))
     if not calls:
-        yield Check(RESULT, component.component, "activity", "not-checked", NOT_ALLOWED)
+        yield RuleCheck(RESULT, component.component, "activity", "not-checked", NOT_ALLOWED)
 
 
 def _refusal(answer: LiveAnswer) -> str | None:
@@ -138,7 +138,7 @@ def check_receiver(
     calls: Mapping[str, Mapping[str, Json]],
     *,
     seconds: float,
-) -> Iterator[Check]:
+) -> Iterator[RuleCheck]:
     """Yield what each rule says of a receiver; arguments and errors as for `check_activity`."""
     discovery = ask(
         client, component.component, {}, transport="broadcast", action=BROADCAST_DISCOVERY, seconds=seconds
@@ -149,7 +149,7 @@ def check_receiver(
     )
     yield _check(TOOLS, component, "broadcast", BROADCAST_DISCOVERY, discovery, problem)
     if names is None:
-        yield Check(DESCRIBED, component.component, "broadcast", "not-checked", "no tools are reported")
+        yield RuleCheck(DESCRIBED, component.component, "broadcast", "not-checked", "no tools are reported")
     else:
         problem = next(filter(None, (_description_problem(discovery, name) for name in names)), None)
         yield _check(DESCRIBED, component, "broadcast", BROADCAST_DISCOVERY, discovery, problem)
@@ -203,8 +203,8 @@ def _check(
     sent: str,
     answer: LiveAnswer,
     problem: str | None,
-) -> Check:
+) -> RuleCheck:
     event = answer.event
     verdict: Verdict = "passed" if problem is None else "failed"
     received = () if event is None else (json.dumps(event.document(), ensure_ascii=False),)
-    return Check(rule, component.component, transport, verdict, problem or "", (sent,), received)
+    return RuleCheck(rule, component.component, transport, verdict, problem or "", (sent,), received)

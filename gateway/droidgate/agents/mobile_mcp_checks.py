@@ -20,7 +20,7 @@ from droidgate.agents.live_calls import (
     read_response,
     request_extras,
 )
-from droidgate.agents.rule_checks import NOT_ALLOWED, UNKNOWN_NAME, Check
+from droidgate.agents.rule_checks import NOT_ALLOWED, UNKNOWN_NAME, RuleCheck
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.model.findings import Level, LintRule, LintRules
 from droidgate_mappings.model.json_values import Json
@@ -129,7 +129,7 @@ def check_service(
     edition: Dialect,
     seconds: float,
     open_app: Callable[[], object],
-) -> Iterator[Check]:
+) -> Iterator[RuleCheck]:
     """Yield what each rule says of a service, bound and started.
 
     Args:
@@ -199,7 +199,7 @@ class _Run:
         self._asked: list[_Asked] = []
         self._ends: list[tuple[str, _Asked]] = []
 
-    def checks(self) -> list[Check]:
+    def checks(self) -> list[RuleCheck]:
         """Call the service and return what each rule says, in the order of the rules."""
         (first,) = self._exchange(self._request(UNKNOWN_NAME, {}))
         if _IN_BACKGROUND in first.ending:
@@ -307,22 +307,22 @@ class _Run:
     def _silence(self, asked: _Asked) -> str:
         return asked.ending or f"no answer in {self._seconds:g} seconds"
 
-    def _passed(self, rule: LintRule, *asked: _Asked) -> Check:
-        return Check(rule, self._component, self._transport, "passed", "", *_texts(asked))
+    def _passed(self, rule: LintRule, *asked: _Asked) -> RuleCheck:
+        return RuleCheck(rule, self._component, self._transport, "passed", "", *_texts(asked))
 
-    def _failed(self, rule: LintRule, reason: str, *asked: _Asked) -> Check:
-        return Check(rule, self._component, self._transport, "failed", reason, *_texts(asked))
+    def _failed(self, rule: LintRule, reason: str, *asked: _Asked) -> RuleCheck:
+        return RuleCheck(rule, self._component, self._transport, "failed", reason, *_texts(asked))
 
-    def _not_checked(self, rule: LintRule, reason: str) -> Check:
-        return Check(rule, self._component, self._transport, "not-checked", reason)
+    def _not_checked(self, rule: LintRule, reason: str) -> RuleCheck:
+        return RuleCheck(rule, self._component, self._transport, "not-checked", reason)
 
-    def _not_applicable(self, rule: LintRule, reason: str) -> Check:
-        return Check(rule, self._component, self._transport, "not-applicable", reason)
+    def _not_applicable(self, rule: LintRule, reason: str) -> RuleCheck:
+        return RuleCheck(rule, self._component, self._transport, "not-applicable", reason)
 
-    def _running(self) -> Check:
+    def _running(self) -> RuleCheck:
         return self._failed(RUNNING, *self._ends[0]) if self._ends else self._passed(RUNNING)
 
-    def _refusal(self, rule: LintRule, asked: Sequence[_Asked]) -> Check:
+    def _refusal(self, rule: LintRule, asked: Sequence[_Asked]) -> RuleCheck:
         for item in asked:
             if not item.answers:
                 return self._failed(rule, self._silence(item), item)
@@ -330,13 +330,13 @@ class _Run:
                 return self._failed(rule, "the tool reports success", item)
         return self._passed(rule, *asked)
 
-    def _missing(self) -> Check:
+    def _missing(self) -> RuleCheck:
         capability = next((name for name, item in self._declared.items() if item.required), None)
         if capability is None:
             return self._not_applicable(MISSING, "no capability has a required parameter")
         return self._refusal(MISSING, self._exchange(self._request(capability, {})))
 
-    def _typed(self) -> Check:
+    def _typed(self) -> RuleCheck:
         requests: list[_Asked] = []
         for name, item in self._declared.items():
             typed = next((each for each, kind in item.parameters.items() if kind in _JSON_TYPES), None)
@@ -349,7 +349,7 @@ class _Run:
             return self._not_applicable(TYPED, "no parameter has a type that Mobile-MCP's agents know")
         return self._refusal(TYPED, requests)
 
-    def _allowed(self) -> Iterator[Check]:
+    def _allowed(self) -> Iterator[RuleCheck]:
         """Yield the checks that need a call which the app carries out."""
         if not self._calls:
             yield self._not_checked(OUTPUT, NOT_ALLOWED)
@@ -362,7 +362,7 @@ class _Run:
         requests = [self._exchange(self._request(*call))[0] for call in self._calls.items()]
         yield self._outputs(requests)
 
-    def _outputs(self, asked: Sequence[_Asked]) -> Check:
+    def _outputs(self, asked: Sequence[_Asked]) -> RuleCheck:
         successes = 0
         for item in asked:
             if not item.answers:
@@ -385,16 +385,16 @@ class _Run:
         message = item.answers[0].inner.get("message")
         return f"the app refuses {item.capability}" + (f": {message}" if message else "")
 
-    def _open(self) -> Check:
+    def _open(self) -> RuleCheck:
         requests = self._exchange(self._request(UNKNOWN_NAME, {}), self._request(UNKNOWN_NAME, {}))
         return self._own_answers(OPEN, requests)
 
-    def _two_agents(self) -> Check:
+    def _two_agents(self) -> RuleCheck:
         shared = str(uuid.uuid4())
         both = (self._request(UNKNOWN_NAME, {}, request_id=shared, agent=number) for number in (0, 1))
         return self._own_answers(AGENTS, self._exchange(*both))
 
-    def _own_answers(self, rule: LintRule, asked: Sequence[_Asked]) -> Check:
+    def _own_answers(self, rule: LintRule, asked: Sequence[_Asked]) -> RuleCheck:
         for item in asked:
             if not item.answers:
                 return self._failed(rule, f"{item.client.application_id}: {self._silence(item)}", item)
@@ -402,18 +402,18 @@ class _Run:
                 return self._failed(rule, "no answer has the id of this request", item)
         return self._passed(rule, *asked)
 
-    def _form(self, rule: LintRule, problem: _Problem) -> Check:
+    def _form(self, rule: LintRule, problem: _Problem) -> RuleCheck:
         looked_at = [item for item in self._asked if item.answers]
         for item in looked_at:
             for answer in (each for each in item.answers if not each.is_cut):
                 reason = problem(answer, item, self._declared)
                 if reason is not None:
-                    return Check(
+                    return RuleCheck(
                         rule, self._component, self._transport, "failed", reason, (item.text,), (answer.text,)
                     )
         return self._passed(rule)
 
-    def _once(self) -> Check:
+    def _once(self) -> RuleCheck:
         twice = next((item for item in self._asked if len(item.answers) > 1), None)
         if twice is None:
             return self._passed(ONCE)

@@ -21,7 +21,7 @@ NOT_ALLOWED: Final = "it takes a call that the app carries out; allow one with -
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class RuleCheck:
     """A rule, with what was sent and received.
 
     Attributes:

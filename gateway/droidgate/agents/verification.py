@@ -12,8 +12,8 @@ from droidgate.agents.function_checks import check_functions
 from droidgate.agents.live_calls import APP_FUNCTIONS, MMCP, MOBILE_MCP, chosen_transport
 from droidgate.agents.mmcp_checks import check_activity, check_receiver
 from droidgate.agents.mobile_mcp_checks import check_service
-from droidgate.agents.rule_checks import DECLARED, Check, Verdict
-from droidgate.shims.place import DeviceUser
+from droidgate.agents.rule_checks import DECLARED, RuleCheck, Verdict
+from droidgate.shims.device_user import DeviceUser
 from droidgate.sources.linting import LintReport, lint
 from droidgate.sources.phone_source import PhoneRequest, read_phone
 from droidgate_mappings.formats.format import load_formats
@@ -65,7 +65,7 @@ class Verification:
 
     source: str
     static: tuple[Finding, ...]
-    checks: tuple[Check, ...]
+    checks: tuple[RuleCheck, ...]
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -98,7 +98,7 @@ def verify_files(source: str, reason: str) -> Verification:
         hint = "tools that an app reports only while it runs are checked on a phone"
         raise UsageError(message, hint=hint)
     unchecked = (
-        Check(rule, source, "not called", "not-checked", reason)
+        RuleCheck(rule, source, "not called", "not-checked", reason)
         for name in formats
         for rule in _LIVE_RULES[name]
     )
@@ -106,14 +106,14 @@ def verify_files(source: str, reason: str) -> Verification:
 
 
 def verify(
-    place: DeviceUser, agents: tuple[AgentClient, AgentClient], request: VerifyRequest
+    device_user: DeviceUser, agents: tuple[AgentClient, AgentClient], request: VerifyRequest
 ) -> Verification:
     """Drive a tool app through the rules of its protocols.
 
     Calls that a right app refuses are made without asking; others only as the request allows.
 
     Args:
-        place: The phone.
+        device_user: The phone.
         agents: Both agents, installed.
         request: What is to be checked.
 
@@ -121,8 +121,8 @@ def verify(
         UsageError: the app is not installed, offers no tools to an agent, or has no capability of a call.
         DeviceError: the phone or an agent fails.
     """
-    device, package = place.device, request.package
-    if package not in place.packages():
+    device, package = device_user.device, request.package
+    if package not in device_user.packages():
         raise UsageError(f"{package} is not installed", hint="install it, or name its APK with --install")
     components = [item for item in agents[0].list_components() if item.package == package]
     source = f"adb:{device.serial}/{package}"
@@ -132,8 +132,8 @@ def verify(
         message = f"the agent sees no tools of {package}"
         hint = "be sure that it is installed and exports a component of Mobile-MCP, mMCP or AppFunctions"
         raise UsageError(message, hint=hint)
-    _open(place, package)
-    functions = _declared_functions(place, package) if APP_FUNCTIONS in formats else {}
+    _open(device_user, package)
+    functions = _declared_functions(device_user, package) if APP_FUNCTIONS in formats else {}
     # A name that nothing has is an error of the first component, or of the functions where they are alone.
     of_functions = {name: item for name, item in request.calls.items() if name in functions or not components}
     of_components = {name: item for name, item in request.calls.items() if name not in of_functions}
@@ -141,13 +141,13 @@ def verify(
     try:
         for component in components:
             component_request = replace(request, calls=of_components)
-            checks += _check(agents, component, component_request, lambda: _open(place, package))
+            checks += _check(agents, component, component_request, lambda: _open(device_user, package))
     finally:
         for client in agents:
             for component in components:
                 client.unbind(component.component)
     if APP_FUNCTIONS in formats:
-        checks += _functions(place, replace(request, calls=of_functions), functions)
+        checks += _functions(device_user, replace(request, calls=of_functions), functions)
     return Verification(package, _errors_of(report), tuple(checks))
 
 
@@ -166,20 +166,20 @@ def _errors_of(report: LintReport) -> tuple[Finding, ...]:
     return tuple(item for item in report.findings if item.level is Level.ERROR)
 
 
-def _file_checks(source: str, report: LintReport, formats: Iterable[str]) -> Iterator[Check]:
+def _file_checks(source: str, report: LintReport, formats: Iterable[str]) -> Iterator[RuleCheck]:
     """Yield each rule of the files that is broken, and what the others are."""
     errors = _errors_of(report)
     for item in errors:
         rule = _rule_of(item)
         place = str(item.source) if item.source is not None else source
-        yield Check(rule, source, DECLARED, "failed", item.text, received=(place,))
+        yield RuleCheck(rule, source, DECLARED, "failed", item.text, received=(place,))
     broken = {item.code for item in errors}
     for name in formats:
         for rule in load_formats()[name].rules:
             if rule.level is Level.ERROR and rule.id not in broken:
                 is_read = name in report.checked
                 reason = "" if is_read else "nothing of it can be read"
-                yield Check(rule, source, DECLARED, "passed" if is_read else "not-checked", reason)
+                yield RuleCheck(rule, source, DECLARED, "passed" if is_read else "not-checked", reason)
 
 
 def _rule_of(finding: Finding) -> LintRule:
@@ -189,13 +189,13 @@ def _rule_of(finding: Finding) -> LintRule:
     return next((rule for rule in books if rule is not None), own)
 
 
-def _open(place: DeviceUser, package: str) -> None:
+def _open(device_user: DeviceUser, package: str) -> None:
     """Open an app as its user does, if it has a screen.
 
     Android starts no service of an app that nobody has opened for a while (API 26), and sends no broadcast to
     one that was never opened.
     """
-    place.device.run(["monkey", "-p", package, "-c", "android.intent.category.LAUNCHER", "1"])
+    device_user.device.run(["monkey", "-p", package, "-c", "android.intent.category.LAUNCHER", "1"])
 
 
 def _check(
@@ -203,7 +203,7 @@ def _check(
     component: ToolComponent,
     request: VerifyRequest,
     open_app: Callable[[], None],
-) -> Iterator[Check]:
+) -> Iterator[RuleCheck]:
     transport = chosen_transport(component, None)
     if transport == "bind":
         yield from check_service(
@@ -220,37 +220,39 @@ def _check(
         yield from check_receiver(agents[0], component, request.calls, seconds=request.seconds)
 
 
-def _declared_functions(place: DeviceUser, package: str) -> dict[str, str]:
+def _declared_functions(device_user: DeviceUser, package: str) -> dict[str, str]:
     """Return why Android's release leaves a function out, empty where it lists it, by declared id."""
     format_ = load_formats()[APP_FUNCTIONS]
-    reading = read_phone(place.device, PhoneRequest((format_,), package=package))
+    reading = read_phone(device_user.device, PhoneRequest((format_,), package=package))
     reasons: dict[str, str] = {}
     for app in reading.apps:
         for capability in (item for provider in app.providers for item in provider.capabilities):
             reasons[capability.id] = ""
             if format_.why_not_indexed is not None and app.application is not None:
-                reason = format_.why_not_indexed(app.application, capability.id, place.sdk_full)
+                reason = format_.why_not_indexed(app.application, capability.id, device_user.sdk_full)
                 reasons[capability.id] = reason or ""
     return reasons
 
 
-def _functions(place: DeviceUser, request: VerifyRequest, declared: Mapping[str, str]) -> Iterator[Check]:
-    if place.sdk < _FUNCTIONS_SDK:
+def _functions(
+    device_user: DeviceUser, request: VerifyRequest, declared: Mapping[str, str]
+) -> Iterator[RuleCheck]:
+    if device_user.sdk < _FUNCTIONS_SDK:
         reason = f"{android_name(str(_FUNCTIONS_SDK))} is the first with AppFunctions"
         for rule in _LIVE_RULES[APP_FUNCTIONS]:
-            yield Check(rule, request.package, "shell", "not-applicable", reason)
+            yield RuleCheck(rule, request.package, "shell", "not-applicable", reason)
         return
     yield from check_functions(
-        place.device,
+        device_user.device,
         request.package,
         declared,
         request.calls,
-        user=place.user,
+        user=device_user.user,
         seconds=request.seconds,
     )
 
 
-def verdicts_of(checks: Sequence[Check]) -> dict[Verdict, int]:
+def verdicts_of(checks: Sequence[RuleCheck]) -> dict[Verdict, int]:
     """Return how many checks ended with each verdict."""
     counts: dict[Verdict, int] = {"passed": 0, "failed": 0, "not-applicable": 0, "not-checked": 0}
     for check in checks:

@@ -48,7 +48,7 @@ class Break:
 
 
 @dataclass(frozen=True, slots=True)
-class Verification:
+class AuditVerification:
     """What was found of a log.
 
     Attributes:
@@ -109,7 +109,7 @@ class _Chain:
 
 def verify(
     folder: Path, *, expected: str | None = None, after: str | None = None, key_folder: Path | None = None
-) -> Verification:
+) -> AuditVerification:
     """Check a log's chain from record 1 to its last.
 
     Args:
@@ -137,7 +137,7 @@ def verify(
         count = len(chain.open_calls)
         are = "1 call has" if count == 1 else f"{count} calls have"
         chain.notes.append(f"{are} no end: running now, or the process was ended")
-    return Verification(
+    return AuditVerification(
         files=len(files),
         records=chain.records,
         first=chain.first,

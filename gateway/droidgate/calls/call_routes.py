@@ -88,9 +88,9 @@ class CallRoutes:
         Raises:
             DeviceError: the phone fails.
         """
-        from droidgate.shims.place import DeviceUser
+        from droidgate.shims.device_user import DeviceUser
 
-        place = DeviceUser(link.device, link.facts.user, link.facts.sdk_full)
+        device_user = DeviceUser(link.device, link.facts.user, link.facts.sdk_full)
         installed: dict[str, InstalledPackage] | None = None
         failures: dict[CapabilityKey, CallError] = {}
         for target in targets:
@@ -99,8 +99,8 @@ class CallRoutes:
             try:
                 route = self._first_route(target)
                 if not isinstance(route, ShellRoute):
-                    installed = place.packages() if installed is None else installed
-                    route.find(target, place, installed)
+                    installed = device_user.packages() if installed is None else installed
+                    route.find(target, device_user, installed)
             except CallError as error:
                 failures[target.key] = error
             except DeviceError:

@@ -17,8 +17,8 @@ from droidgate.devices.device_errors import CanceledError, DeadlineError
 from droidgate.devices.packages import InstalledPackage
 from droidgate.devices.quoting import quote_argument
 from droidgate.shims.answers import CallStage, ShimRefusalError
+from droidgate.shims.device_user import DeviceUser
 from droidgate.shims.host_client import DISCOVERY_SECONDS, HostClient
-from droidgate.shims.place import DeviceUser
 from droidgate.shims.shim_calls import check_signer, new_request, read_outputs
 from droidgate.shims.shim_facts import installed_routes
 from droidgate_mappings.formats.installed import SHIM_PACKAGE, SHIM_PREFIX, DeviceFacts
@@ -89,14 +89,14 @@ class ShimRoute:
             CallError: with the token `unavailable`: no shim of the user offers the capability.
             DeviceError: the phone fails.
         """
-        place = _place_of(link.device, link.facts)
+        device_user = _device_user_of(link.device, link.facts)
         with link.hop("find the shim"):
-            application_id, table, route = self.find(target, place, place.packages())
+            application_id, table, route = self.find(target, device_user, device_user.packages())
         names = {backend_name: name for name, backend_name in route.route.names.items()}
         shim_arguments = {names.get(name, name): value for name, value in arguments.items()}
         identifier, request = new_request(route.route.id, shim_arguments)
         deadline_ms = max(1, min(int(link.seconds * 1000), LONGEST_DEADLINE_MS))
-        client = place.client(application_id)
+        client = device_user.client(application_id)
         commands = client.call_commands(
             request, deadline_ms=deadline_ms, call_id=identifier, traced=link.trace.is_on
         )
@@ -130,14 +130,14 @@ class ShimRoute:
         return _raw_result(sent, outputs)
 
     def find(
-        self, target: CallTarget, place: DeviceUser, installed: Mapping[str, InstalledPackage]
+        self, target: CallTarget, device_user: DeviceUser, installed: Mapping[str, InstalledPackage]
     ) -> tuple[str, RouteTable, PreparedRoute]:
         """Return the shim that offers a capability, its table, and the route in it.
 
         Args:
             target: The capability.
-            place: The phone.
-            installed: What `place.packages` returned.
+            device_user: The phone.
+            installed: What `device_user.packages` returned.
 
         Raises:
             CallError: with the token `unavailable`: no shim of the user offers it.
@@ -147,7 +147,7 @@ class ShimRoute:
         hint = "bring it up to date: droidgate shim sync"
         for package in _shims_for(target.app.package, installed):
             try:
-                table = self._table_of(package, place)
+                table = self._table_of(package, device_user)
             except InputError as error:
                 reasons.append(f"{package.name}: {error.message}")
                 hint = _REPLACE_SHIMS
@@ -160,10 +160,10 @@ class ShimRoute:
                 reasons.append(f"{package.name} does not offer {target.capability.id}")
         text = "; ".join(reasons) or f"{target.app.package} has no shim on the phone"
         if not reasons:
-            hint = _installing_hint(target, place.device.serial)
+            hint = _installing_hint(target, device_user.device.serial)
         raise call_error(Failure("unavailable", text), hint=hint)
 
-    def _table_of(self, package: InstalledPackage, place: DeviceUser) -> RouteTable:
+    def _table_of(self, package: InstalledPackage, device_user: DeviceUser) -> RouteTable:
         """Return the route table of a shim whose signer is trusted, read once for each installation.
 
         Raises:
@@ -172,8 +172,8 @@ class ShimRoute:
         with self._lock:
             table = self._tables.get(package)
             if table is None:
-                check_signer(place, package, self.signed_by)
-                table = self._tables[package] = installed_routes(place, package)
+                check_signer(device_user, package, self.signed_by)
+                table = self._tables[package] = installed_routes(device_user, package)
             return table
 
     def ask_for_tools(
@@ -194,16 +194,16 @@ class ShimRoute:
         """
         if not is_unasked(provider) or provider.package is None:
             return None
-        place = _place_of(device, facts)
+        device_user = _device_user_of(device, facts)
         component = f"{provider.package}/{component_name(provider)}"
-        for package in _shims_for(provider.package, place.packages(), any_shim=True):
+        for package in _shims_for(provider.package, device_user.packages(), any_shim=True):
             remaining = math.inf if ends_at is None else ends_at - time.monotonic()
             if remaining <= 0:
                 return None
             try:
-                check_signer(place, package, self.signed_by)
+                check_signer(device_user, package, self.signed_by)
                 seconds = min(remaining, DISCOVERY_SECONDS)
-                tools = place.client(package.name).discover_broadcast(component, seconds=seconds)
+                tools = device_user.client(package.name).discover_broadcast(component, seconds=seconds)
                 return with_discovered_tools(provider, tools, ReadingContext())
             except DeviceError:
                 # The next command shows whether the phone failed, or only this shim or app.
@@ -256,7 +256,7 @@ def _end(sent: _Prepared, link: CallLink) -> bool:
         return False
 
 
-def _place_of(device: Device, facts: DeviceFacts) -> DeviceUser:
+def _device_user_of(device: Device, facts: DeviceFacts) -> DeviceUser:
     return DeviceUser(device, facts.user, facts.sdk_full)
 
 

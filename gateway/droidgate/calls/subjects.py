@@ -107,7 +107,7 @@ def pin_of(provider: Provider, capability_id: str, *, user: int, signer: str) ->
     Raises:
         KeyError: the provider has no capability of this id.
     """
-    declared = provider.model_copy(update={"component": component_name(provider)})
+    declared = provider.changed({"component": component_name(provider)})
     digest = declared.pin(user=user, signer=signer, capability_id=capability_id)
     return Pin(key_of(provider, capability_id, user=user), signer.lower(), digest)
 
@@ -125,11 +125,11 @@ def declaration_for(provider: Provider, capability_id: str) -> Provider:
     """
     capability = find_capability(provider, capability_id)
     reached = reachable_definitions(capability, provider.definitions)
-    return provider.model_copy(
-        update={
+    return provider.changed(
+        {
             "component": component_name(provider) or None,
             "source": None,
-            "capabilities": (capability.model_copy(update={"source": None, "state": None}),),
+            "capabilities": (capability.changed({"source": None, "state": None}),),
             "definitions": {name: type_ for name, type_ in provider.definitions.items() if name in reached},
         }
     )

@@ -155,7 +155,7 @@ class CallTarget:
         package, component = check_package(self.app.package), component_name(self.provider)
         if component:
             check_component(f"{package}/{component}")
-        return self.provider.model_copy(update={"package": package, "component": component or None})
+        return self.provider.changed({"package": package, "component": component or None})
 
     @cached_property
     def short_name(self) -> str:
@@ -188,7 +188,7 @@ def screen_targets(serial: str, user: int) -> tuple[ScreenTarget, ...]:
     """Return MobileAgent's commands on a phone."""
     from droidgate_mobile_agent.read import built_in
 
-    provider = built_in().model_copy(update={"package": SCREENS})
+    provider = built_in().changed({"package": SCREENS})
     app = InstalledApp(SCREENS, 0, (provider,), path=f"phone:{serial.lower()}")
     return tuple(ScreenTarget(provider, capability, app, user) for capability in provider.capabilities)
 

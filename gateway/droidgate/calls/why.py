@@ -35,9 +35,16 @@ from droidgate.devices.packages import (
     query_components,
 )
 from droidgate.devices.quoting import check_package, check_user, is_package
-from droidgate.shims.doctor import APP_FUNCTIONS, NOTIFICATIONS, SCREEN_LOCK, START_ROUTE, Check, examine
+from droidgate.shims.device_user import DeviceUser, InstalledShim, installed_shims, target_problem
+from droidgate.shims.doctor import (
+    APP_FUNCTIONS,
+    NOTIFICATIONS,
+    SCREEN_LOCK,
+    START_ROUTE,
+    DoctorCheck,
+    examine,
+)
 from droidgate.shims.host_client import ANY_APP, EVERY_CAPABILITY
-from droidgate.shims.place import DeviceUser, InstalledShim, installed_shims, target_problem
 from droidgate.sources import check_declared, read_sources
 from droidgate.sources.callability import why_not_by_shell
 from droidgate.sources.folders import read_bytes
@@ -284,29 +291,29 @@ class WhyOnPhone:
         return self.targets.reading
 
     @cached_property
-    def place(self) -> DeviceUser:
+    def device_user(self) -> DeviceUser:
         """Where its shims are."""
         return DeviceUser(self.phone.device, self.reading.facts.user, self.reading.facts.sdk_full)
 
     @cached_property
     def packages(self) -> Mapping[str, InstalledPackage]:
         """What is installed there."""
-        return self.place.packages()
+        return self.device_user.packages()
 
     @cached_property
     def shims(self) -> Mapping[str, InstalledShim]:
         """Its shims by application id."""
-        return {shim.application_id: shim for shim in installed_shims(self.place, self.packages)}
+        return {shim.application_id: shim for shim in installed_shims(self.device_user, self.packages)}
 
     @cached_property
-    def checks(self) -> tuple[Check, ...]:
+    def checks(self) -> tuple[DoctorCheck, ...]:
         """What `shim doctor` found."""
-        return examine(self.place, tuple(self.shims.values()))
+        return examine(self.device_user, tuple(self.shims.values()))
 
     @cached_property
     def disabled(self) -> frozenset[str]:
         """The apps that are disabled."""
-        return disabled_packages(self.phone.device, self.place.user)
+        return disabled_packages(self.phone.device, self.device_user.user)
 
     def answers(
         self,
@@ -370,7 +377,7 @@ class WhyOnPhone:
                 application=installed_app.application,
                 package=installed_app.package,
                 findings=self._findings(installed_app),
-                sdk_full=self.place.sdk_full,
+                sdk_full=self.device_user.sdk_full,
                 of_phone=self._of_app(installed_app, provider, interface_of(provider)),
             )
             for installed_app in self.reading.apps
@@ -382,7 +389,7 @@ class WhyOnPhone:
 
     def _absent(self, package: str) -> Subject:
         """Return an app that the user in front does not have."""
-        user = self.place.user
+        user = self.device_user.user
         states = package_states(self.phone.device, package)
         words, fix = f"it is not installed for user {user}, who is in front", None
         holders = sorted(holder for holder, state in states.items() if state.is_installed)
@@ -402,7 +409,7 @@ class WhyOnPhone:
         """Return the capabilities of an app that Android does not show to queries."""
         (read,) = read_phone(self.phone.device, _request_for(app)).apps
         targets = [
-            CallTarget(provider, item, read, self.place.user)
+            CallTarget(provider, item, read, self.device_user.user)
             for provider in read.providers
             for item in provider.capabilities
         ]
@@ -412,7 +419,7 @@ class WhyOnPhone:
             application=read.application,
             package=app,
             findings=self._findings(read),
-            sdk_full=self.place.sdk_full,
+            sdk_full=self.device_user.sdk_full,
             of_phone=self._of_app(read, None, None),
         )
         return [whole]
@@ -438,7 +445,7 @@ class WhyOnPhone:
                 application=app.application,
                 package=app.package,
                 findings=findings[app.package],
-                sdk_full=self.place.sdk_full,
+                sdk_full=self.device_user.sdk_full,
                 state_is_read=True,
                 levels=levels[id(provider)][number],
                 of_phone=self._of_app(app, provider, interface_of(provider)),
@@ -450,7 +457,7 @@ class WhyOnPhone:
         """Return what the phone says of an app and a component, whatever the agent."""
         key = (app.package, "" if provider is None else provider.component or "")
         if key not in self._of_apps:
-            user = self.place.user
+            user = self.device_user.user
             words = f"it is installed for user {user}, who is in front"
             gates = [Gate("installed", OPEN, words, "pm list packages")]
             state = package_states(self.phone.device, app.package).get(user, PackageState())
@@ -480,7 +487,7 @@ class WhyOnPhone:
             return
         name = f"{app.package}/{app.application.qualified_name(component)}"
         try:
-            listed = query_components(self.phone.device, kind, action, self.place.user)  # type: ignore[arg-type]
+            listed = query_components(self.phone.device, kind, action, self.device_user.user)  # type: ignore[arg-type]
         except (CommandFailedError, DeviceOutputError):
             return
         if name not in listed:
@@ -494,7 +501,7 @@ class WhyOnPhone:
             DeviceError: it is not installed.
         """
         (app,) = read_phone(self.phone.device, _request_for(package)).apps
-        requested, held = permissions_of(self.phone.device, package, self.place.user)
+        requested, held = permissions_of(self.phone.device, package, self.device_user.user)
         queries = () if app.application is None else app.application.queries
         actions = {name for query in queries if query.kind == "intent" for name in query.names}
         kind = agent_kind_of(package, frozenset(actions | requested))
@@ -502,7 +509,7 @@ class WhyOnPhone:
         if not names_protocol:
             every = [item for item in load_reach().agents if not item.uses_screens]
             speaks = tuple(name for item in every for name in item.speaks)
-            kind = kind.model_copy(update={"speaks": speaks})
+            kind = kind.changed({"speaks": speaks})
         return AskingAgent(
             kind=kind,
             application=app.application,
@@ -520,7 +527,13 @@ class WhyOnPhone:
             # The service's help does not always have the command, which builds without its flag refuse.
             if facts.sdk < allow_list.since or not facts.shell_commands:
                 continue
-            command = ["cmd", allow_list.service, allow_list.command, "--user", check_user(self.place.user)]
+            command = [
+                "cmd",
+                allow_list.service,
+                allow_list.command,
+                "--user",
+                check_user(self.device_user.user),
+            ]
             result = self.phone.device.run(command)
             match = _AGENTS.search(result.text) if result.exit_status == 0 else None
             if match is not None:
@@ -573,7 +586,7 @@ class WhyOnPhone:
         is_of_host: bool,
     ) -> Iterator[Gate]:
         try:
-            application_id, _, prepared = self._shims.find(target, self.place, self.packages)
+            application_id, _, prepared = self._shims.find(target, self.device_user, self.packages)
         except CallError as error:
             yield Gate("shim", SHUT, error.failure.text, "pm list packages", error.hint)
             return

@@ -15,7 +15,7 @@ import typer
 
 if TYPE_CHECKING:
     from droidgate.devices.adb_client import AdbClient
-    from droidgate.shims.place import InstalledShim
+    from droidgate.shims.device_user import InstalledShim
 
 SECONDS: Final = 1.5
 """How long a phone may take to answer."""
@@ -159,10 +159,10 @@ def _running_server() -> AdbClient:
 
 def _shims(context: typer.Context) -> Iterator[InstalledShim]:
     from droidgate.devices.device import connect_device
-    from droidgate.shims.place import installed_shims, place_of
+    from droidgate.shims.device_user import device_user_of, installed_shims
 
     device = connect_device(_serial_of(context), server=_running_server())
-    yield from installed_shims(place_of(device))
+    yield from installed_shims(device_user_of(device))
 
 
 def _serial_of(context: typer.Context) -> str | None:

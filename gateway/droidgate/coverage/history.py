@@ -213,7 +213,7 @@ class _Step:
         self._heavy.sort(key=lambda item: item[0])
         listed_apps = [item for _, item in self._heavy[:MOST_APPS_LISTED]]
         return tuple(
-            item if at < MOST_APPS_IN_FULL else item.model_copy(update={"providers": ()})
+            item if at < MOST_APPS_IN_FULL else item.changed({"providers": ()})
             for at, item in enumerate(listed_apps)
         )
 

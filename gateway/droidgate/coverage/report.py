@@ -557,7 +557,7 @@ def _with_overlaps(
     more: dict[str, object] = {"details": details, "notes": notes}
     if overlaps is not None:
         more |= {"use_cases": overlaps.coverage, "matching": overlaps.summary}
-    return counted.model_copy(update=more)
+    return counted.changed(more)
 
 
 def _facts(snapshot: Snapshot, figures: Figures) -> CatalogFacts:

@@ -423,7 +423,7 @@ class _UnitRows:
         for name, part in self._unit.reading.other_variants:
             for finding in part.findings:
                 if finding.level not in LINT_LEVELS:
-                    marked = finding.model_copy(update={"variants": (name,)})
+                    marked = finding.changed({"variants": (name,)})
                     yield "reading", self._provider_at(finding.source), marked
         for finding in dict.fromkeys(self._unit.findings):
             yield "lint", self._provider_at(finding.source), finding

@@ -764,7 +764,7 @@ def _join_providers(providers: Iterable[Provider], target: Format) -> Iterable[P
             "definitions": {},
             "extensions": {},
         }
-        key = provider.model_copy(update=parts).model_dump_json()
+        key = provider.changed(parts).model_dump_json()
         first = joined.get(key)
         if first is None or provider.protocol == target.id or not _is_disjoint(first, provider):
             joined[key if first is None else f"{key}{len(joined)}"] = provider
@@ -774,7 +774,7 @@ def _join_providers(providers: Iterable[Provider], target: Format) -> Iterable[P
             "definitions": {**provider.definitions, **first.definitions},
             "extensions": {**provider.extensions, **first.extensions},
         }
-        joined[key] = first.model_copy(update=changes)
+        joined[key] = first.changed(changes)
     return joined.values()
 
 

@@ -250,8 +250,8 @@ def join_services(
             hint="declare all functions in one entry point, or give --min-sdk 37",
         )
     first, *others = sorted(services, key=lambda service: service.component is None)
-    joined = first.model_copy(
-        update={
+    joined = first.changed(
+        {
             "capabilities": tuple(each for service in services for each in service.capabilities),
             "definitions": {name: each for service in services for name, each in service.definitions.items()},
         }

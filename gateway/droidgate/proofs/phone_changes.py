@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from droidgate.computer.private_files import lock_file, private_file, read_private, replace_private
 from droidgate.devices.app_installation import uninstall
 from droidgate.devices.packages import disabled_packages
-from droidgate.shims.place import DeviceUser
+from droidgate.shims.device_user import DeviceUser
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.types import Frozen
 from droidgate_mappings.user_folders import state_folder
@@ -39,16 +39,16 @@ class _ChangesFile(Frozen):
     files: tuple[str, ...] = ()
 
 
-def read_state(place: DeviceUser) -> State:
+def read_state(device_user: DeviceUser) -> State:
     """Return what a proof has to leave as it was: packages, exemptions, settings and keyboards.
 
     Raises:
         DeviceError: the device fails.
     """
-    device, user = place.device, str(place.user)
+    device, user = device_user.device, str(device_user.user)
     state = {
-        "packages": tuple(f"{name} {item.version_code}" for name, item in place.packages().items()),
-        "disabled packages": tuple(sorted(disabled_packages(device, place.user))),
+        "packages": tuple(f"{name} {item.version_code}" for name, item in device_user.packages().items()),
+        "disabled packages": tuple(sorted(disabled_packages(device, device_user.user))),
     }
     listings = {
         "exemptions from battery optimisation": ["dumpsys", "deviceidle", "whitelist"],
@@ -67,41 +67,41 @@ class PhoneChanges:
     """What is changed on a phone, in a file of the user's state folder for each phone.
 
     Args:
-        place: The phone.
+        device_user: The phone.
         kept: What the file holds.
     """
 
-    def __init__(self, place: DeviceUser, kept: _ChangesFile) -> None:
-        self._place = place
-        self._path = _path_of(place)
+    def __init__(self, device_user: DeviceUser, kept: _ChangesFile) -> None:
+        self._device_user = device_user
+        self._path = _path_of(device_user)
         self._kept = kept
 
     @classmethod
-    def begin(cls, place: DeviceUser) -> PhoneChanges:
+    def begin(cls, device_user: DeviceUser) -> PhoneChanges:
         """Note how a phone is before anything is changed.
 
         Raises:
             DeviceError: the device fails.
             WriteError: the file cannot be written.
         """
-        changes = cls(place, _ChangesFile(before=dict(read_state(place))))
+        changes = cls(device_user, _ChangesFile(before=dict(read_state(device_user))))
         changes._keep()
         return changes
 
     @classmethod
-    def load(cls, place: DeviceUser) -> PhoneChanges | None:
+    def load(cls, device_user: DeviceUser) -> PhoneChanges | None:
         """Return what an earlier proof has left on a phone; None where it left nothing.
 
         Raises:
             DeviceError: the device fails.
             InputError: the file cannot be read.
         """
-        path = _path_of(place)
+        path = _path_of(device_user)
         data = read_private(path, largest=_LARGEST)
         if data is None:
             return None
         try:
-            return cls(place, _ChangesFile.model_validate_json(data))
+            return cls(device_user, _ChangesFile.model_validate_json(data))
         except ValidationError:
             hint = "remove dev.droidgate.agent, dev.droidgate.agent.second and the shim, then this file"
             raise InputError("the file is not what a proof keeps", place=str(path), hint=hint) from None
@@ -138,15 +138,15 @@ class PhoneChanges:
         Raises:
             DeviceError: the device fails.
         """
-        installed = self._place.packages()
-        device = self._place.device
+        installed = self._device_user.packages()
+        device = self._device_user.device
         for package in self._kept.packages:
             if package in installed:
-                uninstall(device, package, user=self._place.user)
+                uninstall(device, package, user=self._device_user.user)
         for file in self._kept.files:
             device.check(["rm", "-f", file])
         device.run(["input", "keyevent", "HOME"])
-        after = read_state(self._place)
+        after = read_state(self._device_user)
         different = tuple(
             f"{title}: {line} {words}"
             for title, before in self._kept.before.items()
@@ -165,23 +165,25 @@ def _differences(before: tuple[str, ...], after: tuple[str, ...]) -> list[tuple[
 
 
 @contextmanager
-def only_proof(place: DeviceUser) -> Iterator[None]:
+def only_proof(device_user: DeviceUser) -> Iterator[None]:
     """Keep other proofs off a phone, which would restore what this one has changed.
 
     Raises:
         UsageError: another one is running.
         DeviceError: the device fails.
     """
-    with private_file(_path_of(place).with_suffix(".lock")) as descriptor:
+    with private_file(_path_of(device_user).with_suffix(".lock")) as descriptor:
         if not lock_file(descriptor, wait=False):
             raise UsageError("another proof of this phone is running", hint="wait until it ends")
         yield
 
 
-def _path_of(place: DeviceUser) -> Path:
+def _path_of(device_user: DeviceUser) -> Path:
     # Not of adb's serial: over Wi-Fi a phone comes back by another one. All emulators of one image have one
     # serial number and fingerprint, and each its own android_id.
-    device = place.device
-    own = device.run(["settings", "get", "--user", str(place.user), "secure", "android_id"]).text.strip()
+    device = device_user.device
+    own = device.run(
+        ["settings", "get", "--user", str(device_user.user), "secure", "android_id"]
+    ).text.strip()
     identity = f"{device.identity.serial_number}\n{device.identity.fingerprint}\n{own}"
     return state_folder() / "proofs" / f"{hashlib.sha256(identity.encode()).hexdigest()[:32]}.json"

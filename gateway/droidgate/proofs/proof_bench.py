@@ -28,9 +28,9 @@ from droidgate.calls.screen.controls import Control, read_controls
 from droidgate.calls.screen.phone_commands import dump_hierarchy, send_input
 from droidgate.devices.device_errors import DeviceOutputError
 from droidgate.proofs.phone_changes import PhoneChanges
+from droidgate.shims.device_user import DeviceUser
 from droidgate.shims.granting import grant_capabilities
 from droidgate.shims.host_client import ANY_APP, EVERY_CAPABILITY, HostClient
-from droidgate.shims.place import DeviceUser
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
@@ -70,7 +70,7 @@ class Bench:
     """A phone on which a proof runs.
 
     Attributes:
-        place: The phone.
+        device_user: The phone.
         changes: Notes what is changed.
         apks: Sample apps to install, by package.
         ask: Asks a person.
@@ -78,7 +78,7 @@ class Bench:
         agents: Both agents, once they are installed.
     """
 
-    place: DeviceUser
+    device_user: DeviceUser
     changes: PhoneChanges
     apks: Mapping[str, bytes]
     ask: Asker
@@ -88,7 +88,7 @@ class Bench:
     @property
     def shim(self) -> HostClient:
         """The shim, as the computer talks to it."""
-        return self.place.client(SHIM_PACKAGE)
+        return self.device_user.client(SHIM_PACKAGE)
 
     def component(self, protocol: str) -> ToolComponent | None:
         """Return the shim's component of a protocol, as the first agent sees it."""
@@ -100,7 +100,7 @@ class Bench:
     @contextmanager
     def granted(self, agent: str = FIRST_AGENT) -> Iterator[None]:
         """Let an agent, or `any-app`, call the shim's capabilities for a while."""
-        grant_capabilities(self.place, agent, [EVERY_CAPABILITY], SHIM_PACKAGE)
+        grant_capabilities(self.device_user, agent, [EVERY_CAPABILITY], SHIM_PACKAGE)
         try:
             yield
         finally:
@@ -118,23 +118,30 @@ class Bench:
     @contextmanager
     def without_windows(self) -> Iterator[None]:
         """Take the right to appear on top from the shim, press Home, and wait for the grace period's end."""
-        set_mode = ["appops", "set", "--user", str(self.place.user), SHIM_PACKAGE, "SYSTEM_ALERT_WINDOW"]
-        self.place.device.check([*set_mode, "deny"])
+        set_mode = [
+            "appops",
+            "set",
+            "--user",
+            str(self.device_user.user),
+            SHIM_PACKAGE,
+            "SYSTEM_ALERT_WINDOW",
+        ]
+        self.device_user.device.check([*set_mode, "deny"])
         try:
             self.press("HOME")
             time.sleep(GRACE_SECONDS)
             yield
         finally:
-            self.place.device.check([*set_mode, "allow"])
+            self.device_user.device.check([*set_mode, "allow"])
 
     def press(self, key: str) -> None:
         """Press a key."""
-        send_input(self.place.device, ["keyevent", key], SECONDS)
+        send_input(self.device_user.device, ["keyevent", key], SECONDS)
 
     def controls(self) -> tuple[Control, ...]:
         """Return what is on the screen; nothing while it moves."""
         try:
-            return read_controls(dump_hierarchy(self.place.device, SECONDS, threading.Event()))
+            return read_controls(dump_hierarchy(self.device_user.device, SECONDS, threading.Event()))
         except InputError:
             return ()
 
@@ -151,7 +158,7 @@ class Bench:
     def tap(self, control: Control) -> None:
         """Tap a control, once its answers count."""
         time.sleep(_BEFORE_TAP)
-        send_input(self.place.device, ["tap", *map(str, control.center)], SECONDS)
+        send_input(self.device_user.device, ["tap", *map(str, control.center)], SECONDS)
 
 
 @dataclass(frozen=True, slots=True)

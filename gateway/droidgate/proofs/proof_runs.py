@@ -13,7 +13,7 @@ from droidgate.devices.properties import build_of, get_properties
 from droidgate.proofs.phone_changes import PhoneChanges, only_proof
 from droidgate.proofs.proof_bench import OWN_PACKAGES, Asker, Bench, Found, Verdict, passed_if
 from droidgate.proofs.proof_steps import STATE_STEP, STEPS, Step
-from droidgate.shims.place import DeviceUser
+from droidgate.shims.device_user import DeviceUser
 from droidgate_mappings.formats.installed import is_shim
 from droidgate_mappings.model.errors import DeviceError, DroidgateError, UsageError
 from droidgate_mappings.model.types import Frozen
@@ -85,7 +85,7 @@ def chosen_steps(patterns: Sequence[str]) -> tuple[Step, ...]:
 
 
 def prove(
-    place: DeviceUser,
+    device_user: DeviceUser,
     steps: Sequence[Step],
     apks: Mapping[str, bytes],
     ask: Asker,
@@ -94,7 +94,7 @@ def prove(
     """Do the steps on a phone, then restore the phone.
 
     Args:
-        place: The phone.
+        device_user: The phone.
         steps: As `chosen_steps` returns them.
         apks: Sample apps that are installed for the proof where they are not there, by package.
         ask: Asks a person.
@@ -104,25 +104,25 @@ def prove(
         UsageError: the phone has a shim or an agent, which the proof would replace, or another proof runs.
         DeviceError: the phone cannot be reached.
     """
-    with only_proof(place):
-        return _prove(place, steps, apks, ask, report)
+    with only_proof(device_user):
+        return _prove(device_user, steps, apks, ask, report)
 
 
 def _prove(
-    place: DeviceUser,
+    device_user: DeviceUser,
     steps: Sequence[Step],
     apks: Mapping[str, bytes],
     ask: Asker,
     report: Callable[[str], None],
 ) -> ProvedPhone:
-    put_back_earlier(place, report)
-    own = sorted(name for name in place.packages() if name in _OWN or is_shim(name))
+    put_back_earlier(device_user, report)
+    own = sorted(name for name in device_user.packages() if name in _OWN or is_shim(name))
     if own:
         hint = "remove them first: `droidgate shim uninstall --all`, `droidgate agent uninstall`"
         raise UsageError(f"the phone has {', '.join(own)}, which the proof would replace", hint=hint)
-    build = build_of(get_properties(place.device))
-    changes = PhoneChanges.begin(place)
-    bench = Bench(place, changes, apks, ask)
+    build = build_of(get_properties(device_user.device))
+    changes = PhoneChanges.begin(device_user)
+    bench = Bench(device_user, changes, apks, ask)
     done: list[ProofStep] = []
     lost: str | None = None
     leftovers: tuple[str, ...] = ()
@@ -176,13 +176,13 @@ def _proof_step(
     )
 
 
-def put_back_earlier(place: DeviceUser, report: Callable[[str], None]) -> None:
+def put_back_earlier(device_user: DeviceUser, report: Callable[[str], None]) -> None:
     """Put back what a proof changed that lost the phone.
 
     Raises:
         DeviceError: the phone fails.
     """
-    earlier = PhoneChanges.load(place)
+    earlier = PhoneChanges.load(device_user)
     if earlier is None:
         return
     report("restoring what an earlier proof changed ...")
@@ -196,7 +196,7 @@ def _run_step(step: Step, bench: Bench) -> Found | None:
         return step.run(bench)
     except DroidgateError as error:
         try:
-            bench.place.device.run(["true"])
+            bench.device_user.device.run(["true"])
         except DeviceError:
             return None
         hint = f"; {error.hint}" if error.hint else ""

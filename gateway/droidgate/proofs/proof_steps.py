@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -33,6 +33,7 @@ from droidgate.proofs.proof_bench import (
 )
 from droidgate.shims.answers import ShimRefusalError
 from droidgate.shims.building import ignore
+from droidgate.shims.device_user import installed_shims
 from droidgate.shims.doctor import CheckState, examine
 from droidgate.shims.installation_steps import (
     APP_FUNCTIONS_SDK,
@@ -40,7 +41,6 @@ from droidgate.shims.installation_steps import (
     BACKGROUND_SERVICES_SDK,
 )
 from droidgate.shims.installations import InstallRequest, install_ready, prepare_shims
-from droidgate.shims.place import installed_shims
 from droidgate.shims.shell_identity import ALLOWLIST, needs_identity, set_up_identity
 from droidgate.shims.shim_calls import call_capability
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
@@ -92,7 +92,7 @@ class Step:
         Raises:
             DroidgateError: the phone, an agent or the shim fails.
         """
-        if bench.place.sdk < self.since:
+        if bench.device_user.sdk < self.since:
             return Found("not-applicable", f"{self.rule}: {android_name(self.since)} is the first")
         for package in self.needs:
             if package in bench.missing:
@@ -101,23 +101,23 @@ class Step:
 
 
 def _install_samples(bench: Bench) -> Found:
-    place, there = bench.place, bench.place.packages()
+    device_user, there = bench.device_user, bench.device_user.packages()
     for package, apk in bench.apks.items():
         if package in there:
             continue
         bench.changes.will_install(package)
         try:
-            install_apks(place.device, {"base.apk": apk}, user=place.user, grant=True)
+            install_apks(device_user.device, {"base.apk": apk}, user=device_user.user, grant=True)
         except InstallError as error:
             bench.missing[package] = _refused(package, error)
-    there = place.packages()
+    there = device_user.packages()
     for package in SAMPLES:
         if package not in there and package not in bench.missing:
             how = "build it with Gradle from device_shim/apps, and name its folder with --apps"
             bench.missing[package] = Found("needs-a-hand", f"{package} is not installed; {how}")
-    if place.device.status(REPORT) is None:
+    if device_user.device.status(REPORT) is None:
         bench.changes.will_write(REPORT)
-        place.device.push(report(), REPORT)
+        device_user.device.push(report(), REPORT)
     refused = [outcome.reason for outcome in bench.missing.values() if outcome.verdict == "failed"]
     return passed_if(not refused, "; ".join(refused))
 
@@ -127,7 +127,7 @@ def _install_agents(bench: Bench) -> Found:
     for application_id in AGENTS:
         bench.changes.will_install(application_id)
     try:
-        bench.agents = install_agents(bench.place, None, ignore)
+        bench.agents = install_agents(bench.device_user, None, ignore)
     except InstallError as error:
         bench.missing[FIRST_AGENT] = _refused(FIRST_AGENT, error)
         return bench.missing[FIRST_AGENT]
@@ -141,19 +141,19 @@ def _refused(package: str, error: InstallError) -> Found:
 
 
 def _install_shim(bench: Bench) -> Found:
-    place, there = bench.place, bench.place.packages()
-    sources = tuple(f"adb:{place.device.serial}/{package}" for package in SAMPLES if package in there)
+    device_user, there = bench.device_user, bench.device_user.packages()
+    sources = tuple(f"adb:{device_user.device.serial}/{package}" for package in SAMPLES if package in there)
     if not sources:
         reasons = [bench.missing[package] for package in SAMPLES]
         bench.missing[SHIM_PACKAGE] = max(reasons, key=lambda outcome: outcome.verdict)
         return bench.missing[SHIM_PACKAGE]
     bench.missing[SHIM_PACKAGE] = Found("failed", "the shim could not be installed")
     bench.changes.will_install(SHIM_PACKAGE)
-    prepared = prepare_shims(place, InstallRequest(sources, (), _EVERYTHING), ignore)
+    prepared = prepare_shims(device_user, InstallRequest(sources, (), _EVERYTHING), ignore)
     facts = [ready.facts for ready in prepared.ready]
-    done = [install_ready(place, ready, ignore) for ready in prepared.ready]
-    if needs_identity(place, facts) and prepared.key is not None:
-        done.append(set_up_identity(place, facts, prepared.key.signing))
+    done = [install_ready(device_user, ready, ignore) for ready in prepared.ready]
+    if needs_identity(device_user, facts) and prepared.key is not None:
+        done.append(set_up_identity(device_user, facts, prepared.key.signing))
     refused = []
     for step in (step for item in done for step in item.steps if step.outcome == "refused"):
         if step.what == ALLOWLIST and SERVICE_MISSING in step.why:
@@ -168,7 +168,7 @@ def _install_shim(bench: Bench) -> Found:
 
 
 def _shell_facts(bench: Bench) -> Found:
-    device = bench.place.device
+    device = bench.device_user.device
     ended = device.run(["sh", "-c", "echo out; echo err >&2; exit 7"])
     seen = (ended.text.strip(), ended.error_text.strip(), ended.exit_status)
     if seen != ("out", "err", 7):
@@ -198,7 +198,11 @@ _DOCTOR: Final = {
 
 
 def _doctor(check: str, bench: Bench) -> Found:
-    checks = [item for item in examine(bench.place, installed_shims(bench.place)) if item.kind.id == check]
+    checks = [
+        item
+        for item in examine(bench.device_user, installed_shims(bench.device_user))
+        if item.kind.id == check
+    ]
     for state in ("problem", "risk", "unknown", "ok", "not-needed"):
         texts = [item.found for item in checks if item.state == state]
         if texts:
@@ -210,7 +214,7 @@ def _doctor(check: str, bench: Bench) -> Found:
 def _other_version(bench: Bench) -> Found:
     # The token is {"version":2}.
     command = ["content", "call", "--uri", f"content://{SHIM_PACKAGE}.host"]
-    ended = bench.place.device.run([*command, "--method", "hello", "--arg", "eyJ2ZXJzaW9uIjoyfQ"])
+    ended = bench.device_user.device.run([*command, "--method", "hello", "--arg", "eyJ2ZXJzaW9uIjoyfQ"])
     text = ended.text.partition("result=")[2].rstrip("}]\n")
     is_right = ended.exit_status == 0 and "unsupported_version" in _decoded(text)
     return passed_if(is_right, f"the answer to version 2 is {ended.text.strip() or ended.error_text.strip()}")
@@ -266,18 +270,18 @@ def _call(frontend: str, backend: str, bench: Bench) -> Found:
 def _execute(bench: Bench, function: str, arguments: Mapping[str, Json]) -> str:
     command = ["cmd", "app_function", "execute-app-function", "--package", SHIM_PACKAGE]
     parameters = json.dumps({name: [value] for name, value in arguments.items()})
-    user = str(bench.place.user)
+    user = str(bench.device_user.user)
     options = ["--function", function, "--parameters", parameters, "--user", user]
-    ended = bench.place.device.run([*command, *options], deadline=SECONDS)
+    ended = bench.device_user.device.run([*command, *options], deadline=SECONDS)
     return ended.text.strip() or ended.error_text.strip()
 
 
 def _shell_of_functions(bench: Bench) -> Found:
-    shell = app_function_shell(bench.place.device)
+    shell = app_function_shell(bench.device_user.device)
     if shell.executes:
         return PASSED
     reason = shell.reason or "`cmd app_function` cannot call functions"
-    is_expected = bench.place.sdk_full in ("36", "36.0")
+    is_expected = bench.device_user.sdk_full in ("36", "36.0")
     return Found("not-applicable" if is_expected else "failed", reason)
 
 
@@ -341,7 +345,7 @@ def _always(bench: Bench) -> Found:
 
 
 def _notification(bench: Bench) -> Found:
-    device = bench.place.device
+    device = bench.device_user.device
     with bench.without_windows():
         call = OpenCall.begin(bench, CALLS["mobile-mcp"].capability, {})
         device.check(["cmd", "statusbar", "expand-notifications"])
@@ -407,12 +411,12 @@ def _large(bench: Bench) -> Found:
 
 def _stopped(backend: str, bench: Bench) -> Found:
     package = CALLS[backend].package
-    bench.place.device.check(["am", "force-stop", "--user", str(bench.place.user), package])
+    bench.device_user.device.check(["am", "force-stop", "--user", str(bench.device_user.user), package])
     return _call("host", backend, bench)
 
 
 def _start_service(bench: Bench, sign: str) -> str:
-    device, user = bench.place.device, str(bench.place.user)
+    device, user = bench.device_user.device, str(bench.device_user.user)
     changed = device.run(["dumpsys", "deviceidle", "whitelist", f"{sign}{SHIM_PACKAGE}"])
     device.check(["am", "force-stop", "--user", user, SHIM_PACKAGE])
     component = f"{SHIM_PACKAGE}/dev.droidgate.shim.frontends.ToolService"
@@ -422,7 +426,7 @@ def _start_service(bench: Bench, sign: str) -> str:
 
 def _start_without_exemption(bench: Bench) -> Found:
     text = _start_service(bench, "-")
-    bench.place.device.run(["dumpsys", "deviceidle", "whitelist", f"+{SHIM_PACKAGE}"])
+    bench.device_user.device.run(["dumpsys", "deviceidle", "whitelist", f"+{SHIM_PACKAGE}"])
     return passed_if("app is in background" in text, text)
 
 
@@ -435,7 +439,7 @@ def _process_dies(bench: Bench) -> Found:
     call = OpenCall.begin(bench, CALLS["mobile-mcp"].capability, {})
     if bench.wait_for_control("Deny") is None:
         return Found("failed", f"the user was not asked: {call.text()}")
-    bench.place.device.check(["am", "force-stop", "--user", str(bench.place.user), SHIM_PACKAGE])
+    bench.device_user.device.check(["am", "force-stop", "--user", str(bench.device_user.user), SHIM_PACKAGE])
     ended = call.end()
     kind = "nothing" if ended.event is None else ended.event.kind
     return passed_if(kind == "disconnected", f"after the shim's process ended, the agent got {kind}")
@@ -483,130 +487,85 @@ _HANDS: Final = {
 """What nobody but a person sees: title, what to do, and the question."""
 
 
-def _steps() -> Iterator[Step]:
-    yield Step("shell/facts", "the shell has both streams and exit statuses", _shell_facts, needs=())
-    yield Step(
-        "install/samples", "the package installer takes apps", _install_samples, needs=(), is_setup=True
-    )
-    yield Step(
-        "install/agents", "two agents are installed and answer", _install_agents, needs=(), is_setup=True
-    )
-    yield Step(
-        "install/shim",
-        "a shim of all samples is installed and set up",
-        _install_shim,
-        needs=(),
-        is_setup=True,
-    )
-    for check, title in _DOCTOR.items():
-        since = APP_FUNCTIONS_SDK if check == "accessibility" else 24
-        rule = "nothing is lent before"
-        yield Step(f"doctor/{check}", title, partial(_doctor, check), since, rule, needs=(SHIM_PACKAGE,))
-    yield Step(
-        "shell/app-functions",
-        "the shell calls app functions",
-        _shell_of_functions,
-        APP_FUNCTIONS_SDK,
-        "app functions",
-        needs=(),
-    )
-    yield Step("host/version", "the shim refuses another version of the computer", _other_version)
-    for protocol in ("mobile-mcp", "mmcp", "mmcp-broadcast"):
-        yield Step(
-            f"discovery/{protocol}",
-            f"an agent of {protocol} finds the shim's capabilities",
-            partial(_discovery, protocol),
-            frontend=protocol,
-        )
-    yield from _call_steps()
-    for backend, call in CALLS.items():
-        yield Step(
-            f"stopped/{backend}",
-            "a call starts an app that was stopped",
-            partial(_stopped, backend),
-            APP_FUNCTIONS_SDK if backend == "app-function" else 24,
-            "app functions",
-            backend=backend,
-            needs=(SHIM_PACKAGE, call.package),
-        )
-    yield Step("grant/named-agent", "a grant lets its agent call, and no other", _named_agent)
-    yield Step("grant/revoked", "a revoked grant lets nobody call", _revoked)
-    yield Step("consent/once", "Once allows one call", _once)
-    yield Step("consent/always", "Always allows the calls after it", _always, _ALWAYS_SDK, "Always")
-    windows = "windows from the background open before"
-    yield Step(
-        "consent/notification",
-        "where no window may open, a tap on a notification opens the question",
-        _notification,
-        BACKGROUND_ACTIVITIES_SDK,
-        windows,
-    )
-    yield Step("process/dies", "an agent notices that the shim's process ended", _process_dies)
-    yield Step("consent/back", "Back refuses the call", _back)
-    yield Step("consent/deny", "Deny refuses the call", _deny)
-    yield Step("consent/denied-again", "after Deny nobody is asked for a minute", _denied_again)
-    needs = (SHIM_PACKAGE, CALLS["mmcp-activity"].package)
-    yield Step(
-        "window/on-top",
-        "a shim that may appear on top opens a tool's window from the background",
-        _window_on_top,
-        backend="mmcp-activity",
-        needs=needs,
-    )
-    yield Step(
-        "window/refused",
-        "without that right no window opens from the background",
-        _window_refused,
-        BACKGROUND_ACTIVITIES_SDK,
-        windows,
-        backend="mmcp-activity",
-        needs=needs,
-    )
-    yield Step(
-        "call/large",
-        "60,000 characters arrive whole, 70,000 are refused",
-        _large,
-        needs=(SHIM_PACKAGE, CALLS["mmcp-broadcast"].package),
-    )
-    services = "services start from the background before"
-    yield Step(
-        "service/background",
-        "a service without exemption does not start from the background",
-        _start_without_exemption,
-        BACKGROUND_SERVICES_SDK,
-        services,
-        needs=(SHIM_PACKAGE,),
-    )
-    yield Step(
-        "service/exempt",
-        "an exempt one does",
-        _start_with_exemption,
-        BACKGROUND_SERVICES_SDK,
-        services,
-        needs=(SHIM_PACKAGE,),
-    )
-    for name, (title, what, question) in _HANDS.items():
-        yield Step(name, title, partial(_by_hand, what, question))
+_SHIM: Final = (SHIM_PACKAGE,)
+_WITH_WINDOW: Final = (SHIM_PACKAGE, CALLS["mmcp-activity"].package)
+_WINDOWS: Final = "windows from the background open before"
+_SERVICES: Final = "services start from the background before"
+_FUNCTIONS: Final = "app functions"
 
 
-def _call_steps() -> Iterator[Step]:
-    for backend, call in CALLS.items():
-        since = APP_FUNCTIONS_SDK if backend == "app-function" else 24
-        for frontend in ("host", *FRONTENDS, "app-functions"):
-            by_shell = frontend == "app-functions"
-            is_agents = frontend in FRONTENDS
-            yield Step(
-                f"call/{frontend}/{backend}",
-                "a call reaches the app, and its answer comes back",
-                partial(_call_by_shell, backend) if by_shell else partial(_call, frontend, backend),
-                APP_FUNCTIONS_SDK if by_shell else since,
-                "app functions",
-                frontend,
-                backend,
-                (*(SHIM_AND_AGENT if is_agents else (SHIM_PACKAGE,)), call.package),
-            )
+def _since(backend: str) -> int:
+    """Return the first API level on which a kind of app can be called."""
+    return APP_FUNCTIONS_SDK if backend == "app-function" else 24
 
 
-STEPS: Final = tuple(_steps())
+def _call_step(frontend: str, backend: str) -> Step:
+    by_shell = frontend == "app-functions"
+    return Step(
+        f"call/{frontend}/{backend}",
+        "a call reaches the app, and its answer comes back",
+        partial(_call_by_shell, backend) if by_shell else partial(_call, frontend, backend),
+        APP_FUNCTIONS_SDK if by_shell else _since(backend),
+        _FUNCTIONS,
+        frontend,
+        backend,
+        (*(SHIM_AND_AGENT if frontend in FRONTENDS else _SHIM), CALLS[backend].package),
+    )
+
+
+STEPS: Final = (
+    Step("shell/facts", "the shell has both streams and exit statuses", _shell_facts, needs=()),
+    Step("install/samples", "the package installer takes apps", _install_samples, needs=(), is_setup=True),
+    Step("install/agents", "two agents are installed and answer", _install_agents, needs=(), is_setup=True),
+    Step("install/shim", "a shim of all samples is installed and set up", _install_shim,
+         needs=(), is_setup=True),
+    *(
+        Step(f"doctor/{check}", title, partial(_doctor, check),
+             APP_FUNCTIONS_SDK if check == "accessibility" else 24, "nothing is lent before", needs=_SHIM)
+        for check, title in _DOCTOR.items()
+    ),
+    Step("shell/app-functions", "the shell calls app functions", _shell_of_functions,
+         APP_FUNCTIONS_SDK, _FUNCTIONS, needs=()),
+    Step("host/version", "the shim refuses another version of the computer", _other_version),
+    *(
+        Step(f"discovery/{protocol}", f"an agent of {protocol} finds the shim's capabilities",
+             partial(_discovery, protocol), frontend=protocol)
+        for protocol in ("mobile-mcp", "mmcp", "mmcp-broadcast")
+    ),
+    *(
+        _call_step(frontend, backend)
+        for backend in CALLS
+        for frontend in ("host", *FRONTENDS, "app-functions")
+    ),
+    *(
+        Step(f"stopped/{backend}", "a call starts an app that was stopped", partial(_stopped, backend),
+             _since(backend), _FUNCTIONS, backend=backend, needs=(SHIM_PACKAGE, call.package))
+        for backend, call in CALLS.items()
+    ),
+    Step("grant/named-agent", "a grant lets its agent call, and no other", _named_agent),
+    Step("grant/revoked", "a revoked grant lets nobody call", _revoked),
+    Step("consent/once", "Once allows one call", _once),
+    Step("consent/always", "Always allows the calls after it", _always, _ALWAYS_SDK, "Always"),
+    Step("consent/notification", "where no window may open, a tap on a notification opens the question",
+         _notification, BACKGROUND_ACTIVITIES_SDK, _WINDOWS),
+    Step("process/dies", "an agent notices that the shim's process ended", _process_dies),
+    Step("consent/back", "Back refuses the call", _back),
+    Step("consent/deny", "Deny refuses the call", _deny),
+    Step("consent/denied-again", "after Deny nobody is asked for a minute", _denied_again),
+    Step("window/on-top", "a shim that may appear on top opens a tool's window from the background",
+         _window_on_top, backend="mmcp-activity", needs=_WITH_WINDOW),
+    Step("window/refused", "without that right no window opens from the background", _window_refused,
+         BACKGROUND_ACTIVITIES_SDK, _WINDOWS, backend="mmcp-activity", needs=_WITH_WINDOW),
+    Step("call/large", "60,000 characters arrive whole, 70,000 are refused", _large,
+         needs=(SHIM_PACKAGE, CALLS["mmcp-broadcast"].package)),
+    Step("service/background", "a service without exemption does not start from the background",
+         _start_without_exemption, BACKGROUND_SERVICES_SDK, _SERVICES, needs=_SHIM),
+    Step("service/exempt", "an exempt one does", _start_with_exemption,
+         BACKGROUND_SERVICES_SDK, _SERVICES, needs=_SHIM),
+    *(
+        Step(name, title, partial(_by_hand, what, question))
+        for name, (title, what, question) in _HANDS.items()
+    ),
+)  # fmt: skip
 STATE_STEP: Final = ("state/as-before", "the phone is as it was before")
 """The last step, which no other can be without."""

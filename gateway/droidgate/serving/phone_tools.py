@@ -73,6 +73,7 @@ from droidgate_mappings.model.errors import DeviceError, DroidgateError, UsageEr
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json, readable_json
 from droidgate_mappings.model.types import ArrayType, ObjectType, Type
+from droidgate_mappings.text.counted_nouns import amount
 from droidgate_mappings.text.nearest_names import closest_name
 from droidgate_mappings.text_safety import one_line, visible, visible_json, without_hidden
 from droidgate_mappings.values.failures import CallError
@@ -526,8 +527,7 @@ class PhoneTools:
             if key.package == SCREENS or self._is_selected(key.package)
         )
         for (package, reason), number in counts.items():
-            noun = "tool" if number == 1 else "tools"
-            self._warn_once(one_line(f"left out: {number} {noun} of {package}; {reason}"))
+            self._warn_once(one_line(f"left out: {amount(number, 'tool')} of {package}; {reason}"))
 
     def _unmatched(self, keys: Sequence[CapabilityKey]) -> Iterator[str]:
         """Yield which patterns of the server's owner match nothing on the phones."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from droidgate.devices.app_installation import install_apks, uninstall
+from droidgate.shims.device_user import DeviceUser
 from droidgate.shims.host_client import HostClient
-from droidgate.shims.installation_steps import Step
-from droidgate.shims.place import DeviceUser
+from droidgate.shims.installation_steps import InstallationStep
 from droidgate.shims.shell_identity import is_lending
 from droidgate_android.apk.signing_keys import SigningKey
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
@@ -27,17 +27,17 @@ class DiscoveredApps:
     """Apps with the tools that their receivers listed, and the outcome of asking each."""
 
     apps: tuple[SourceApp, ...]
-    steps: tuple[Step, ...] = ()
+    steps: tuple[InstallationStep, ...] = ()
 
 
-def ask_broadcast_apps(place: DeviceUser, apps: Sequence[SourceApp], key: SigningKey) -> DiscoveredApps:
+def ask_broadcast_apps(device_user: DeviceUser, apps: Sequence[SourceApp], key: SigningKey) -> DiscoveredApps:
     """Ask the receivers whose tools are not known yet.
 
     The shim `dev.droidgate.shim` asks. Where none is installed, the bare one is, and removed again. One that
     is there stays: it may call app functions for the other shims.
 
     Args:
-        place: The phone that the apps are on.
+        device_user: The phone that the apps are on.
         apps: The apps.
         key: Signs the bare shim.
 
@@ -47,46 +47,46 @@ def ask_broadcast_apps(place: DeviceUser, apps: Sequence[SourceApp], key: Signin
     Raises:
         DeviceError: the phone fails.
     """
-    packages = place.packages()
+    packages = device_user.packages()
     if not any(app.unasked_components for app in apps if app.package in packages):
         return DiscoveredApps(tuple(apps))
-    with _asking_shim(place, key, is_installed=SHIM_PACKAGE in packages) as client:
-        steps: list[Step] = []
+    with _asking_shim(device_user, key, is_installed=SHIM_PACKAGE in packages) as client:
+        steps: list[InstallationStep] = []
         asked_apps = [_ask_app(client, app, steps) if app.package in packages else app for app in apps]
     return DiscoveredApps(tuple(asked_apps), tuple(steps))
 
 
 @contextlib.contextmanager
-def _asking_shim(place: DeviceUser, key: SigningKey, *, is_installed: bool) -> Iterator[HostClient]:
-    client = place.client(SHIM_PACKAGE)
+def _asking_shim(device_user: DeviceUser, key: SigningKey, *, is_installed: bool) -> Iterator[HostClient]:
+    client = device_user.client(SHIM_PACKAGE)
     with contextlib.ExitStack() as stack:
         if not is_installed:
             bare = build_bare_shim(key)
             with whole_step():
-                install_apks(place.device, {"base.apk": bare.apk}, user=place.user)
-                stack.callback(_remove_asking_shim, place, client)
+                install_apks(device_user.device, {"base.apk": bare.apk}, user=device_user.user)
+                stack.callback(_remove_asking_shim, device_user, client)
         yield client
 
 
-def _remove_asking_shim(place: DeviceUser, client: HostClient) -> None:
+def _remove_asking_shim(device_user: DeviceUser, client: HostClient) -> None:
     with whole_step(), contextlib.suppress(DeviceError):
         # Somebody who installed shims meanwhile may let it call app functions for them.
         if not is_lending(client):
-            uninstall(place.device, SHIM_PACKAGE, user=place.user)
+            uninstall(device_user.device, SHIM_PACKAGE, user=device_user.user)
 
 
-def _ask_app(client: HostClient, app: SourceApp, steps: list[Step]) -> SourceApp:
+def _ask_app(client: HostClient, app: SourceApp, steps: list[InstallationStep]) -> SourceApp:
     for name in app.unasked_components:
         component = f"{app.package}/{name}"
         try:
             tools = client.discover_broadcast(component)
             app = complete_broadcast(app, name, tools)
         except InputError as error:
-            steps.append(Step(f"{ASK}: {component}", "refused", why=error.message))
+            steps.append(InstallationStep(f"{ASK}: {component}", "refused", why=error.message))
         except DroidgateError as error:
             # The next command says whether it was the phone or only this app.
             client.device.run(["true"])
-            steps.append(Step(f"{ASK}: {component}", "refused", why=error.message))
+            steps.append(InstallationStep(f"{ASK}: {component}", "refused", why=error.message))
         else:
-            steps.append(Step(f"{ASK}: {component}", "done", why=f"{len(tools)} tools"))
+            steps.append(InstallationStep(f"{ASK}: {component}", "done", why=f"{len(tools)} tools"))
     return app

@@ -25,6 +25,7 @@ from droidgate.devices.quoting import check_package
 from droidgate.devices.remote_apk import open_remote_apk
 from droidgate.devices.service_shells import app_function_shell
 from droidgate.shims.answers import Status
+from droidgate.shims.device_user import DeviceUser, InstalledShim, target_problem
 from droidgate.shims.host_client import ANY_APP, EVERY_CAPABILITY
 from droidgate.shims.installation_steps import (
     APP_FUNCTION_ALLOWLIST_SDK,
@@ -33,7 +34,6 @@ from droidgate.shims.installation_steps import (
     BACKGROUND_SERVICES_SDK,
     NOTIFICATIONS_SDK,
 )
-from droidgate.shims.place import DeviceUser, InstalledShim, target_problem
 from droidgate.shims.shell_identity import END_COMMAND
 from droidgate.shims.shim_facts import ShimFacts, installed_facts
 from droidgate_android.apk.apk_application import read_application
@@ -77,7 +77,7 @@ class CheckKind:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class DoctorCheck:
     """What a check found.
 
     Attributes:
@@ -125,13 +125,13 @@ class DeviceState:
     """A device with its shims, as the checks see it.
 
     Attributes:
-        place: The device.
+        device_user: The device.
         shims: Its shims.
         packages: What is installed there.
         facts: What the shims' APKs say; nothing of one that cannot be read.
     """
 
-    place: DeviceUser
+    device_user: DeviceUser
     shims: Sequence[InstalledShim]
     packages: Mapping[str, InstalledPackage]
     facts: Mapping[str, ShimFacts]
@@ -152,202 +152,208 @@ class DeviceState:
         return frozenset(BACKEND_KINDS) if facts is None else facts.kinds
 
 
-def examine(place: DeviceUser, shims: Sequence[InstalledShim]) -> tuple[Check, ...]:
+def examine(device_user: DeviceUser, shims: Sequence[InstalledShim]) -> tuple[DoctorCheck, ...]:
     """Return what every check found, the device's first, then each shim's.
 
     Raises:
         DeviceError: the device fails.
     """
-    packages = place.packages()
+    packages = device_user.packages()
     application_ids = [shim.application_id for shim in shims if shim.application_id in packages]
-    read = {name: installed_facts(place, packages[name]) for name in application_ids}
+    read = {name: installed_facts(device_user, packages[name]) for name in application_ids}
     facts = {name: item for name, item in read.items() if item is not None}
-    seen = DeviceState(place, shims, packages, facts)
+    seen = DeviceState(device_user, shims, packages, facts)
     checks = list(_examine_device(seen))
     for shim in shims:
         checks += _examine_shim(seen, shim)
     return tuple(checks)
 
 
-def _examine_device(seen: DeviceState) -> Iterator[Check]:
-    place, shims = seen.place, seen.shims
-    yield _os_level(place)
-    yield _screen_lock(place)
+def _examine_device(seen: DeviceState) -> Iterator[DoctorCheck]:
+    device_user, shims = seen.device_user, seen.shims
+    yield _os_level(device_user)
+    yield _screen_lock(device_user)
     if not shims:
         fix = f"{_INSTALL_AGAIN} --from adb:"
-        yield Check(INSTALLED, "problem", f"there is none for user {place.user}", fix)
+        yield DoctorCheck(INSTALLED, "problem", f"there is none for user {device_user.user}", fix)
     else:
-        yield Check(INSTALLED, "ok", f"{len(shims)} for user {place.user}")
-    yield _flags(place)
-    if place.sdk >= APP_FUNCTIONS_SDK and seen.holder is not None:
-        yield accessibility(place)
+        yield DoctorCheck(INSTALLED, "ok", f"{len(shims)} for user {device_user.user}")
+    yield _flags(device_user)
+    if device_user.sdk >= APP_FUNCTIONS_SDK and seen.holder is not None:
+        yield accessibility(device_user)
 
 
-def _examine_shim(seen: DeviceState, shim: InstalledShim) -> Iterator[Check]:
+def _examine_shim(seen: DeviceState, shim: InstalledShim) -> Iterator[DoctorCheck]:
     yield _handshake(shim)
     if shim.status is None:
         return
-    place, status, kinds = seen.place, shim.status, seen.kinds_of(shim.application_id)
+    device_user, status, kinds = seen.device_user, shim.status, seen.kinds_of(shim.application_id)
     if status.routes:
-        yield _visibility(place, shim)
+        yield _visibility(device_user, shim)
         yield from _targets(status)
-        yield from _stopped(place, status)
-        yield from _access(place, status, kinds)
+        yield from _stopped(device_user, status)
+        yield from _access(device_user, status, kinds)
     yield _app_functions(seen, status, kinds)
     if status.routes:
         facts = seen.facts.get(shim.application_id)
         yield _grants(status, () if facts is None else facts.read_only)
         yield from _tool_start(seen, status, facts)
-        yield _consent(place, status)
+        yield _consent(device_user, status)
 
 
-def _os_level(place: DeviceUser) -> Check:
-    build = build_of(get_properties(place.device))
+def _os_level(device_user: DeviceUser) -> DoctorCheck:
+    build = build_of(get_properties(device_user.device))
     fact = f"{android_name(build.sdk_full)}, {build.manufacturer} {build.model}".strip()
     if build.sdk < MINIMUM_SDK:
-        return Check(OS_LEVEL, "problem", fact, f"the shim needs {android_name(MINIMUM_SDK)} or later")
-    warning = wireless_warning(place.device.serial, build)
-    return Check(OS_LEVEL, "ok" if warning is None else "problem", fact, warning)
+        return DoctorCheck(OS_LEVEL, "problem", fact, f"the shim needs {android_name(MINIMUM_SDK)} or later")
+    warning = wireless_warning(device_user.device.serial, build)
+    return DoctorCheck(OS_LEVEL, "ok" if warning is None else "problem", fact, warning)
 
 
-def _screen_lock(place: DeviceUser) -> Check:
-    result = place.device.run(["dumpsys", "trust"])
+def _screen_lock(device_user: DeviceUser) -> DoctorCheck:
+    result = device_user.device.run(["dumpsys", "trust"])
     match = _LOCKED.search(result.text) if result.exit_status == 0 else None
     if match is None:
-        return Check(SCREEN_LOCK, "unknown", "Android does not show it to a shell here", "look at the screen")
+        return DoctorCheck(
+            SCREEN_LOCK, "unknown", "Android does not show it to a shell here", "look at the screen"
+        )
     if match["locked"] == "1":
         fix = "unlock the device; until then calls that open a window are answered needs_user"
-        return Check(SCREEN_LOCK, "problem", "the device is locked", fix)
-    return Check(SCREEN_LOCK, "ok", "the device is unlocked")
+        return DoctorCheck(SCREEN_LOCK, "problem", "the device is locked", fix)
+    return DoctorCheck(SCREEN_LOCK, "ok", "the device is unlocked")
 
 
-def accessibility(place: DeviceUser) -> Check:
+def accessibility(device_user: DeviceUser) -> DoctorCheck:
     """Check whether accessibility services that are switched on are bound.
 
     An instrumentation that connects without care suspends them (shim.md 4).
     """
-    command = ["settings", "get", "--user", str(place.user), "secure", "enabled_accessibility_services"]
-    result = place.device.run(command)
+    command = ["settings", "get", "--user", str(device_user.user), "secure", "enabled_accessibility_services"]
+    result = device_user.device.run(command)
     enabled = result.text.strip()
     if result.exit_status != 0:
-        return Check(ACCESSIBILITY, "unknown", "Android does not show it to a shell here")
+        return DoctorCheck(ACCESSIBILITY, "unknown", "Android does not show it to a shell here")
     if enabled in {"", "null"}:
-        return Check(ACCESSIBILITY, "not-needed", "no accessibility service is switched on")
+        return DoctorCheck(ACCESSIBILITY, "not-needed", "no accessibility service is switched on")
     services = ", ".join(part for part in enabled.split(":") if part)
-    result = place.device.run(["dumpsys", "accessibility"])
+    result = device_user.device.run(["dumpsys", "accessibility"])
     bound = _BOUND.search(result.text) if result.exit_status == 0 else None
     if bound is None:
         fact = f"{services} switched on; Android does not show a shell here whether they run"
-        return Check(
+        return DoctorCheck(
             ACCESSIBILITY,
             "unknown",
             fact,
             "look at the service itself: it has to keep working during a call",
         )
     if bound["services"].strip():
-        return Check(ACCESSIBILITY, "ok", f"{services} switched on, and bound")
+        return DoctorCheck(ACCESSIBILITY, "ok", f"{services} switched on, and bound")
     fact = f"{services} switched on, and none is bound: something suspends them"
     fix = f"end other UI tests; where it stays so, `adb shell {END_COMMAND}`, and report it"
-    return Check(ACCESSIBILITY, "problem", fact, fix)
+    return DoctorCheck(ACCESSIBILITY, "problem", fact, fix)
 
 
-def _flags(place: DeviceUser) -> Check:
-    if place.sdk < APP_FUNCTIONS_SDK:
+def _flags(device_user: DeviceUser) -> DoctorCheck:
+    if device_user.sdk < APP_FUNCTIONS_SDK:
         needs = f"{android_name(APP_FUNCTIONS_SDK)} is the first with app functions"
-        return Check(FLAGS, "not-needed", needs)
+        return DoctorCheck(FLAGS, "not-needed", needs)
     try:
-        shell = app_function_shell(place.device)
+        shell = app_function_shell(device_user.device)
     except (CommandFailedError, DeviceOutputError) as error:
-        return Check(FLAGS, "unknown", error.message)
+        return DoctorCheck(FLAGS, "unknown", error.message)
     if not shell.executes:
         reason = shell.reason or "cmd app_function cannot call functions"
-        return Check(FLAGS, "problem", reason, "use a build of Android 16 QPR2 or later")
+        return DoctorCheck(FLAGS, "problem", reason, "use a build of Android 16 QPR2 or later")
     words = [word for word, has in (("lists", shell.lists), ("calls", shell.executes)) if has]
     words += ["reports the enabled state"] if shell.reports_enabled else []
-    return Check(FLAGS, "ok", f"cmd app_function {', '.join(words)}")
+    return DoctorCheck(FLAGS, "ok", f"cmd app_function {', '.join(words)}")
 
 
-def _handshake(shim: InstalledShim) -> Check:
+def _handshake(shim: InstalledShim) -> DoctorCheck:
     if shim.status is not None:
-        return Check(HANDSHAKE, "ok", f"build {shim.status.build[:12]}", None, shim.application_id)
+        return DoctorCheck(HANDSHAKE, "ok", f"build {shim.status.build[:12]}", None, shim.application_id)
     problem = shim.problem
     fact = problem.message if problem is not None else "it does not answer"
-    return Check(HANDSHAKE, "problem", fact, (problem and problem.hint) or _SYNC, shim.application_id)
+    return DoctorCheck(HANDSHAKE, "problem", fact, (problem and problem.hint) or _SYNC, shim.application_id)
 
 
-def _visibility(place: DeviceUser, shim: InstalledShim) -> Check:
-    services = query_components(place.device, "services", TOOL_ACTION, place.user)
+def _visibility(device_user: DeviceUser, shim: InstalledShim) -> DoctorCheck:
+    services = query_components(device_user.device, "services", TOOL_ACTION, device_user.user)
     mine = [service for service in services if service.partition("/")[0] == shim.application_id]
     if not mine:
         fact = f"no service of it answers {TOOL_ACTION}"
-        return Check(VISIBILITY, "problem", fact, _SYNC, shim.application_id)
-    return Check(VISIBILITY, "ok", mine[0], None, shim.application_id)
+        return DoctorCheck(VISIBILITY, "problem", fact, _SYNC, shim.application_id)
+    return DoctorCheck(VISIBILITY, "ok", mine[0], None, shim.application_id)
 
 
-def _targets(status: Status) -> Iterator[Check]:
+def _targets(status: Status) -> Iterator[DoctorCheck]:
     for target in status.targets:
         problem = target_problem(target)
         if problem is None:
             fact = f"{target.package} {'' if target.version_code is None else target.version_code}".strip()
-            yield Check(TARGETS, "ok", fact, None, status.application_id)
+            yield DoctorCheck(TARGETS, "ok", fact, None, status.application_id)
         else:
             fact, fix = problem
-            yield Check(TARGETS, "problem", f"{target.package} {fact}", fix, status.application_id)
+            yield DoctorCheck(TARGETS, "problem", f"{target.package} {fact}", fix, status.application_id)
 
 
-def _stopped(place: DeviceUser, status: Status) -> Iterator[Check]:
+def _stopped(device_user: DeviceUser, status: Status) -> Iterator[DoctorCheck]:
     for package in dict.fromkeys(source.package for source in status.sources):
-        stopped = _is_stopped(place, package)
+        stopped = _is_stopped(device_user, package)
         if stopped is None:
             fact = f"Android does not show it of {package} here; a call starts it"
-            yield Check(STOPPED, "unknown", fact, None, status.application_id)
+            yield DoctorCheck(STOPPED, "unknown", fact, None, status.application_id)
         elif stopped:
             fact = f"{package} is stopped; a call starts it, a broadcast too, except on builds of some makers"
-            yield Check(STOPPED, "ok", fact, "open the app once where calls fail", status.application_id)
+            yield DoctorCheck(
+                STOPPED, "ok", fact, "open the app once where calls fail", status.application_id
+            )
         else:
-            yield Check(STOPPED, "ok", f"{package} is not stopped", None, status.application_id)
+            yield DoctorCheck(STOPPED, "ok", f"{package} is not stopped", None, status.application_id)
 
 
-def _is_stopped(place: DeviceUser, package: str) -> bool | None:
+def _is_stopped(device_user: DeviceUser, package: str) -> bool | None:
     """Return whether an app that a shim names is stopped; None where Android does not show it."""
     try:
-        result = place.device.run(["dumpsys", "package", check_package(package)])
+        result = device_user.device.run(["dumpsys", "package", check_package(package)])
     except UnsafeArgumentError:
         return None
     users = {match["user"]: match["stopped"] for match in _STOPPED.finditer(result.text)}
-    stopped = users.get(str(place.user)) if result.exit_status == 0 else None
+    stopped = users.get(str(device_user.user)) if result.exit_status == 0 else None
     return None if stopped is None else stopped == "true"
 
 
-def _access(place: DeviceUser, status: Status, kinds: Collection[str]) -> Iterator[Check]:
+def _access(device_user: DeviceUser, status: Status, kinds: Collection[str]) -> Iterator[DoctorCheck]:
     granted_access, name = status.access, status.application_id
     since = BACKGROUND_SERVICES_SDK
-    yield _allowed(place, status, BATTERY, since, has=granted_access.battery_exempt, words=_EXEMPT)
+    yield _allowed(device_user, status, BATTERY, since, has=granted_access.battery_exempt, words=_EXEMPT)
     since = NOTIFICATIONS_SDK
-    yield _allowed(place, status, NOTIFICATIONS, since, has=granted_access.notifications, words=_NOTIFY)
+    yield _allowed(device_user, status, NOTIFICATIONS, since, has=granted_access.notifications, words=_NOTIFY)
     if not SCREEN_BACKENDS.isdisjoint(kinds):
         since = BACKGROUND_ACTIVITIES_SDK
-        yield _allowed(place, status, START_ROUTE, since, has=granted_access.overlay, words=_ON_TOP)
+        yield _allowed(device_user, status, START_ROUTE, since, has=granted_access.overlay, words=_ON_TOP)
     else:
-        yield Check(START_ROUTE, "not-needed", "none of its capabilities opens a window", None, name)
+        yield DoctorCheck(START_ROUTE, "not-needed", "none of its capabilities opens a window", None, name)
 
 
-def _app_functions(seen: DeviceState, status: Status, kinds: Collection[str]) -> Check:
+def _app_functions(seen: DeviceState, status: Status, kinds: Collection[str]) -> DoctorCheck:
     name, is_holder = status.application_id, status.application_id == SHIM_PACKAGE
     if "app-function" not in kinds and not (is_holder and seen.is_holder_needed):
         words = "no shim calls app functions" if is_holder else "none of its capabilities is an app function"
-        return Check(APP_FUNCTIONS, "not-needed", words, None, name)
-    if seen.place.sdk < APP_FUNCTIONS_SDK:
+        return DoctorCheck(APP_FUNCTIONS, "not-needed", words, None, name)
+    if seen.device_user.sdk < APP_FUNCTIONS_SDK:
         fix = f"its app functions need {android_name(APP_FUNCTIONS_SDK)} or later"
-        return Check(APP_FUNCTIONS, "problem", "Android has no app functions here", fix, name)
+        return DoctorCheck(APP_FUNCTIONS, "problem", "Android has no app functions here", fix, name)
     problem = _holder_problem(seen, name)
     if problem is not None:
-        return Check(APP_FUNCTIONS, "problem", *problem, name)
-    if seen.place.sdk >= APP_FUNCTION_ALLOWLIST_SDK:
+        return DoctorCheck(APP_FUNCTIONS, "problem", *problem, name)
+    if seen.device_user.sdk >= APP_FUNCTION_ALLOWLIST_SDK:
         fact = "the permission can be borrowed; Android asks its list of agents too, which it shows nobody"
-        return Check(APP_FUNCTIONS, "unknown", fact, "call a function, and see whether it is denied", name)
+        return DoctorCheck(
+            APP_FUNCTIONS, "unknown", fact, "call a function, and see whether it is denied", name
+        )
     words = "calls app functions for the shims" if is_holder else f"{SHIM_PACKAGE} calls them for it"
-    return Check(APP_FUNCTIONS, "ok", f"{words}; it can borrow the shell's permission", None, name)
+    return DoctorCheck(APP_FUNCTIONS, "ok", f"{words}; it can borrow the shell's permission", None, name)
 
 
 def _holder_problem(seen: DeviceState, name: str) -> tuple[str, str] | None:
@@ -367,17 +373,19 @@ def _holder_problem(seen: DeviceState, name: str) -> tuple[str, str] | None:
 
 
 def _allowed(
-    place: DeviceUser, status: Status, kind: CheckKind, since: int, *, has: bool, words: str
-) -> Check:
+    device_user: DeviceUser, status: Status, kind: CheckKind, since: int, *, has: bool, words: str
+) -> DoctorCheck:
     name = status.application_id
-    if place.sdk < since:
-        return Check(kind, "not-needed", f"{android_name(since)} is the first that asks for it", None, name)
+    if device_user.sdk < since:
+        return DoctorCheck(
+            kind, "not-needed", f"{android_name(since)} is the first that asks for it", None, name
+        )
     if has:
-        return Check(kind, "ok", words, None, name)
-    return Check(kind, "problem", f"not {words}", _INSTALL_AGAIN, name)
+        return DoctorCheck(kind, "ok", words, None, name)
+    return DoctorCheck(kind, "problem", f"not {words}", _INSTALL_AGAIN, name)
 
 
-def _grants(status: Status, read_only: Collection[str]) -> Check:
+def _grants(status: Status, read_only: Collection[str]) -> DoctorCheck:
     name = status.application_id
     for_any = [_in_words(grant.capability) for grant in status.grants if grant.caller == ANY_APP]
     app_grants = [grant for grant in status.grants if not isinstance(grant.caller, str)]
@@ -394,34 +402,34 @@ def _grants(status: Status, read_only: Collection[str]) -> Check:
     if for_any:
         fact = f"any app on the device may call {', '.join(for_any)}, and which one did cannot be found out"
         fix = "droidgate shim install --no-allow-any-app, or the shim's own screen"
-        return Check(GRANTS, "risk", "; ".join(filter(None, (fact, granted, also))), fix, name)
+        return DoctorCheck(GRANTS, "risk", "; ".join(filter(None, (fact, granted, also))), fix, name)
     if callers:
-        return Check(GRANTS, "ok", "; ".join(filter(None, (granted, also))), None, name)
+        return DoctorCheck(GRANTS, "ok", "; ".join(filter(None, (granted, also))), None, name)
     if status.asking:
-        return Check(GRANTS, "ok", "nobody yet; the phone asks its user at the first call", None, name)
+        return DoctorCheck(GRANTS, "ok", "nobody yet; the phone asks its user at the first call", None, name)
     fix = "grant in the shim's own screen, or let it ask again"
-    return Check(GRANTS, "problem", "nobody may call it, and it does not ask", fix, name)
+    return DoctorCheck(GRANTS, "problem", "nobody may call it, and it does not ask", fix, name)
 
 
 def _in_words(capability: str) -> str:
     return "every capability" if capability == EVERY_CAPABILITY else capability
 
 
-def _tool_start(seen: DeviceState, status: Status, facts: ShimFacts | None) -> Iterator[Check]:
+def _tool_start(seen: DeviceState, status: Status, facts: ShimFacts | None) -> Iterator[DoctorCheck]:
     name = status.application_id
     if facts is None:
-        yield Check(TOOL_START, "unknown", "the shim's APK cannot be read", _SYNC, name)
+        yield DoctorCheck(TOOL_START, "unknown", "the shim's APK cannot be read", _SYNC, name)
         return
     if not facts.services:
-        yield Check(TOOL_START, "not-needed", "no capability is called by Mobile-MCP", None, name)
+        yield DoctorCheck(TOOL_START, "not-needed", "no capability is called by Mobile-MCP", None, name)
         return
-    if seen.place.sdk < BACKGROUND_SERVICES_SDK:
+    if seen.device_user.sdk < BACKGROUND_SERVICES_SDK:
         fact = f"{android_name(BACKGROUND_SERVICES_SDK)} is the first that limits it"
-        yield Check(TOOL_START, "not-needed", fact, None, name)
+        yield DoctorCheck(TOOL_START, "not-needed", fact, None, name)
         return
     for service in facts.services:
         state, fact = _start_of(seen, service)
-        yield Check(TOOL_START, state, f"{service} {fact}", None, name)
+        yield DoctorCheck(TOOL_START, state, f"{service} {fact}", None, name)
 
 
 def _start_of(seen: DeviceState, service: str) -> tuple[CheckState, str]:
@@ -430,7 +438,7 @@ def _start_of(seen: DeviceState, service: str) -> tuple[CheckState, str]:
     if package is None:
         return "unknown", "is not installed"
     try:
-        with open_apk(open_remote_apk(seen.place.device, package)) as apk:
+        with open_apk(open_remote_apk(seen.device_user.device, package)) as apk:
             application = read_application(apk)
     except (InputError, TransferError) as error:
         return "unknown", f"cannot be read: {error.message}"
@@ -442,13 +450,13 @@ def _start_of(seen: DeviceState, service: str) -> tuple[CheckState, str]:
     return "unknown", "is not declared"
 
 
-def _consent(place: DeviceUser, status: Status) -> Check:
+def _consent(device_user: DeviceUser, status: Status) -> DoctorCheck:
     granted_access, name = status.access, status.application_id
     if not status.asking:
         fact = "asking is switched off: a call without a grant is denied"
-        return Check(CONSENT, "not-needed", fact, None, name)
-    if place.sdk < BACKGROUND_ACTIVITIES_SDK:
-        return Check(CONSENT, "ok", "asks by a window", None, name)
+        return DoctorCheck(CONSENT, "not-needed", fact, None, name)
+    if device_user.sdk < BACKGROUND_ACTIVITIES_SDK:
+        return DoctorCheck(CONSENT, "ok", "asks by a window", None, name)
     ways = [
         words
         for words, has in (
@@ -458,6 +466,8 @@ def _consent(place: DeviceUser, status: Status) -> Check:
         if has
     ]
     if ways:
-        return Check(CONSENT, "ok", f"asks by {' or '.join(ways)} while no agent is in front", None, name)
+        return DoctorCheck(
+            CONSENT, "ok", f"asks by {' or '.join(ways)} while no agent is in front", None, name
+        )
     fact = "neither a window nor a notification can be shown while no agent is in front: needs_user"
-    return Check(CONSENT, "problem", fact, _INSTALL_AGAIN, name)
+    return DoctorCheck(CONSENT, "problem", fact, _INSTALL_AGAIN, name)

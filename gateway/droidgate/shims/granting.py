@@ -8,8 +8,8 @@ from typing import Final
 
 from droidgate.devices.packages import InstalledPackage
 from droidgate.devices.remote_apk import open_remote_apk
+from droidgate.shims.device_user import DeviceUser, InstalledShim, installed_shims
 from droidgate.shims.host_client import EVERY_CAPABILITY
-from droidgate.shims.place import DeviceUser, InstalledShim, installed_shims
 from droidgate.shims.shim_calls import named_shims, shim_with
 from droidgate_android.apk.reader import open_apk
 from droidgate_mappings.model.errors import DeviceError, UsageError
@@ -38,12 +38,12 @@ class GrantChange:
 
 
 def grant_capabilities(
-    place: DeviceUser, agent: str, capabilities: Sequence[str], application_id: str | None = None
+    device_user: DeviceUser, agent: str, capabilities: Sequence[str], application_id: str | None = None
 ) -> list[GrantChange]:
     """Let an agent call capabilities; a grant that exists stays.
 
     Args:
-        place: The device.
+        device_user: The device.
         agent: The package of an installed app, or `any-app`.
         capabilities: Their ids; `*` for all of the shim that is named.
         application_id: The shim, or the package of its app; needed for `*` and for an id of several shims.
@@ -58,22 +58,22 @@ def grant_capabilities(
             "no capability is named",
             hint="name one with --capability ID, or all of a shim with --capability '*'",
         )
-    packages = place.packages()
-    signer = None if agent == ANY_APP else _signer_of(place, _installed_agent(agent, packages))
+    packages = device_user.packages()
+    signer = None if agent == ANY_APP else _signer_of(device_user, _installed_agent(agent, packages))
     changes = []
-    for shim, capability in _shims_of(installed_shims(place, packages), capabilities, application_id):
-        place.client(shim.application_id).grant(agent, capability, signer=signer)
+    for shim, capability in _shims_of(installed_shims(device_user, packages), capabilities, application_id):
+        device_user.client(shim.application_id).grant(agent, capability, signer=signer)
         changes.append(GrantChange(shim.application_id, agent, signer, capability))
     return changes
 
 
 def revoke_capabilities(
-    place: DeviceUser, agent: str, capabilities: Sequence[str], application_id: str | None = None
+    device_user: DeviceUser, agent: str, capabilities: Sequence[str], application_id: str | None = None
 ) -> list[GrantChange]:
     """Revoke grants of an agent, which need not be installed any more.
 
     Args:
-        place: The device.
+        device_user: The device.
         agent: A package, or `any-app`.
         capabilities: Their ids; none, or `*`, for all grants of the agent.
         application_id: The shim, or the package of its app; all shims where it is None.
@@ -82,7 +82,7 @@ def revoke_capabilities(
         UsageError: no shim is installed, or none offers a capability.
         DeviceError: the device or a shim fails.
     """
-    shims = installed_shims(place)
+    shims = installed_shims(device_user)
     if capabilities and EVERY_CAPABILITY not in capabilities:
         chosen = _shims_of(shims, capabilities, application_id)
     else:
@@ -97,7 +97,7 @@ def revoke_capabilities(
             agent,
             None,
             capability,
-            place.client(shim.application_id).revoke(agent, capability),
+            device_user.client(shim.application_id).revoke(agent, capability),
         )
         for shim, capability in chosen
     ]
@@ -133,9 +133,9 @@ def _installed_agent(agent: str, known: Mapping[str, InstalledPackage]) -> Insta
     return known[agent]
 
 
-def _signer_of(place: DeviceUser, package: InstalledPackage) -> str:
-    with open_apk(open_remote_apk(place.device, package)) as apk:
-        digests = apk.signer_digests(place.sdk)
+def _signer_of(device_user: DeviceUser, package: InstalledPackage) -> str:
+    with open_apk(open_remote_apk(device_user.device, package)) as apk:
+        digests = apk.signer_digests(device_user.sdk)
     if len(digests) != 1:
         raise DeviceError(
             f"{len(digests)} certificates sign it, and a grant needs exactly one",

@@ -14,8 +14,8 @@ from droidgate.devices.device import CommandResult, Device
 from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError, excerpt
 from droidgate.devices.quoting import check_user
 from droidgate.shims.answers import Hello
+from droidgate.shims.device_user import DeviceUser
 from droidgate.shims.host_client import ANY_APP, EVERY_CAPABILITY, HostClient
-from droidgate.shims.place import DeviceUser
 from droidgate.shims.shim_facts import ShimFacts
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.errors import DroidgateError
@@ -36,13 +36,15 @@ APP_FUNCTIONS: Final = "call app functions"
 _NO_AGENTS: Final = "it has no capabilities, so no agent calls it"
 
 
-def set_up_access(place: DeviceUser, application_id: str, kinds: Collection[str]) -> Iterator[Step]:
+def set_up_access(
+    device_user: DeviceUser, application_id: str, kinds: Collection[str]
+) -> Iterator[InstallationStep]:
     """Allow a shim what its routes need and adb may give, and yield the outcome of each step.
 
     App functions are called for all shims by one of them; see `droidgate.shims.shell_identity`.
 
     Args:
-        place: Where it is installed.
+        device_user: Where it is installed.
         application_id: Which shim.
         kinds: Kinds of the backends of its routes.
 
@@ -53,30 +55,30 @@ def set_up_access(place: DeviceUser, application_id: str, kinds: Collection[str]
         for item in (OVERLAY, BATTERY, NOTIFICATIONS):
             yield not_needed(item, _NO_AGENTS)
         return
-    yield allow_overlay(place, application_id, kinds)
-    yield exempt_from_battery_rules(place, application_id)
-    yield allow_notifications(place, application_id)
-    yield _about_app_functions(place, kinds)
+    yield allow_overlay(device_user, application_id, kinds)
+    yield exempt_from_battery_rules(device_user, application_id)
+    yield allow_notifications(device_user, application_id)
+    yield _about_app_functions(device_user, kinds)
 
 
-def _about_app_functions(place: DeviceUser, kinds: Collection[str]) -> Step:
+def _about_app_functions(device_user: DeviceUser, kinds: Collection[str]) -> InstallationStep:
     if "app-function" not in kinds:
         return not_needed(APP_FUNCTIONS, "none of its capabilities is an app function")
-    if place.sdk < APP_FUNCTIONS_SDK:
+    if device_user.sdk < APP_FUNCTIONS_SDK:
         first = android_name(APP_FUNCTIONS_SDK)
         return not_needed(APP_FUNCTIONS, f"{first} is the first with app functions")
     return not_needed(APP_FUNCTIONS, f"{SHIM_PACKAGE} calls them for all shims")
 
 
-def allow_overlay(place: DeviceUser, application_id: str, kinds: Collection[str]) -> Step:
+def allow_overlay(device_user: DeviceUser, application_id: str, kinds: Collection[str]) -> InstallationStep:
     """Allow SYSTEM_ALERT_WINDOW, which exempts from the rules about starting activities."""
     if SCREEN_BACKENDS.isdisjoint(kinds):
         return not_needed(OVERLAY, "none of its capabilities opens a window")
-    if place.sdk < BACKGROUND_ACTIVITIES_SDK:
+    if device_user.sdk < BACKGROUND_ACTIVITIES_SDK:
         return not_needed(OVERLAY, f"{android_name(BACKGROUND_ACTIVITIES_SDK)} is the first that forbids it")
-    command = ["appops", "set", "--user", check_user(place.user), application_id]
+    command = ["appops", "set", "--user", check_user(device_user.user), application_id]
     step = run_step(
-        place.device,
+        device_user.device,
         OVERLAY,
         [*command, "SYSTEM_ALERT_WINDOW", "allow"],
         accept=lambda result: not result.stdout.strip() and not result.stderr.strip(),
@@ -84,33 +86,33 @@ def allow_overlay(place: DeviceUser, application_id: str, kinds: Collection[str]
     return _noted(step, "SYSTEM_ALERT_WINDOW, as it has mMCP tools with windows")
 
 
-def exempt_from_battery_rules(place: DeviceUser, application_id: str) -> Step:
+def exempt_from_battery_rules(device_user: DeviceUser, application_id: str) -> InstallationStep:
     """Take the shim out of the rules about background services."""
-    if place.sdk < BACKGROUND_SERVICES_SDK:
+    if device_user.sdk < BACKGROUND_SERVICES_SDK:
         return not_needed(BATTERY, f"{android_name(BACKGROUND_SERVICES_SDK)} is the first that forbids it")
     return run_step(
-        place.device,
+        device_user.device,
         BATTERY,
         ["dumpsys", "deviceidle", "whitelist", f"+{application_id}"],
         accept=lambda result: result.text.strip() == f"Added: {application_id}",
     )
 
 
-def allow_notifications(place: DeviceUser, application_id: str) -> Step:
+def allow_notifications(device_user: DeviceUser, application_id: str) -> InstallationStep:
     """Grant POST_NOTIFICATIONS."""
-    if place.sdk < NOTIFICATIONS_SDK:
+    if device_user.sdk < NOTIFICATIONS_SDK:
         return not_needed(NOTIFICATIONS, f"every app may before {android_name(NOTIFICATIONS_SDK)}")
     permission = "android.permission.POST_NOTIFICATIONS"
     step = run_step(
-        place.device,
+        device_user.device,
         NOTIFICATIONS,
-        ["pm", "grant", "--user", check_user(place.user), application_id, permission],
+        ["pm", "grant", "--user", check_user(device_user.user), application_id, permission],
         accept=lambda result: not result.stdout.strip() and not result.stderr.strip(),
     )
     return _noted(step, "POST_NOTIFICATIONS, as every shim with capabilities may have to ask")
 
 
-def _noted(step: Step, why: str) -> Step:
+def _noted(step: InstallationStep, why: str) -> InstallationStep:
     return replace(step, why=why) if step.outcome == "done" else step
 
 
@@ -118,7 +120,7 @@ Outcome = Literal["done", "refused", "not-needed", "left-out"]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class InstallationStep:
     """One step.
 
     Attributes:
@@ -134,14 +136,14 @@ class Step:
     why: str = ""
 
 
-def not_needed(what: str, why: str) -> Step:
+def not_needed(what: str, why: str) -> InstallationStep:
     """Return the record of a step that is not needed here."""
-    return Step(what, "not-needed", why=why)
+    return InstallationStep(what, "not-needed", why=why)
 
 
 def run_step(
     device: Device, what: str, arguments: Sequence[str], *, accept: Callable[[CommandResult], bool]
-) -> Step:
+) -> InstallationStep:
     """Run a command and record the outcome; Android's refusal is an outcome, not an error.
 
     Args:
@@ -156,8 +158,8 @@ def run_step(
     command = shlex.join(arguments)
     result = device.run(arguments)
     if result.exit_status == 0 and accept(result):
-        return Step(what, "done", command)
-    return Step(what, "refused", command, said_by(result))
+        return InstallationStep(what, "done", command)
+    return InstallationStep(what, "refused", command, said_by(result))
 
 
 def said_by(result: CommandResult) -> str:
@@ -171,10 +173,12 @@ def said_by(result: CommandResult) -> str:
     return f"it ended with status {result.exit_status}"
 
 
-def refused(what: str, command: str | None, error: CommandFailedError | DeviceOutputError) -> Step:
+def refused(
+    what: str, command: str | None, error: CommandFailedError | DeviceOutputError
+) -> InstallationStep:
     """Return the record of a step that ended with an error of Android."""
     hint = f"; {error.hint}" if error.hint else ""
-    return Step(what, "refused", command, error.message + hint)
+    return InstallationStep(what, "refused", command, error.message + hint)
 
 
 INSTALL: Final = "install the shim"
@@ -200,7 +204,7 @@ class Installation:
     """
 
     application_id: str
-    steps: tuple[Step, ...]
+    steps: tuple[InstallationStep, ...]
     hello: Hello | None
 
     @property
@@ -209,11 +213,11 @@ class Installation:
         return self.hello is not None
 
 
-def install_shim(place: DeviceUser, facts: ShimFacts, apk: bytes, *, file_name: str) -> Installation:
+def install_shim(device_user: DeviceUser, facts: ShimFacts, apk: bytes, *, file_name: str) -> Installation:
     """Install a shim, or replace it, and set up what adb may.
 
     Args:
-        place: Where.
+        device_user: Where.
         facts: What the APK says.
         apk: The APK.
         file_name: What records call it.
@@ -221,32 +225,32 @@ def install_shim(place: DeviceUser, facts: ShimFacts, apk: bytes, *, file_name: 
     Raises:
         DeviceError: the device fails; what Android refuses is a step of the record.
     """
-    first = install_archive(place, apk, file_name)
+    first = install_archive(device_user, apk, file_name)
     if first.outcome != "done":
         return Installation(facts.application_id, (first,), None)
-    rest = set_up_shim(place, facts)
+    rest = set_up_shim(device_user, facts)
     return Installation(facts.application_id, (first, *rest.steps), rest.hello)
 
 
-def set_up_shim(place: DeviceUser, facts: ShimFacts) -> Installation:
+def set_up_shim(device_user: DeviceUser, facts: ShimFacts) -> Installation:
     """Set up a shim that is installed; `facts` is what its APK says.
 
     Raises:
         DeviceError: the device fails; what Android refuses is a step of the record.
     """
-    client = place.client(facts.application_id)
+    client = device_user.client(facts.application_id)
     hello, step = _shake_hands(client, facts)
-    steps = (step, *set_up_access(place, facts.application_id, facts.kinds))
+    steps = (step, *set_up_access(device_user, facts.application_id, facts.kinds))
     return Installation(facts.application_id, steps, hello)
 
 
 def allow_any_app(
-    place: DeviceUser, facts: ShimFacts, installation: Installation, *, any_app: bool | None
+    device_user: DeviceUser, facts: ShimFacts, installation: Installation, *, any_app: bool | None
 ) -> Installation:
     """Return the installation of a shim with the step that lets any app on the phone use it, if it may.
 
     Args:
-        place: Where.
+        device_user: Where.
         facts: What its APK says; without capabilities there is nothing to use.
         installation: The outcome of installing it; where it does not answer nothing is done.
         any_app: The user said yes, or no, which takes it back; None leaves it as it is. Never assume a yes.
@@ -256,67 +260,69 @@ def allow_any_app(
     """
     if not installation.works or not facts.capabilities:
         return installation
-    step = _grant_any_app(place.client(facts.application_id), any_app=any_app)
+    step = _grant_any_app(device_user.client(facts.application_id), any_app=any_app)
     return replace(installation, steps=(*installation.steps, step))
 
 
-def remove_shim(place: DeviceUser, application_id: str) -> Step:
+def remove_shim(device_user: DeviceUser, application_id: str) -> InstallationStep:
     """Remove a shim; what Android allowed it goes with it.
 
     Raises:
         DeviceError: the device fails.
     """
-    command = f"pm uninstall --user {check_user(place.user)} {application_id}"
+    command = f"pm uninstall --user {check_user(device_user.user)} {application_id}"
     try:
-        uninstall(place.device, application_id, user=place.user)
+        uninstall(device_user.device, application_id, user=device_user.user)
     except (CommandFailedError, DeviceOutputError) as error:
         return refused(UNINSTALL, command, error)
-    return Step(UNINSTALL, "done", command)
+    return InstallationStep(UNINSTALL, "done", command)
 
 
-def install_archive(place: DeviceUser, apk: bytes, file_name: str) -> Step:
+def install_archive(device_user: DeviceUser, apk: bytes, file_name: str) -> InstallationStep:
     """Install an APK, and no more.
 
     Raises:
         DeviceError: the device fails; what Android refuses is the step.
     """
-    command = f"pm install -r -t --user {check_user(place.user)} {shlex.quote(file_name)}"
+    command = f"pm install -r -t --user {check_user(device_user.user)} {shlex.quote(file_name)}"
     try:
-        install_apks(place.device, {"base.apk": apk}, user=place.user)
+        install_apks(device_user.device, {"base.apk": apk}, user=device_user.user)
     except (CommandFailedError, DeviceOutputError) as error:
         return refused(INSTALL, command, error)
-    return Step(INSTALL, "done", command)
+    return InstallationStep(INSTALL, "done", command)
 
 
 def _command(client: HostClient, method: str) -> str:
     return f"content call --user {client.user} --uri content://{client.application_id}.host --method {method}"
 
 
-def _shake_hands(client: HostClient, facts: ShimFacts) -> tuple[Hello | None, Step]:
+def _shake_hands(client: HostClient, facts: ShimFacts) -> tuple[Hello | None, InstallationStep]:
     command = _command(client, "hello")
     try:
         hello = client.hello()
     except DroidgateError as error:
         return None, _refused_by_shim(client, HANDSHAKE, command, error)
     if hello.build != facts.build:
-        return None, Step(HANDSHAKE, "refused", command, f"another build answers: {hello.build}")
-    return hello, Step(HANDSHAKE, "done", command)
+        return None, InstallationStep(HANDSHAKE, "refused", command, f"another build answers: {hello.build}")
+    return hello, InstallationStep(HANDSHAKE, "done", command)
 
 
-def _grant_any_app(client: HostClient, *, any_app: bool | None) -> Step:
+def _grant_any_app(client: HostClient, *, any_app: bool | None) -> InstallationStep:
     if any_app is None:
-        return Step(GRANT, "left-out", why=_STILL if _is_any_app_allowed(client) else _NOBODY_SAID)
+        return InstallationStep(
+            GRANT, "left-out", why=_STILL if _is_any_app_allowed(client) else _NOBODY_SAID
+        )
     command = _command(client, "grant" if any_app else "revoke")
     try:
         if any_app:
             client.grant(ANY_APP, EVERY_CAPABILITY)
-            return Step(GRANT, "done", command, _ASSENT)
+            return InstallationStep(GRANT, "done", command, _ASSENT)
         revoked = client.revoke(ANY_APP, EVERY_CAPABILITY)
     except DroidgateError as error:
         return _refused_by_shim(client, GRANT, command, error)
     if revoked:
-        return Step(REVOKE, "done", command, _ASKED)
-    return Step(GRANT, "left-out", command, _ASKED)
+        return InstallationStep(REVOKE, "done", command, _ASKED)
+    return InstallationStep(GRANT, "left-out", command, _ASKED)
 
 
 def _is_any_app_allowed(client: HostClient) -> bool:
@@ -327,8 +333,8 @@ def _is_any_app_allowed(client: HostClient) -> bool:
         return False
 
 
-def _refused_by_shim(client: HostClient, what: str, command: str, error: DroidgateError) -> Step:
+def _refused_by_shim(client: HostClient, what: str, command: str, error: DroidgateError) -> InstallationStep:
     # The next command says whether it was the device or only this shim.
     client.device.run(["true"])
     hint = f"; {error.hint}" if error.hint else ""
-    return Step(what, "refused", command, error.message + hint)
+    return InstallationStep(what, "refused", command, error.message + hint)

@@ -10,15 +10,15 @@ from typing import Final
 from droidgate.devices.packages import InstalledPackage
 from droidgate.shims.broadcast_discovery import ask_broadcast_apps
 from droidgate.shims.building import Key, Report, chosen_key, known_key, unused_apps
+from droidgate.shims.device_user import DeviceUser, InstalledShim, installed_shims
 from droidgate.shims.installation_steps import (
     Installation,
-    Step,
+    InstallationStep,
     allow_any_app,
     install_shim,
     remove_shim,
     set_up_shim,
 )
-from droidgate.shims.place import DeviceUser, InstalledShim, installed_shims
 from droidgate.shims.scopes import (
     Scope,
     forget_scope,
@@ -89,7 +89,7 @@ class PreparedInstallation:
 
     ready: tuple[PreparedShim, ...]
     key: Key | None = None
-    asked: tuple[Step, ...] = ()
+    asked: tuple[InstallationStep, ...] = ()
     unused: tuple[SourceApp, ...] = ()
     left_out: LeftOut = field(default_factory=LeftOut)
 
@@ -99,13 +99,13 @@ class InstalledShims:
     """The outcome of an installation.
 
     Attributes:
-        place: The device.
+        device_user: The device.
         prepared: What was to be installed.
         installations: The steps of each, in the same order.
         identity: The steps for `dev.droidgate.shim` where the others need it to call app functions.
     """
 
-    place: DeviceUser
+    device_user: DeviceUser
     prepared: PreparedInstallation
     installations: tuple[Installation, ...]
     identity: Installation | None
@@ -130,8 +130,8 @@ class InstalledShims:
 class RemovedShims:
     """The outcome of a removal: each shim with its step, and what ended the calling of app functions."""
 
-    removed: tuple[tuple[str, Step], ...]
-    released: Step | None
+    removed: tuple[tuple[str, InstallationStep], ...]
+    released: InstallationStep | None
 
     @property
     def is_done(self) -> bool:
@@ -140,7 +140,7 @@ class RemovedShims:
         return all(step.outcome == "done" for step in steps)
 
 
-def prepare_shims(place: DeviceUser, request: InstallRequest, report: Report) -> PreparedInstallation:
+def prepare_shims(device_user: DeviceUser, request: InstallRequest, report: Report) -> PreparedInstallation:
     """Return what is to be installed on a device: read from APKs, built, or what is there already.
 
     Raises:
@@ -150,19 +150,19 @@ def prepare_shims(place: DeviceUser, request: InstallRequest, report: Report) ->
     if request.apks:
         return PreparedInstallation(tuple(_read_apk(path) for path in _apk_files(request.apks)))
     if request.sources:
-        return _build(request, place, report)
-    packages = place.packages()
+        return _build(request, device_user, report)
+    packages = device_user.packages()
     names = sorted(filter(is_shim, packages))
     if not names:
         hint = "name its apps: droidgate shim install --from adb:, or APKs that `droidgate shim build` made"
-        raise DeviceError("no shim is installed", place=place.device.serial, hint=hint)
-    ready = [_installed_shim(place, packages[name]) for name in names]
+        raise DeviceError("no shim is installed", place=device_user.device.serial, hint=hint)
+    ready = [_installed_shim(device_user, packages[name]) for name in names]
     # The bare shim has nothing to set up but what the others need of it.
     return PreparedInstallation(tuple(item for item in ready if not item.facts.is_bare) or tuple(ready))
 
 
 def install_prepared(
-    place: DeviceUser,
+    device_user: DeviceUser,
     request: InstallRequest,
     prepared: PreparedInstallation,
     report: Report,
@@ -170,7 +170,7 @@ def install_prepared(
     """Install and set up what was prepared.
 
     Args:
-        place: The device.
+        device_user: The device.
         request: What was asked for; it is kept for `shim sync`.
         prepared: What `prepare_shims` returned for it.
         report: Is called with a line before each long step.
@@ -181,22 +181,22 @@ def install_prepared(
     installations = []
     is_kept = prepared.key is None
     for ready in prepared.ready:
-        installations.append(install_ready(place, ready, report, any_app=request.any_app))
+        installations.append(install_ready(device_user, ready, report, any_app=request.any_app))
         if not is_kept and installations[-1].works:
             # After the first: where the phone goes away then, `shim sync` completes what was asked for.
-            _keep_scope(place, request, prepared, report)
+            _keep_scope(device_user, request, prepared, report)
             is_kept = True
-    identity = _set_up_identity(place, request, prepared, report)
-    return InstalledShims(place, prepared, tuple(installations), identity)
+    identity = _set_up_identity(device_user, request, prepared, report)
+    return InstalledShims(device_user, prepared, tuple(installations), identity)
 
 
 def uninstall_shims(
-    place: DeviceUser, named: Sequence[str], *, every_shim: bool, report: Report
+    device_user: DeviceUser, named: Sequence[str], *, every_shim: bool, report: Report
 ) -> RemovedShims:
     """Remove shims with everything that was granted to them and by them.
 
     Args:
-        place: The device.
+        device_user: The device.
         named: Application ids of shims, or packages of their apps.
         every_shim: Remove all of them instead.
         report: Is called with what else changes.
@@ -205,38 +205,38 @@ def uninstall_shims(
         DeviceError: the device fails.
         UsageError: nothing is named, or something that is not a shim of the device.
     """
-    names = sorted(filter(is_shim, place.packages()))
-    chosen = names if every_shim else _find_names(named, installed_shims(place))
-    callers = _installed_callers(place)
+    names = sorted(filter(is_shim, device_user.packages()))
+    chosen = names if every_shim else _find_names(named, installed_shims(device_user))
+    callers = _installed_callers(device_user)
     removed = [
-        (application_id, remove_shim(place, application_id)) for application_id in dict.fromkeys(chosen)
+        (application_id, remove_shim(device_user, application_id)) for application_id in dict.fromkeys(chosen)
     ]
     signers = {caller.signer for caller in callers if caller.application_id in chosen}
-    released = release_identity(place, signers) if signers else None
+    released = release_identity(device_user, signers) if signers else None
     others = [caller.application_id for caller in callers if caller.application_id not in chosen]
     if SHIM_PACKAGE in chosen and others:
         report(f"app functions of {', '.join(others)} are called again after `droidgate shim install`")
     if every_shim:
-        forget_scope(place.device)
+        forget_scope(device_user.device)
     else:
-        _leave_out_of_scope(place, report)
+        _leave_out_of_scope(device_user, report)
     return RemovedShims(tuple(removed), released)
 
 
 def install_ready(
-    place: DeviceUser, ready: PreparedShim, report: Report, *, any_app: bool | None = None
+    device_user: DeviceUser, ready: PreparedShim, report: Report, *, any_app: bool | None = None
 ) -> Installation:
     """Install one shim and set it up, or only set it up where it is installed; `any_app` as in a request."""
     report(f"{'set up' if ready.apk is None else 'install'} {ready.facts.application_id} ...")
     if ready.apk is None:
-        installation = set_up_shim(place, ready.facts)
+        installation = set_up_shim(device_user, ready.facts)
     else:
-        installation = install_shim(place, ready.facts, ready.apk, file_name=ready.file_name)
-    return allow_any_app(place, ready.facts, installation, any_app=any_app)
+        installation = install_shim(device_user, ready.facts, ready.apk, file_name=ready.file_name)
+    return allow_any_app(device_user, ready.facts, installation, any_app=any_app)
 
 
 def _set_up_identity(
-    place: DeviceUser, request: InstallRequest, prepared: PreparedInstallation, report: Report
+    device_user: DeviceUser, request: InstallRequest, prepared: PreparedInstallation, report: Report
 ) -> Installation | None:
     shims = [item.facts for item in prepared.ready]
     if any(shim.application_id == SHIM_PACKAGE for shim in shims):
@@ -244,31 +244,31 @@ def _set_up_identity(
         application_ids = {shim.application_id for shim in shims}
         shims += [
             installed_caller
-            for installed_caller in _installed_callers(place)
+            for installed_caller in _installed_callers(device_user)
             if installed_caller.application_id not in application_ids
         ]
-    if not needs_identity(place, shims):
+    if not needs_identity(device_user, shims):
         return None
     report(f"set up {SHIM_PACKAGE}, which calls app functions for all shims ...")
     key = known_key(request.options.key) if prepared.key is None else prepared.key.signing
-    return set_up_identity(place, shims, key)
+    return set_up_identity(device_user, shims, key)
 
 
-def _installed_callers(place: DeviceUser) -> tuple[ShimFacts, ...]:
+def _installed_callers(device_user: DeviceUser) -> tuple[ShimFacts, ...]:
     """Return the shims of the phone that call app functions."""
-    packages = place.packages()
-    facts = [installed_facts(place, packages[package]) for package in sorted(filter(is_shim, packages))]
+    packages = device_user.packages()
+    facts = [installed_facts(device_user, packages[package]) for package in sorted(filter(is_shim, packages))]
     return tuple(item for item in facts if item is not None and item.calls_functions)
 
 
-def _build(request: InstallRequest, place: DeviceUser, report: Report) -> PreparedInstallation:
+def _build(request: InstallRequest, device_user: DeviceUser, report: Report) -> PreparedInstallation:
     options = request.options
     protocols = chosen_protocols(options)
     key = chosen_key(options.key, report)
-    read = read_source_apps(_on_this_phone(request.sources, place), signer=options.signer)
+    read = read_source_apps(_on_this_phone(request.sources, device_user), signer=options.signer)
     apps, left_out = choose_protocols(read, protocols)
     check_something_is_left(apps, left_out)
-    answers = ask_broadcast_apps(place, apps, key.signing)
+    answers = ask_broadcast_apps(device_user, apps, key.signing)
     built = build_shims(answers.apps, options, key.signing)
     unused = unused_apps(answers.apps, built, options.only)
     signer = key.signing.digest
@@ -278,10 +278,10 @@ def _build(request: InstallRequest, place: DeviceUser, report: Report) -> Prepar
     return PreparedInstallation(ready, key, answers.steps, unused, left_out)
 
 
-def _on_this_phone(sources: Iterable[str], place: DeviceUser) -> list[str]:
+def _on_this_phone(sources: Iterable[str], device_user: DeviceUser) -> list[str]:
     """Replace `adb:` in each source by the serial of the phone that is installed on."""
     unnamed = (DEVICE_SCHEME, f"{DEVICE_SCHEME}/")
-    serial = place.device.serial
+    serial = device_user.device.serial
     return [
         f"{DEVICE_SCHEME}{serial}{source.removeprefix(DEVICE_SCHEME)}"
         if source == unnamed[0] or source.startswith(unnamed[1])
@@ -307,8 +307,8 @@ def _read_apk(path: Path) -> PreparedShim:
     return PreparedShim(read_shim_facts(data, name=str(path)), path.name, data)
 
 
-def _installed_shim(place: DeviceUser, package: InstalledPackage) -> PreparedShim:
-    facts = installed_facts(place, package)
+def _installed_shim(device_user: DeviceUser, package: InstalledPackage) -> PreparedShim:
+    facts = installed_facts(device_user, package)
     if facts is None:
         hint = f"remove it with `droidgate shim uninstall {package.name}`"
         raise DeviceError("its APK cannot be read as that of a shim", place=package.name, hint=hint)
@@ -316,56 +316,58 @@ def _installed_shim(place: DeviceUser, package: InstalledPackage) -> PreparedShi
 
 
 def _keep_scope(
-    place: DeviceUser, request: InstallRequest, prepared: PreparedInstallation, report: Report
+    device_user: DeviceUser, request: InstallRequest, prepared: PreparedInstallation, report: Report
 ) -> None:
     """Add what was asked for to what `shim sync` looks after; apps of earlier installations stay."""
-    whole = f"{DEVICE_SCHEME}{place.device.serial}" in _on_this_phone(request.sources, place)
+    whole = f"{DEVICE_SCHEME}{device_user.device.serial}" in _on_this_phone(request.sources, device_user)
     built = {package for item in prepared.ready for package in item.facts.packages}
     packages = built | {item.package for item in prepared.unused}
     key = None if request.options.key is None else request.options.key.resolve()
     protocols = tuple(sorted(chosen_protocols(request.options)))
     options = request.options.changed({"key": key, "protocols": protocols, "signer": None})
     new_scope = Scope(packages=None if whole else tuple(sorted(packages)), options=options)
-    earlier = load_scopes(place.device) or _scope_of_others(place, prepared, built, key)
+    earlier = load_scopes(device_user.device) or _scope_of_others(device_user, prepared, built, key)
     scopes = join_scopes(earlier, new_scope, built)
     if new_scope.options.aggregate and any(
         scope.options.aggregate and not scope.is_within(scopes[-1]) for scope in earlier
     ):
         report("the shim for several apps was made anew with other options, for these apps only")
-    keep_scopes(place.device, scopes)
+    keep_scopes(device_user.device, scopes)
 
 
 def _scope_of_others(
-    place: DeviceUser, prepared: PreparedInstallation, built: set[str], key: Path | None
+    device_user: DeviceUser, prepared: PreparedInstallation, built: set[str], key: Path | None
 ) -> tuple[Scope, ...]:
     """Return the scope of the other shims that the same key signed, where none was kept."""
-    packages = place.packages()
+    packages = device_user.packages()
     signers = {item.facts.signer for item in prepared.ready}
     others = [
         item
-        for item in installed_shims(place)
+        for item in installed_shims(device_user)
         if not built.issuperset(item.source_packages)
-        and (facts := installed_facts(place, packages[item.application_id])) is not None
+        and (facts := installed_facts(device_user, packages[item.application_id])) is not None
         and facts.signer in signers
     ]
     scope = scope_of_installed(others, key)
     return () if scope is None else (scope,)
 
 
-def _leave_out_of_scope(place: DeviceUser, report: Report) -> None:
+def _leave_out_of_scope(device_user: DeviceUser, report: Report) -> None:
     """Let `shim sync` look after the apps whose shims are left: it must not install the others again."""
-    scopes = load_scopes(place.device)
+    scopes = load_scopes(device_user.device)
     if any(scope.packages is None for scope in scopes):
         report("from now on `droidgate shim sync` looks after the apps whose shims are left only")
     apps = {
-        package for installed_shim in installed_shims(place) for package in installed_shim.source_packages
+        package
+        for installed_shim in installed_shims(device_user)
+        for package in installed_shim.source_packages
     }
     unnamed = apps.difference(*(scope.packages or () for scope in scopes))
     packages = [unnamed if scope.packages is None else apps.intersection(scope.packages) for scope in scopes]
     keep_scopes(
-        place.device,
+        device_user.device,
         [
-            scope.model_copy(update={"packages": tuple(sorted(names))})
+            scope.changed({"packages": tuple(sorted(names))})
             for scope, names in zip(scopes, packages, strict=True)
         ],
     )

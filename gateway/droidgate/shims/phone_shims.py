@@ -9,7 +9,8 @@ from typing import Protocol
 
 from droidgate.devices.device import Device
 from droidgate.shims.building import ignore
-from droidgate.shims.doctor import Check, examine
+from droidgate.shims.device_user import InstalledShim, device_user_of, installed_shims
+from droidgate.shims.doctor import DoctorCheck, examine
 from droidgate.shims.granting import GrantChange, grant_capabilities, revoke_capabilities
 from droidgate.shims.installations import (
     InstalledShims,
@@ -19,7 +20,6 @@ from droidgate.shims.installations import (
     prepare_shims,
     uninstall_shims,
 )
-from droidgate.shims.place import InstalledShim, installed_shims, place_of
 from droidgate.shims.shim_calls import ShimAnswer, call_shim
 from droidgate.shims.sync_runs import SyncedChange, carry_out, plan_sync
 from droidgate_mappings.model.json_values import Json
@@ -42,15 +42,15 @@ class PhoneShims:
     """
 
     def __init__(self, phone: _ReachedPhone) -> None:
-        self._place = place_of(phone.device)
+        self._device_user = device_user_of(phone.device)
 
     def installed(self) -> tuple[InstalledShim, ...]:
         """Return the shims by application id, each with its status or why it does not answer."""
-        return installed_shims(self._place)
+        return installed_shims(self._device_user)
 
-    def check(self) -> tuple[Check, ...]:
+    def check(self) -> tuple[DoctorCheck, ...]:
         """Return what each check of `droidgate shim doctor` found, with the fix of each problem."""
-        return examine(self._place, self.installed())
+        return examine(self._device_user, self.installed())
 
     def install(
         self,
@@ -77,8 +77,8 @@ class PhoneShims:
             options or ShimOptions(),
             any_app=any_app,
         )
-        prepared = prepare_shims(self._place, request, ignore)
-        return install_prepared(self._place, request, prepared, ignore)
+        prepared = prepare_shims(self._device_user, request, ignore)
+        return install_prepared(self._device_user, request, prepared, ignore)
 
     def sync(self) -> list[SyncedChange]:
         """Build and install shims of added or changed apps, and remove those of removed apps.
@@ -86,7 +86,7 @@ class PhoneShims:
         Raises:
             InputError: an app or the key cannot be read.
         """
-        return carry_out(plan_sync(self._place, ignore), ignore)
+        return carry_out(plan_sync(self._device_user, ignore), ignore)
 
     def call(
         self,
@@ -112,7 +112,7 @@ class PhoneShims:
             ShimRefusalError: the call failed; the error has the failure's token.
         """
         return call_shim(
-            self._place, capability, arguments, shim=shim, signed_by=signed_by, deadline_ms=deadline_ms
+            self._device_user, capability, arguments, shim=shim, signed_by=signed_by, deadline_ms=deadline_ms
         )
 
     def grant(self, agent: str, *capabilities: str, shim: str | None = None) -> list[GrantChange]:
@@ -128,7 +128,7 @@ class PhoneShims:
         Raises:
             UsageError: no capability is named, the agent is not installed, or no shim, or several, offer one.
         """
-        return grant_capabilities(self._place, agent, capabilities, shim)
+        return grant_capabilities(self._device_user, agent, capabilities, shim)
 
     def revoke(self, agent: str, *capabilities: str, shim: str | None = None) -> list[GrantChange]:
         """Revoke grants of an agent: those for the named capabilities, or all.
@@ -141,7 +141,7 @@ class PhoneShims:
         Raises:
             UsageError: no shim is installed, or none offers a capability.
         """
-        return revoke_capabilities(self._place, agent, capabilities, shim)
+        return revoke_capabilities(self._device_user, agent, capabilities, shim)
 
     def uninstall(self, *names: str) -> RemovedShims:
         """Remove shims, by application id or package of their app; all of them without a name.
@@ -149,4 +149,4 @@ class PhoneShims:
         Raises:
             UsageError: a name is not that of a shim of the phone.
         """
-        return uninstall_shims(self._place, names, every_shim=not names, report=ignore)
+        return uninstall_shims(self._device_user, names, every_shim=not names, report=ignore)

@@ -14,7 +14,7 @@ from typing import Final, Literal
 from pydantic import ValidationError
 
 from droidgate.devices.device import Device
-from droidgate.shims.place import InstalledShim
+from droidgate.shims.device_user import InstalledShim
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.errors import WriteError
 from droidgate_mappings.model.types import Frozen
@@ -76,7 +76,7 @@ def join_scopes(scopes: Sequence[Scope], asked: Scope, built: Collection[str]) -
             other_scopes += [] if is_one_shim else [scope]
         elif not is_one_shim:
             packages = tuple(package for package in scope.packages if package not in built)
-            other_scopes += [scope.model_copy(update={"packages": packages})] if packages else []
+            other_scopes += [scope.changed({"packages": packages})] if packages else []
     return (*other_scopes, asked)
 
 

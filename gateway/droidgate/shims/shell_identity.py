@@ -12,19 +12,19 @@ from typing import Final
 from droidgate.devices.quoting import check_component, check_user
 from droidgate.devices.service_shells import app_function_shell
 from droidgate.shims.answers import Hello, Status
+from droidgate.shims.device_user import DeviceUser
 from droidgate.shims.host_client import HostClient
 from droidgate.shims.installation_steps import (
     APP_FUNCTION_ALLOWLIST_SDK,
     APP_FUNCTIONS,
     APP_FUNCTIONS_SDK,
     Installation,
-    Step,
+    InstallationStep,
     install_archive,
     not_needed,
     remove_shim,
     run_step,
 )
-from droidgate.shims.place import DeviceUser
 from droidgate.shims.shim_facts import ShimFacts, installed_facts
 from droidgate_android.apk.signing_keys import SigningKey
 from droidgate_mappings.formats.installed import SHIM_PACKAGE, is_shim
@@ -55,16 +55,18 @@ _REMOVE_IT: Final = (
 _ONLY_KEY: Final = "only the key that signed the shims can sign it; name it with --key"
 
 
-def needs_identity(place: DeviceUser, shims: Iterable[ShimFacts]) -> bool:
+def needs_identity(device_user: DeviceUser, shims: Iterable[ShimFacts]) -> bool:
     """Return whether one of these shims calls app functions, and the device has them."""
-    return place.sdk >= APP_FUNCTIONS_SDK and any(shim.calls_functions for shim in shims)
+    return device_user.sdk >= APP_FUNCTIONS_SDK and any(shim.calls_functions for shim in shims)
 
 
-def set_up_identity(place: DeviceUser, shims: Sequence[ShimFacts], key: SigningKey | None) -> Installation:
+def set_up_identity(
+    device_user: DeviceUser, shims: Sequence[ShimFacts], key: SigningKey | None
+) -> Installation:
     """Let `dev.droidgate.shim` call app functions for these shims; what is so already stays as it is.
 
     Args:
-        place: Where.
+        device_user: Where.
         shims: The shims that are installed.
         key: Signs `dev.droidgate.shim` where it has to be installed; None where no key is at hand.
 
@@ -72,22 +74,22 @@ def set_up_identity(place: DeviceUser, shims: Sequence[ShimFacts], key: SigningK
         DeviceError: the device fails; what Android refuses is a step of the record.
     """
     callers = [shim for shim in shims if shim.calls_functions]
-    first, signer = _be_installed(place, {caller.signer for caller in callers}, key)
+    first, signer = _be_installed(device_user, {caller.signer for caller in callers}, key)
     if first.outcome == "refused":
         return Installation(SHIM_PACKAGE, (first,), None)
-    client = place.client(SHIM_PACKAGE)
+    client = device_user.client(SHIM_PACKAGE)
     status = _status_of(client)
-    steps = [first, *_lend(place, client, signer, status)]
+    steps = [first, *_lend(device_user, client, signer, status)]
     steps += [_unserved(caller) for caller in callers if caller.signer != signer]
     hello: Hello | None = status or _status_of(client)
     return Installation(SHIM_PACKAGE, tuple(steps), hello)
 
 
-def release_identity(place: DeviceUser, signers: Collection[str]) -> Step | None:
+def release_identity(device_user: DeviceUser, signers: Collection[str]) -> InstallationStep | None:
     """Remove `dev.droidgate.shim`, or end its instrumentation, where no shim needs it any more.
 
     Args:
-        place: Where.
+        device_user: Where.
         signers: Keys of the shims that it was installed for; one that another key signed stays.
 
     Returns:
@@ -96,22 +98,22 @@ def release_identity(place: DeviceUser, signers: Collection[str]) -> Step | None
     Raises:
         DeviceError: the device fails.
     """
-    packages = place.packages()
-    facts = {name: installed_facts(place, packages[name]) for name in sorted(filter(is_shim, packages))}
+    packages = device_user.packages()
+    facts = {name: installed_facts(device_user, packages[name]) for name in sorted(filter(is_shim, packages))}
     holder = facts.get(SHIM_PACKAGE)
     if holder is None or holder.signer not in signers:
         return None
     if any(fact is None or fact.calls_functions for fact in facts.values()):
         return None
     if holder.is_bare:
-        return replace(remove_shim(place, SHIM_PACKAGE), what=REMOVE)
-    return end_instrumentation(place) if is_lending(place.client(SHIM_PACKAGE)) else None
+        return replace(remove_shim(device_user, SHIM_PACKAGE), what=REMOVE)
+    return end_instrumentation(device_user) if is_lending(device_user.client(SHIM_PACKAGE)) else None
 
 
-def end_instrumentation(place: DeviceUser) -> Step:
+def end_instrumentation(device_user: DeviceUser) -> InstallationStep:
     """End the instrumentation, and with it the process of `dev.droidgate.shim`."""
-    words = ["am", "force-stop", "--user", check_user(place.user), SHIM_PACKAGE]
-    return run_step(place.device, END, words, accept=lambda result: not result.stderr.strip())
+    words = ["am", "force-stop", "--user", check_user(device_user.user), SHIM_PACKAGE]
+    return run_step(device_user.device, END, words, accept=lambda result: not result.stderr.strip())
 
 
 def is_lending(client: HostClient) -> bool:
@@ -120,46 +122,50 @@ def is_lending(client: HostClient) -> bool:
     return status is not None and status.access.execute_app_functions
 
 
-def list_as_agent(place: DeviceUser, application_id: str, signer: str) -> Iterator[Step]:
+def list_as_agent(device_user: DeviceUser, application_id: str, signer: str) -> Iterator[InstallationStep]:
     """Put a shim on the list of agents; Android's service for that is not on every build."""
-    commands = app_function_shell(place.device).commands
+    commands = app_function_shell(device_user.device).commands
     if _PURGE in commands:
         yield run_step(
-            place.device,
+            device_user.device,
             ALLOWLIST_READ,
             ["cmd", "app_function", _PURGE],
             accept=lambda result: not result.stderr,
         )
     arguments = ["cmd", "allowlist", "add-package-multimap", _AGENTS, f"{application_id}:{signer}", "*"]
-    yield run_step(place.device, ALLOWLIST, arguments, accept=lambda result: not result.stderr.strip())
+    yield run_step(device_user.device, ALLOWLIST, arguments, accept=lambda result: not result.stderr.strip())
 
 
-def start_instrumentation(place: DeviceUser, client: HostClient) -> Step:
+def start_instrumentation(device_user: DeviceUser, client: HostClient) -> InstallationStep:
     """Start the instrumentation, which borrows the shell's EXECUTE_APP_FUNCTIONS while calls are open.
 
     It lasts as long as the command on the device, so the command stays there in the background. It ends with
     a restart of the device, when the shim is installed anew, or by `END_COMMAND`.
     """
     component = check_component(f"{client.application_id}/{INSTRUMENTATION}")
-    command = f"am instrument -w --user {check_user(place.user)} '{component}'"
+    command = f"am instrument -w --user {check_user(device_user.user)} '{component}'"
     script = f"{command} </dev/null >/dev/null 2>&1 &"
-    step = run_step(place.device, LEND, ["sh", "-c", script], accept=lambda result: not result.stderr.strip())
+    step = run_step(
+        device_user.device, LEND, ["sh", "-c", script], accept=lambda result: not result.stderr.strip()
+    )
     if step.outcome != "done":
-        return Step(LEND, "refused", f"{command} &", step.why)
+        return InstallationStep(LEND, "refused", f"{command} &", step.why)
     if _wait_for_permission(client):
         reason = f"until the device restarts (then `droidgate shim install`), or `{END_COMMAND}`"
-        return Step(LEND, "done", f"{command} &", reason)
+        return InstallationStep(LEND, "done", f"{command} &", reason)
     reason = (
         "it does not run after it, or another instrumentation has the shell's permissions; shims of earlier "
         "versions have one each, until `droidgate shim sync`"
     )
-    return Step(LEND, "refused", f"{command} &", reason)
+    return InstallationStep(LEND, "refused", f"{command} &", reason)
 
 
-def _be_installed(place: DeviceUser, signers: Collection[str], key: SigningKey | None) -> tuple[Step, str]:
+def _be_installed(
+    device_user: DeviceUser, signers: Collection[str], key: SigningKey | None
+) -> tuple[InstallationStep, str]:
     """Return the outcome, and the digest of the certificate that signed what is there."""
-    package = place.packages().get(SHIM_PACKAGE)
-    installed = None if package is None else installed_facts(place, package)
+    package = device_user.packages().get(SHIM_PACKAGE)
+    installed = None if package is None else installed_facts(device_user, package)
     own = key if key is not None and key.digest in signers else None
     if package is not None and installed is None:
         return _refuse(f"an app with this id is installed that cannot be read as a shim; {_REMOVE_IT}")
@@ -172,25 +178,27 @@ def _be_installed(place: DeviceUser, signers: Collection[str], key: SigningKey |
         return not_needed(INSTALL, "it is installed"), installed.signer
     if built is None or own is None:
         return _refuse(_ONLY_KEY)
-    return replace(install_archive(place, built.apk, built.file_name), what=INSTALL), own.digest
+    return replace(install_archive(device_user, built.apk, built.file_name), what=INSTALL), own.digest
 
 
-def _refuse(reason: str) -> tuple[Step, str]:
-    return Step(INSTALL, "refused", why=reason), ""
+def _refuse(reason: str) -> tuple[InstallationStep, str]:
+    return InstallationStep(INSTALL, "refused", why=reason), ""
 
 
-def _lend(place: DeviceUser, client: HostClient, signer: str, status: Status | None) -> Iterator[Step]:
+def _lend(
+    device_user: DeviceUser, client: HostClient, signer: str, status: Status | None
+) -> Iterator[InstallationStep]:
     if status is not None and status.access.execute_app_functions:
         yield not_needed(LEND, "it runs already")
         return
-    if place.sdk >= APP_FUNCTION_ALLOWLIST_SDK:
-        yield from list_as_agent(place, client.application_id, signer)
-    yield start_instrumentation(place, client)
+    if device_user.sdk >= APP_FUNCTION_ALLOWLIST_SDK:
+        yield from list_as_agent(device_user, client.application_id, signer)
+    yield start_instrumentation(device_user, client)
 
 
-def _unserved(shim: ShimFacts) -> Step:
+def _unserved(shim: ShimFacts) -> InstallationStep:
     why = f"{SHIM_PACKAGE} serves only shims that its own key signed; sign all shims with one key (--key)"
-    return Step(f"{APP_FUNCTIONS} for {shim.application_id}", "refused", why=why)
+    return InstallationStep(f"{APP_FUNCTIONS} for {shim.application_id}", "refused", why=why)
 
 
 def _status_of(client: HostClient) -> Status | None:

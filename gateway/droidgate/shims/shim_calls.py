@@ -10,8 +10,8 @@ from typing import Final
 from droidgate.devices.device_errors import DeviceOutputError
 from droidgate.devices.packages import InstalledPackage
 from droidgate.shims.answers import refusal_of
+from droidgate.shims.device_user import DeviceUser, InstalledShim, installed_shims
 from droidgate.shims.host_client import HostClient
-from droidgate.shims.place import DeviceUser, InstalledShim, installed_shims
 from droidgate.shims.scopes import load_scopes
 from droidgate.shims.shim_facts import installed_facts
 from droidgate_mappings.model.errors import InputError, UsageError
@@ -94,7 +94,7 @@ class ShimAnswer:
 
 
 def call_shim(
-    place: DeviceUser,
+    device_user: DeviceUser,
     capability: str,
     arguments: Mapping[str, Json],
     *,
@@ -105,7 +105,7 @@ def call_shim(
     """Call a capability through the shim that offers it, if its signer is trusted.
 
     Args:
-        place: The device.
+        device_user: The device.
         capability: Its id.
         arguments: Name -> value.
         shim: Only this shim: its application id, or the package of its app.
@@ -118,10 +118,10 @@ def call_shim(
         ShimRefusalError: the call failed.
         DeviceError: the device or the shim fails.
     """
-    packages = place.packages()
-    chosen = shim_with(installed_shims(place, packages), capability, shim)
-    check_signer(place, packages[chosen.application_id], signed_by)
-    client = place.client(chosen.application_id)
+    packages = device_user.packages()
+    chosen = shim_with(installed_shims(device_user, packages), capability, shim)
+    check_signer(device_user, packages[chosen.application_id], signed_by)
+    client = device_user.client(chosen.application_id)
     outputs = call_capability(client, capability, arguments, deadline_ms=deadline_ms)
     return ShimAnswer(chosen.application_id, outputs)
 
@@ -187,19 +187,19 @@ def _read(text: str, application_id: str) -> MobileMcpResponse:
     return response
 
 
-def check_signer(place: DeviceUser, shim: InstalledPackage, signed_by: str | None) -> None:
+def check_signer(device_user: DeviceUser, shim: InstalledPackage, signed_by: str | None) -> None:
     """Check that a shim is one of the user's: any app may call itself a shim.
 
     Args:
-        place: The device.
+        device_user: The device.
         shim: The shim.
         signed_by: SHA-256 of the certificate to trust instead of the user's own.
 
     Raises:
         InputError: another key signed it, or its APK cannot be read.
     """
-    trusted = _own_signers(place) if signed_by is None else {signed_by}
-    facts = installed_facts(place, shim)
+    trusted = _own_signers(device_user) if signed_by is None else {signed_by}
+    facts = installed_facts(device_user, shim)
     signer = None if facts is None else facts.signer
     if signer is None or signer not in trusted:
         message = "your key did not sign this shim" if signed_by is None else "another key signed this shim"
@@ -209,11 +209,11 @@ def check_signer(place: DeviceUser, shim: InstalledPackage, signed_by: str | Non
         raise InputError(message, place=shim.name, hint=hint)
 
 
-def _own_signers(place: DeviceUser) -> set[str]:
+def _own_signers(device_user: DeviceUser) -> set[str]:
     """Return the certificates' digests of the keys that sign the user's shims there."""
     # Calls of Android's own shell need no key.
     from droidgate_android.apk.signing_keys import key_path, load_key
 
-    keys = {scope.options.key for scope in load_scopes(place.device)} or {None}
+    keys = {scope.options.key for scope in load_scopes(device_user.device)} or {None}
     paths = {key_path() if key is None else key for key in keys}
     return {load_key(path).digest for path in paths if path.exists()}

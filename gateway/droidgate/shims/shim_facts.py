@@ -9,7 +9,7 @@ from typing import Final
 from droidgate.devices.device_errors import TransferError
 from droidgate.devices.packages import InstalledPackage
 from droidgate.devices.remote_apk import open_remote_apk
-from droidgate.shims.place import DeviceUser
+from droidgate.shims.device_user import DeviceUser
 from droidgate_android.apk.apk_application import read_application, verify_signers
 from droidgate_android.apk.apk_files import MemorySource
 from droidgate_android.apk.reader import Apk, Source, open_apk
@@ -123,27 +123,27 @@ def read_shim_facts(source: Source, *, name: str, installed_on: int | None = Non
         )
 
 
-def installed_facts(place: DeviceUser, package: InstalledPackage) -> ShimFacts | None:
+def installed_facts(device_user: DeviceUser, package: InstalledPackage) -> ShimFacts | None:
     """Return the facts of an installed shim; None where its APK cannot be read as one.
 
     Raises:
         DeviceError: the device fails.
     """
     try:
-        source = open_remote_apk(place.device, package)
-        return read_shim_facts(source, name=package.name, installed_on=place.sdk)
+        source = open_remote_apk(device_user.device, package)
+        return read_shim_facts(source, name=package.name, installed_on=device_user.sdk)
     except (InputError, TransferError):
         return None
 
 
-def installed_routes(place: DeviceUser, package: InstalledPackage) -> RouteTable:
+def installed_routes(device_user: DeviceUser, package: InstalledPackage) -> RouteTable:
     """Return the route table of an installed shim.
 
     Raises:
         InputError: its APK has none.
         DeviceError: the device fails.
     """
-    with open_apk(open_remote_apk(place.device, package)) as apk:
+    with open_apk(open_remote_apk(device_user.device, package)) as apk:
         return read_route_table(dict(_read_asset(apk, ROUTES_ASSET, package.name)))
 
 

@@ -383,7 +383,7 @@ class _AppReader:
         component = self.component_of(provider)
         if component is not None:
             name = self.opened.application.qualified_name(component)
-            provider = provider.model_copy(update={"component": name})
+            provider = provider.changed({"component": name})
         refusal = why_not_called(self.opened.application, component, provider)
         if refusal is not None:
             self.findings.append(refusal)
@@ -413,7 +413,7 @@ class _AppReader:
                 capabilities.append(capability)
             else:
                 self.findings.append(refusal)
-        return provider.model_copy(update={"capabilities": tuple(capabilities)})
+        return provider.changed({"capabilities": tuple(capabilities)})
 
     def pin(self, provider: Provider, component: Component | None) -> bool:
         """Keep the digest of what a provider declares; return whether there is one."""

@@ -12,9 +12,9 @@ from typing import Final, Literal
 from droidgate.shims.answers import Status
 from droidgate.shims.broadcast_discovery import DiscoveredApps, ask_broadcast_apps
 from droidgate.shims.building import Key, Report, chosen_key, unused_apps
-from droidgate.shims.installation_steps import Step, remove_shim
+from droidgate.shims.device_user import DeviceUser, InstalledShim, installed_shims
+from droidgate.shims.installation_steps import InstallationStep, remove_shim
 from droidgate.shims.installations import PreparedShim, install_ready
-from droidgate.shims.place import DeviceUser, InstalledShim, installed_shims
 from droidgate.shims.scopes import Scope, load_scopes, scope_of_installed
 from droidgate.shims.shell_identity import is_lending, needs_identity, release_identity, set_up_identity
 from droidgate.shims.shim_facts import ShimFacts, facts_of, installed_facts
@@ -162,7 +162,7 @@ class SyncedChange:
     """One change, and what was done about it; `works` is None where nothing had to be."""
 
     change: PlannedChange
-    steps: tuple[Step, ...] = ()
+    steps: tuple[InstallationStep, ...] = ()
     works: bool | None = None
 
 
@@ -171,7 +171,7 @@ class SyncPlan:
     """What is to be done.
 
     Attributes:
-        place: The device.
+        device_user: The device.
         key: What signs the shims of the newest installation, and the one that calls app functions.
         changes: One for each shim.
         asked: The apps that were asked for their tools.
@@ -181,10 +181,10 @@ class SyncPlan:
         signers: Application id of a shim that was built -> digest of the certificate that signed it.
     """
 
-    place: DeviceUser
+    device_user: DeviceUser
     key: Key
     changes: tuple[PlannedChange, ...]
-    asked: tuple[Step, ...]
+    asked: tuple[InstallationStep, ...]
     unused: tuple[SourceApp, ...]
     callers: tuple[ShimFacts, ...] = ()
     left_out: LeftOut = field(default_factory=LeftOut)
@@ -202,28 +202,28 @@ class _ScopeBuild:
     left_out: LeftOut
 
 
-def plan_sync(place: DeviceUser, report: Report) -> SyncPlan:
+def plan_sync(device_user: DeviceUser, report: Report) -> SyncPlan:
     """Return what makes the shims of a device fit its apps.
 
     Args:
-        place: The device.
+        device_user: The device.
         report: Is called with what a person should know of it.
 
     Raises:
         DeviceError: the device fails, or has no shim.
         InputError: an app or the key cannot be read.
     """
-    installed = installed_shims(place)
-    scopes = load_scopes(place.device) or (_scope_of_installed(place, installed, report),)
+    installed = installed_shims(device_user)
+    scopes = load_scopes(device_user.device) or (_scope_of_installed(device_user, installed, report),)
     is_whole = any(scope.packages is None for scope in scopes)
     packages = {package for scope in scopes for package in scope.packages or ()}
-    apps = _read_apps(place, None if is_whole else packages)
+    apps = _read_apps(device_user, None if is_whole else packages)
     builds: list[_ScopeBuild] = []
     assigned: set[str] = set()
     # An app belongs to the newest scope that has a shim for it.
     for scope in reversed(scopes):
         mine = [app for app in apps if app.package not in assigned and scope.includes(app.package, packages)]
-        builds.append(_build_scope(place, scope, mine, report))
+        builds.append(_build_scope(device_user, scope, mine, report))
         assigned.update(package for item in builds[-1].built for package in item.packages)
     built = [item for build in builds for item in build.built]
     signers = {item.application_id: build.key.signing.digest for build in builds for item in build.built}
@@ -232,10 +232,10 @@ def plan_sync(place: DeviceUser, report: Report) -> SyncPlan:
     changes = plan_changes(installed, built, None if is_whole else packages, unclear)
     _report_broken(installed, changes, report)
     key = builds[0].key
-    changes, callers = _with_identity_planned(place, changes, installed, built, key, signers)
+    changes, callers = _with_identity_planned(device_user, changes, installed, built, key, signers)
     unused = {app.package: app for build in builds for app in build.unused if app.package not in assigned}
     return SyncPlan(
-        place,
+        device_user,
         key,
         changes,
         tuple(step for build in builds for step in build.asked.steps),
@@ -246,10 +246,12 @@ def plan_sync(place: DeviceUser, report: Report) -> SyncPlan:
     )
 
 
-def _build_scope(place: DeviceUser, scope: Scope, apps: Sequence[SourceApp], report: Report) -> _ScopeBuild:
+def _build_scope(
+    device_user: DeviceUser, scope: Scope, apps: Sequence[SourceApp], report: Report
+) -> _ScopeBuild:
     key = chosen_key(scope.options.key, report)
     chosen, left_out = choose_protocols(apps, chosen_protocols(scope.options))
-    answers = ask_broadcast_apps(place, chosen, key.signing)
+    answers = ask_broadcast_apps(device_user, chosen, key.signing)
     built = _build(answers.apps, scope, key, report)
     return _ScopeBuild(key, built, answers, unused_apps(answers.apps, built, scope.options.only), left_out)
 
@@ -295,7 +297,7 @@ def findings_of(synced: Sequence[SyncedChange]) -> list[Finding]:
 
 
 def _with_identity_planned(
-    place: DeviceUser,
+    device_user: DeviceUser,
     changes: Sequence[PlannedChange],
     installed: Sequence[InstalledShim],
     built: Sequence[BuiltShim],
@@ -303,28 +305,30 @@ def _with_identity_planned(
     signers: Mapping[str, str],
 ) -> tuple[tuple[PlannedChange, ...], tuple[ShimFacts, ...]]:
     """Return the changes with that of the bare shim, and the shims that call app functions then."""
-    packages = place.packages()
+    packages = device_user.packages()
     replaced = {
         change.application_id for change in changes if change.built is not None or change.kind == "removed"
     }
     others = [
-        installed_facts(place, packages[item.application_id])
+        installed_facts(device_user, packages[item.application_id])
         for item in installed
         if item.application_id not in replaced and item.application_id in packages
     ]
     facts = [facts_of(item, signers[item.application_id]) for item in built] + [
         item for item in others if item is not None
     ]
-    callers = tuple(item for item in facts if item.calls_functions) if needs_identity(place, facts) else ()
+    callers = (
+        tuple(item for item in facts if item.calls_functions) if needs_identity(device_user, facts) else ()
+    )
     if any(item.application_id == SHIM_PACKAGE and not item.is_bare for item in facts):
         return tuple(changes), callers
     package = packages.get(SHIM_PACKAGE)
-    identity = None if package is None else installed_facts(place, package)
+    identity = None if package is None else installed_facts(device_user, package)
     planned = plan_identity(
         identity,
         build_bare_shim(key.signing) if callers else None,
         is_installed=package is not None,
-        is_lending=package is not None and is_lending(place.client(SHIM_PACKAGE)),
+        is_lending=package is not None and is_lending(device_user.client(SHIM_PACKAGE)),
         is_unclear=None in others or (identity is not None and identity.signer != key.signing.digest),
     )
     is_planned = planned is not None or (identity is not None and identity.is_bare)
@@ -353,10 +357,10 @@ def _build(apps: Sequence[SourceApp], scope: Scope, key: Key, report: Report) ->
         return ()
 
 
-def _read_apps(place: DeviceUser, chosen: Collection[str] | None) -> tuple[SourceApp, ...]:
+def _read_apps(device_user: DeviceUser, chosen: Collection[str] | None) -> tuple[SourceApp, ...]:
     """Return the apps of these packages that are there and declare something; None is all apps."""
-    whole = f"{DEVICE_SCHEME}{place.device.serial}"
-    present = place.packages()
+    whole = f"{DEVICE_SCHEME}{device_user.device.serial}"
+    present = device_user.packages()
     sources = (
         [whole]
         if chosen is None
@@ -369,13 +373,13 @@ def _read_apps(place: DeviceUser, chosen: Collection[str] | None) -> tuple[Sourc
     return tuple(apps)
 
 
-def _scope_of_installed(place: DeviceUser, installed: Sequence[InstalledShim], report: Report) -> Scope:
+def _scope_of_installed(device_user: DeviceUser, installed: Sequence[InstalledShim], report: Report) -> Scope:
     """Return the scope where none was kept: the apps of the shims that are there."""
     scope = scope_of_installed(installed)
     if scope is None:
         hint = "install shims first: droidgate shim install --from adb:"
         raise DeviceError(
-            "no shim is installed that could be kept current", place=place.device.serial, hint=hint
+            "no shim is installed that could be kept current", place=device_user.device.serial, hint=hint
         )
     report("what was installed here is not on record; the apps of the shims that are there are looked after")
     return scope
@@ -384,11 +388,11 @@ def _scope_of_installed(place: DeviceUser, installed: Sequence[InstalledShim], r
 def _with_identity(plan: SyncPlan, synced: Sequence[SyncedChange]) -> list[SyncedChange]:
     """Let `dev.droidgate.shim` call app functions for the shims that are there, or end that."""
     if plan.callers:
-        done = set_up_identity(plan.place, plan.callers, plan.key.signing)
+        done = set_up_identity(plan.device_user, plan.callers, plan.key.signing)
         steps = done.steps if any(step.outcome in {"done", "refused"} for step in done.steps) else ()
         works = done.works
     else:
-        step = release_identity(plan.place, {plan.key.signing.digest})
+        step = release_identity(plan.device_user, {plan.key.signing.digest})
         steps, works = (() if step is None else (step,)), step is None or step.outcome == "done"
     if not steps:
         return list(synced)
@@ -407,10 +411,10 @@ def _carry_out(plan: SyncPlan, change: PlannedChange, report: Report) -> SyncedC
     if change.kind == "same" or is_bare:
         return SyncedChange(change)
     if change.built is None:
-        step = remove_shim(plan.place, change.application_id)
+        step = remove_shim(plan.device_user, change.application_id)
         return SyncedChange(change, (step,), step.outcome == "done")
     built = change.built
     signer = plan.signers.get(built.application_id, plan.key.signing.digest)
     ready = PreparedShim(facts_of(built, signer), built.file_name, built.apk, built.findings)
-    installation = install_ready(plan.place, ready, report)
+    installation = install_ready(plan.device_user, ready, report)
     return SyncedChange(change, installation.steps, installation.works)

@@ -58,7 +58,7 @@ def diff(
         unread_old=_unread_of(old),
         unread_new=_unread_of(new),
     )
-    return compared.model_copy(update={"protocol_changes": protocol_changes})
+    return compared.changed({"protocol_changes": protocol_changes})
 
 
 def read_sides(
@@ -106,8 +106,8 @@ def _in_new_protocols(
         writing = _conversion_of(before, after)
         if writing is None:
             continue
-        fitted = writing.provider.model_copy(
-            update={"component": after.component, "package": after.package, "dialect": after.dialect}
+        fitted = writing.provider.changed(
+            {"component": after.component, "package": after.package, "dialect": after.dialect}
         )
         converted[id(before)] = fitted
         changes.append(_protocol_change(before, after, writing))

@@ -72,7 +72,7 @@ def _check_variants(reading: Providers, check: Callable[[Providers], Iterable[Fi
     # A source set that was checked is not unread.
     yield from (finding for finding in findings if finding.code != VARIANT_CODE or not reading.other_variants)
     for finding, names in variants.items():
-        yield finding.model_copy(update={"variants": tuple(names)})
+        yield finding.changed({"variants": tuple(names)})
 
 
 def _check_one(
@@ -307,7 +307,7 @@ def _lint_reading(
     # What a reader leaves out is lost in every command that reads the source.
     for finding in reading.findings:
         if finding.level in {Level.DROPPED, Level.IMPOSSIBLE} and not _is_linted(finding, findings):
-            yield finding.model_copy(update={"level": Level.WARNING})
+            yield finding.changed({"level": Level.WARNING})
     yield from (mark.as_finding() for provider in reading.providers for mark in text_marks(provider))
     broken = {
         finding.source.path

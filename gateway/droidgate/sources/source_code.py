@@ -26,6 +26,7 @@ from droidgate_mappings.model.json_values import pointer_name
 from droidgate_mappings.model.names import qualified_class
 from droidgate_mappings.tables.app_functions import Release, load_indexing
 from droidgate_mappings.tables.loading import find_binding, find_format_tables
+from droidgate_mappings.text.counted_nouns import amount
 
 _code = partial(finding_code, module=__name__)
 
@@ -335,7 +336,7 @@ def _declared_words(names: Sequence[str]) -> str:
     if not names:
         return "may declare capabilities"
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    count = f"{len(names)} {'capability' if len(names) == 1 else 'capabilities'}"
+    count = amount(len(names), "capability", "capabilities")
     return f"declares {count}: {', '.join(names[:_MOST_NAMED])}{more}"
 
 
@@ -516,7 +517,7 @@ def _fill_provider(provider: Provider, base: Provider | None, application: Appli
         }
     if base is None or base.component is None:
         changes["access"] = _access_of_service(provider)
-    return provider.model_copy(update=changes)
+    return provider.changed(changes)
 
 
 def _with_guidance(provider: Provider, declared: Sequence[Provider]) -> Provider:
@@ -526,7 +527,7 @@ def _with_guidance(provider: Provider, declared: Sequence[Provider]) -> Provider
     guide = next((item for item in declared if item.description or item.instructions), None)
     if guide is None:
         return provider
-    return provider.model_copy(update={"description": guide.description, "instructions": guide.instructions})
+    return provider.changed({"description": guide.description, "instructions": guide.instructions})
 
 
 def _access_of_service(provider: Provider) -> ComponentAccess:
@@ -534,7 +535,7 @@ def _access_of_service(provider: Provider) -> ComponentAccess:
     binding = find_binding(provider.protocol)
     if binding is None or not is_of_service(provider):
         return provider.access
-    return provider.access.model_copy(update={"permission": binding.component, "protection_level": None})
+    return provider.access.changed({"permission": binding.component, "protection_level": None})
 
 
 def _differences(from_code: Provider, built: Provider) -> list[Finding]:
@@ -543,7 +544,7 @@ def _differences(from_code: Provider, built: Provider) -> list[Finding]:
     from droidgate_mappings.compare import compare_sets
     from droidgate_mappings.fit.provider_fit import fit_provider
 
-    code = from_code.model_copy(update={"package": built.package, "component": built.component})
+    code = from_code.changed({"package": built.package, "component": built.component})
     tables = find_format_tables(built.protocol)
     dialect = next((item for item in tables.dialects if item.id == built.dialect), None) if tables else None
     if dialect is not None and dialect.capacity is not None:

@@ -173,7 +173,7 @@ def described_providers(
         listed = ", ".join(provider_labels(providers))
         message = f"{options} cannot describe {len(providers)} providers"
         raise UsageError(message, hint=f"choose one with --provider: {listed}")
-    return (providers[0].model_copy(update=changes),)
+    return (providers[0].changed(changes),)
 
 
 @dataclass(frozen=True, slots=True)

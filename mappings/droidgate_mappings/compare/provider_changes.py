@@ -53,6 +53,7 @@ from droidgate_mappings.model.names import qualified_class
 from droidgate_mappings.model.types import Type
 from droidgate_mappings.tables.loading import find_binding
 from droidgate_mappings.text.configured_flags import joined_qualifiers, value_for_qualifier
+from droidgate_mappings.text.counted_nouns import amount
 
 Key = tuple[str | None, ...]
 
@@ -105,8 +106,8 @@ def _join_unplaced(side: Sequence[Provider], other: Sequence[Provider]) -> list[
 def _with_capabilities_of(home: Provider, provider: Provider) -> Provider:
     home_ids = {each.id for each in home.capabilities}
     further = tuple(each for each in provider.capabilities if each.id not in home_ids)
-    return home.model_copy(
-        update={
+    return home.changed(
+        {
             "capabilities": (*home.capabilities, *further),
             "definitions": {**provider.definitions, **home.definitions},
         }
@@ -193,7 +194,7 @@ def leave_out_unread(
                 )
         if capabilities or not provider.capabilities:
             providers.append(_with_capabilities(provider, capabilities))
-    return side.model_copy(update={"providers": tuple(providers)}), tuple(left_out)
+    return side.changed({"providers": tuple(providers)}), tuple(left_out)
 
 
 def _with_capabilities(provider: Provider, kept: list[Capability]) -> Provider:
@@ -203,7 +204,7 @@ def _with_capabilities(provider: Provider, kept: list[Capability]) -> Provider:
     gone = definitions_of(provider.capabilities, provider.definitions)
     gone -= definitions_of(kept, provider.definitions)
     definitions = {name: definition for name, definition in provider.definitions.items() if name not in gone}
-    return provider.model_copy(update={"capabilities": tuple(kept), "definitions": definitions})
+    return provider.changed({"capabilities": tuple(kept), "definitions": definitions})
 
 
 @dataclass(frozen=True, slots=True)
@@ -419,7 +420,7 @@ def compare_sets(
     shown_old, not_in_new = leave_out_unread(old, new, unread_new, "new")
     shown_new, not_in_old = leave_out_unread(new, old, unread_old, "old")
     compared = _compare_shown(shown_old, shown_new)
-    return compared.model_copy(update={"not_compared": (*not_in_new, *not_in_old)})
+    return compared.changed({"not_compared": (*not_in_new, *not_in_old)})
 
 
 def _compare_shown(old: CapabilitySet, new: CapabilitySet) -> Comparison:
@@ -445,8 +446,8 @@ _MOST_NAMED: Final = 10
 
 def _whole_provider(provider: Provider, *, is_new: bool) -> ProviderComparison:
     count = len(provider.capabilities)
-    noun = "capability" if count == 1 else "capabilities"
-    message = f"the provider is {'new' if is_new else 'gone'}, with {count} {noun}"
+    counted = amount(count, "capability", "capabilities")
+    message = f"the provider is {'new' if is_new else 'gone'}, with {counted}"
     ids = [capability.id for capability in provider.capabilities]
     if ids:
         message += f": {', '.join(ids[:_MOST_NAMED])}"

@@ -378,7 +378,7 @@ class TypeComparison:
         added_fields = {name: value for name, value in added.items() if value or name == "enum"}
         if "keywords" in added_fields:
             added_fields["keywords"] = {**place.type.keywords, **added_fields["keywords"]}
-        return At(place.type.model_copy(update=added_fields), place.pointer) if added_fields else place
+        return At(place.type.changed(added_fields), place.pointer) if added_fields else place
 
     def are_same(self, old: At, new: At) -> bool:
         """Return whether two types allow the same values."""
@@ -418,7 +418,7 @@ class _Pair:
             return SAME
         if any(has_references(_json_of(value)) for value in changes.values()):
             return self.whole
-        changed = self.before.model_copy(update=changes)
+        changed = self.before.changed(changes)
         relate = self.comparison.relations.relate
         return relate(self.before, changed, new_side=OLD, are_arguments=self.are_arguments)
 

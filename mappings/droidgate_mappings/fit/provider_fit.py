@@ -97,7 +97,7 @@ def _with_losses_of_parameters(fit: Collector, finding: Finding) -> Finding:
     loss = fit.losses_of_parameters.get(finding.pointer)
     if loss is None or at_least(finding.level, loss.level):
         return finding
-    return loss.model_copy(update={"pointer": finding.pointer})
+    return loss.changed({"pointer": finding.pointer})
 
 
 def _fit_provider_fields(fit: Collector) -> dict[str, Any]:
@@ -490,7 +490,7 @@ def _wrap_output(fit: Collector, type_: Type, pointer: str, notes: list[str]) ->
     def write() -> Type:
         if isinstance(type_, ScalarType) and type_.kind == "null":
             return ObjectType()
-        value = Property(type=type_.model_copy(update={"extensions": of_value}), required=True)
+        value = Property(type=type_.changed({"extensions": of_value}), required=True)
         property_ = fit_property(fit, value, inner)
         extensions = fit.fit_extensions(of_root, pointer)
         return ObjectType(properties={_WRAPPER: property_}, extensions=extensions)

@@ -583,8 +583,8 @@ def unwrap(fit: Collector, choice: OneOfType, pointer: str, write: Callable[[Typ
     """Return the only alternative of a choice, with the facts of both, as `write` writes it there."""
     inner = choice.alternatives[0]
     texts = [text for text in (choice.description, inner.description) if text is not None]
-    merged = inner.model_copy(
-        update={
+    merged = inner.changed(
+        {
             "nullable": choice.nullable or (inner.nullable and not _excludes_null(choice)),
             "description": " ".join(texts) if texts else None,
             "enum": inner.enum if choice.enum is None else choice.enum,
@@ -670,7 +670,7 @@ def fit_moved(
         if reported_finding is None:
             fit.report(loss, leaf, **names)
         else:
-            fit.findings.append(reported_finding.model_copy(update={"pointer": leaf}))
+            fit.findings.append(reported_finding.changed({"pointer": leaf}))
     for entry in renames:
         fit.rename(old + entry.pointer.removeprefix(new), entry.original, entry.written)
     return fitted

@@ -27,8 +27,8 @@ def dialect_of_shim(dialect: DialectTable, component: str) -> DialectTable:
     """
     if dialect.capacity is None:
         raise TypeError(dialect.id)
-    capacity = dialect.capacity.model_copy(update={"component": component, "records_only": False})
-    return dialect.model_copy(update={"capacity": capacity})
+    capacity = dialect.capacity.changed({"component": component, "records_only": False})
+    return dialect.changed({"capacity": capacity})
 
 
 def offered_provider(offer: ShimOffer, capabilities: Sequence[Capability]) -> Provider:
@@ -57,7 +57,7 @@ def findings_at(findings: Iterable[Finding], positions: Sequence[int]) -> Iterat
         inside = split_pointer(finding.pointer)
         if inside is not None:
             pointer = f"/capabilities/{positions[inside[0]]}{inside[1]}"
-            yield finding if pointer == finding.pointer else finding.model_copy(update={"pointer": pointer})
+            yield finding if pointer == finding.pointer else finding.changed({"pointer": pointer})
 
 
 def warning_at(code: str, position: int, message: str, hint: str | None = None) -> Finding:

@@ -268,7 +268,7 @@ def _typed_value(raw: str, *, units: bool = False) -> bool | int | float | None:
     if flag is not None:
         return flag
     if colour is not None:
-        return _signed(colour)
+        return signed_int(colour)
     return number if number is not None else _float_value(raw.strip(_ASCII_SPACE), units=units)
 
 
@@ -290,7 +290,7 @@ def integer_in(raw: str) -> int | None:
         return None
     if _HEXADECIMAL.fullmatch(text):
         value = int(text, 16)
-        return _signed(value) if value < _UNSIGNED_LIMIT else None
+        return signed_int(value) if value < _UNSIGNED_LIMIT else None
     if _INTEGER.fullmatch(text):
         value = int(text)
         return value if value in _INT_RANGE else None
@@ -332,7 +332,8 @@ def _full_colour(text: str) -> str:
     return digits.rjust(8, "f")
 
 
-def _signed(value: int) -> int:
+def signed_int(value: int) -> int:
+    """Return unsigned 32 bits as Java's int."""
     return value - _UNSIGNED_LIMIT if value >= _UNSIGNED_LIMIT // 2 else value
 
 

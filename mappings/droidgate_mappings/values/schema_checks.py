@@ -94,7 +94,7 @@ def check_schema(schema: Json, *, pointer: str, source: Place | None) -> Iterato
         source: Where the document is; each finding's place has its pointer too.
     """
     for rule, inner, message, changes in sorted(_check(schema), key=lambda fault: fault[1:3]):
-        place = source and source.model_copy(update={"inner": (pointer + inner) or None})
+        place = source and source.changed({"inner": (pointer + inner) or None})
         yield rule.broken(message, pointer=pointer + inner, source=place, **changes)
 
 

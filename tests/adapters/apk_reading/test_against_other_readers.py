@@ -15,8 +15,9 @@ from lxml import etree
 from adapters.apk_reading.built_apks import FORMS, REAL_APKS, SAMPLES, real_apk, sample_apk, texts_by_locale
 from droidgate_android.apk.reader import Apk, open_apk
 from droidgate_android.apk.resource_table import Bag
-from droidgate_android.apk.resource_values import complex_number, signed
+from droidgate_android.apk.resource_values import complex_number
 from droidgate_android.apk.xml_tree import TypedValue, ValueType, XmlElement
+from droidgate_mappings.text.aapt_text import signed_int
 from requirements_of_tests import require
 
 PLAIN_FORMS = [item for item in FORMS if item != "plain"]
@@ -64,7 +65,7 @@ def as_androguard_shows(value: TypedValue) -> Any:
         return pytest.approx(struct.unpack("<f", struct.pack("<I", data))[0], abs=1e-6)
     if kind in {ValueType.DIMENSION, ValueType.FRACTION}:
         return pytest.approx(complex_number(data) * (100 if kind == ValueType.FRACTION else 1), rel=1e-4)
-    return data if kind != ValueType.INT_DEC else signed(data)
+    return data if kind != ValueType.INT_DEC else signed_int(data)
 
 
 def read_androguard(text: str, value: TypedValue) -> Any:

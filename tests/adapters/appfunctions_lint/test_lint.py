@@ -386,14 +386,14 @@ PIECES = st.lists(
 
 
 @given((PIECES.map(str.encode) | st.binary(max_size=60)).filter(lambda data: b"<manifest" not in data))
-def test_any_file_but_a_manifest_is_linted(data: bytes) -> None:
+def test_linting_any_file_but_a_manifest_gives_declared_codes(data: bytes) -> None:
     findings = lint_file(SourceFile("any.xml", data))
     assert all(finding.code in FINDING_CODES for finding in findings)
     assert all("\n" not in finding.message and not finding.message.endswith(".") for finding in findings)
 
 
 @given(PIECES, PIECES)
-def test_any_app_is_linted(text: str, schema: str) -> None:
+def test_linting_any_app_gives_declared_codes(text: str, schema: str) -> None:
     findings = lint_application(app(functions_xml=text, app_functions_schema_xsd=schema))
     assert all(finding.code in FINDING_CODES for finding in findings)
 

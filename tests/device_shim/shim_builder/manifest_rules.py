@@ -21,14 +21,15 @@ from typing import Final
 from droidgate_android.apk.file_kinds import is_binary_xml
 from droidgate_android.apk.pack import excessive_texts
 from droidgate_android.apk.reader import Apk, open_apk
-from droidgate_android.apk.resource_values import signed
 from droidgate_android.apk.xml_tree import TypedValue, ValueType, XmlElement
-from droidgate_android.projects.manifest_limits import REFUSED_BY, utf16_length
+from droidgate_android.projects.manifest_limits import REFUSED_BY
 from droidgate_appfunctions.format import NAMES as FUNCTION_NAMES
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.tables.framework_attributes import attribute_type
+from droidgate_mappings.text.aapt_text import signed_int
 from droidgate_mappings.text.json_text import parse_json
+from droidgate_mappings.text.utf16 import utf16_length
 from droidgate_mmcp.format import NAMES as MMCP_NAMES
 from droidgate_mobile_mcp.format import FORMS, NAMES as MOBILE_NAMES
 from droidgate_shim.builder.shim_manifest import (
@@ -111,7 +112,7 @@ class Part:
     def number(self, name: str) -> int | None:
         """Return a number, an enum's or flags, None where it is not stated."""
         value = self.value(name)
-        return None if value is None or value.type == ValueType.STRING else signed(value.data)
+        return None if value is None or value.type == ValueType.STRING else signed_int(value.data)
 
     def children(self, *tags: str) -> list[Part]:
         """Return the child elements of these tags, tag by tag."""

@@ -21,7 +21,7 @@ from droidgate.calls.traces import open_trace
 from droidgate.shims.phone_shims import PhoneShims
 from droidgate_mappings.values.failures import CallError
 from droidgate_shim.builder.shims import ShimOptions
-from gateway.calling.phones_with_shims import ReachedPhone, reached_phone
+from gateway.calls.phones_with_shims import ReachedPhone, reached_phone
 from requirements_of_tests import CHECKOUT
 
 SCRIPT = runpy.run_path(str(CHECKOUT / "scripts" / "trace_to_vector.py"))

@@ -39,7 +39,7 @@ from droidgate_phone.apps.shim.shim_discovery import Tools, digest_of
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.java.app_values import AppFunctionError
 from droidgate_phone.java.intents import ComponentName, Intent
-from gateway.calling.phones_with_shims import weather_with_app_actions
+from gateway.calls.phones_with_shims import weather_with_app_actions
 
 TABLE = load_shim_table()
 FRONTENDS = {frontend.id: frontend for frontend in TABLE.frontends}

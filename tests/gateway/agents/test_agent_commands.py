@@ -10,7 +10,7 @@ import pytest
 from droidgate.agents.agent_client import AGENTS
 from droidgate.agents.agent_installation import installed_app
 from droidgate.cli import run
-from droidgate.shims.place import place_of
+from droidgate.shims.device_user import device_user_of
 from droidgate_mappings.model.errors import DeviceError
 from droidgate_phone.apps.sample_packages import sample_package
 from droidgate_phone.common.faults import Faults
@@ -132,7 +132,7 @@ def test_what_is_left_on_a_phone_that_goes_away_is_said(phone: VirtualPhone, tmp
     apk, reports = tmp_path / "tool.apk", list[str]()
     apk.write_bytes(faulty_apk("mmcp"))
     device = device_on(phone)
-    with pytest.raises(DeviceError), installed_app(place_of(device), apk, reports.append):
+    with pytest.raises(DeviceError), installed_app(device_user_of(device), apk, reports.append):
         phone.system.faults = Faults(drop_after=1)
     phone.system.faults = Faults()
     assert reports[-1] == f"left on the phone; remove with: adb uninstall {TOOL}"

@@ -18,7 +18,7 @@ from droidgate.agents import agent_client, function_checks, mmcp_checks, mobile_
 from droidgate.agents.agent_client import FIRST_AGENT, AgentClient
 from droidgate.agents.agent_installation import install_agents
 from droidgate.agents.verification import Verification, VerifyRequest, verify
-from droidgate.shims.place import place_of
+from droidgate.shims.device_user import device_user_of
 from droidgate_mappings.model.errors import UsageError
 from droidgate_phone.apps.app_registry import BEHAVIOURS
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
@@ -65,7 +65,7 @@ class Bench:
         self, package: str, calls: Mapping[str, Mapping[str, Any]], *, seconds: float = 5.0
     ) -> Verification:
         request = VerifyRequest(package, calls, seconds=seconds)
-        return verify(place_of(self.agents[0].device), self.agents, request)
+        return verify(device_user_of(self.agents[0].device), self.agents, request)
 
 
 @pytest.fixture(scope="module", params=["python"])
@@ -80,7 +80,7 @@ def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
         start_phone(server_port=0, shim_runtime=runtime, adb_keys=()) as phone,
         patch.dict(os.environ, {"ANDROID_ADB_SERVER_PORT": str(phone.server_port)}),
     ):
-        first, second = install_agents(place_of(device_on(phone)), None, print)
+        first, second = install_agents(device_user_of(device_on(phone)), None, print)
         yield Bench(phone, (first, second))
 
 
@@ -140,7 +140,7 @@ def java_bench(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
         start_phone(server_port=0, shim_runtime=runtime, adb_keys=()) as phone,
         patch.dict(os.environ, {"ANDROID_ADB_SERVER_PORT": str(phone.server_port)}),
     ):
-        first, second = install_agents(place_of(device_on(phone)), None, print)
+        first, second = install_agents(device_user_of(device_on(phone)), None, print)
         yield Bench(phone, (first, second))
 
 
@@ -235,7 +235,7 @@ def test_where_no_function_can_be_called_its_rules_say_so(sdk: str, verdict: str
         start_phone(sdk=sdk, server_port=0, adb_keys=()) as phone,
         patch.dict(os.environ, {"ANDROID_ADB_SERVER_PORT": str(phone.server_port)}),
     ):
-        first, second = install_agents(place_of(device_on(phone)), None, print)
+        first, second = install_agents(device_user_of(device_on(phone)), None, print)
         phone.install(faulty_apk("appfunctions"))
         report = Bench(phone, (first, second)).check(TOOL, {})
     live = {(check.verdict, check.reason) for check in report.checks if check.transport == "shell"}

@@ -38,7 +38,7 @@ from droidgate_shim.builder.sample_apps import sample_apps_directory
 from gateway.cli.program_runs import Run, Runner, run_process
 from gateway.cli.samples import TIMER, TIMER_MANIFEST, write_bare_project, write_project, write_tools
 from gateway.cli.test_sarif import check_log
-from gateway.migrate.projects import copy_module
+from gateway.migration.projects import copy_module
 
 pytestmark = pytest.mark.usefixtures("small_sources")
 

@@ -28,7 +28,6 @@ from droidgate.cli.output.pages import (
     Heading,
     Line,
     Table,
-    amount,
     drawn_height,
     file_line,
     file_lines,
@@ -41,6 +40,7 @@ from droidgate.cli.shim.run_shim_build import built_record, shim_blocks
 from droidgate_mappings.model.capability import Capability, CapabilityAccess, ComponentAccess, Place, Provider
 from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.tables.android_names import android_name
+from droidgate_mappings.text.counted_nouns import amount
 from droidgate_phone.system.releases import load_release
 from droidgate_shim.builder.sample_apps import sample_apps_directory
 from gateway.cli.program_runs import Runner, Terminal, run_on_terminal

@@ -17,7 +17,7 @@ from droidgate.calls.pins import PinStore
 from droidgate.calls.policy import Decision
 from droidgate.calls.subjects import find_capability, pin_of
 from droidgate_phone.phone import VirtualPhone
-from gateway.calling.log_writers import ALLOWED, SUBJECT, write_calls
+from gateway.calls.log_writers import ALLOWED, SUBJECT, write_calls
 from gateway.cli.program_runs import Runner, run_on_terminal
 from gateway.cli.test_terminal_pages import Pages, printing
 

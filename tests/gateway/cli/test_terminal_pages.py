@@ -24,7 +24,7 @@ from droidgate_phone.apps.sample_packages import sample_packages
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_shim.builder.sample_apps import sample_apps_directory
 from gateway.cli.program_runs import Runner, Terminal, run_on_terminal, run_process
-from gateway.migrate.projects import copy_module
+from gateway.migration.projects import copy_module
 from requirements_of_tests import CHECKOUT
 
 WIDTHS = (60, 80, 100, 140)

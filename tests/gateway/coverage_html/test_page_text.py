@@ -11,7 +11,8 @@ import pytest
 
 from droidgate.coverage.coverage_document import Counted
 from droidgate.coverage.html.page import render_page
-from droidgate.coverage.html.views import counted, marked, percent, segments, shade, signed
+from droidgate.coverage.html.views import marked, percent, segments, shade, signed
+from droidgate_mappings.text.counted_nouns import amount
 from gateway.coverage_html.made_reports import make_report
 
 
@@ -151,7 +152,7 @@ def test_the_page_distinguishes_what_loses_its_version_alone() -> None:
 
 
 def test_one_of_something_is_reported_in_the_singular() -> None:
-    assert [counted(count, "link") for count in (0, 1, 1_200)] == ["0 links", "1 link", "1,200 links"]
+    assert [amount(count, "link") for count in (0, 1, 1_200)] == ["0 links", "1 link", "1,200 links"]
     report = make_report(40)
     assert report.matching is not None
     kinds = (Counted(name="near-duplicate", count=1),)

@@ -34,6 +34,7 @@ from droidgate_mappings.model.errors import DeviceError
 from gateway.devices.conftest import StartServer, device_on
 from gateway.devices.fake_adb_server import Answer
 from gateway.devices.golden_outputs import READERS, Case, all_cases, family_of, read_case
+from titled_rows import titled
 
 HELP = """AppFunctionManagerService commands:
   help
@@ -83,7 +84,7 @@ def test_packages_paths_components_and_users(start_server: StartServer) -> None:
         query_components(device, "services", "-a", 0)
 
 
-def test_what_a_device_is(start_server: StartServer) -> None:
+def test_a_device_states_its_build_in_its_properties(start_server: StartServer) -> None:
     text = (
         "[ro.build.version.sdk]: [36]\n[ro.build.version.release]: [16]\n[ro.product.model]: [Pixel 6]\n"
         "[ro.product.manufacturer]: [Google]\n[ro.serialno]: [1A]\n[ro.build.fingerprint]: [f]\n"
@@ -92,13 +93,26 @@ def test_what_a_device_is(start_server: StartServer) -> None:
     device = device_on(start_server(shell=Script({"getprop": Answer(text.encode())})))
     build = build_of(get_properties(device))
     assert build == Build(36, "36", "16", "Pixel 6", "Google", "1A", "f", date(2026, 4, 5))
+
+
+def test_an_api_level_that_is_no_number_is_an_error() -> None:
     with pytest.raises(DeviceOutputError):
         build_of({"ro.build.version.sdk": "REL"})
-    minor = {"ro.build.version.sdk": "36", "ro.build.version.sdk_full": "36.1"}
-    assert build_of(minor).sdk_full == "36.1"
-    assert build_of({**minor, "ro.build.version.sdk_full": "36.0"}).sdk_full == "36"
-    assert build_of({**minor, "ro.build.version.sdk_full": "37.1"}).sdk_full == "36"
-    assert build_of({"ro.build.version.sdk": "30", "ro.build.version.security_patch": "2020-13-99"}).sdk == 30
+
+
+@titled(("stated", "level", "patch"), {
+    "a minor level": ({"sdk_full": "36.1"}, "36.1", None),
+    "the first minor level": ({"sdk_full": "36.0"}, "36", None),
+    "a minor level of another level": ({"sdk_full": "37.1"}, "36", None),
+    "a patch of no date": ({"security_patch": "2020-13-99"}, "36", None),
+    "a patch": ({"security_patch": "2026-04-05"}, "36", date(2026, 4, 5)),
+})  # fmt: skip
+def test_a_level_and_a_patch_are_what_they_can_be(
+    stated: dict[str, str], level: str, patch: date | None
+) -> None:
+    properties = {"sdk": "36", **stated}
+    build = build_of({f"ro.build.version.{name}": value for name, value in properties.items()})
+    assert (build.sdk, build.sdk_full, build.security_patch) == (36, level, patch)
 
 
 @pytest.mark.parametrize(("serial", "is_network"), [

@@ -20,7 +20,7 @@ from droidgate.proofs.phone_changes import only_proof
 from droidgate.proofs.proof_bench import CALLS, Asker
 from droidgate.proofs.proof_runs import ProvedPhone, chosen_steps, prove
 from droidgate.proofs.proof_steps import STATE_STEP, STEPS
-from droidgate.shims.place import place_of
+from droidgate.shims.device_user import device_user_of
 from droidgate_mappings.model.errors import UsageError
 from droidgate_phone.apps.sample_packages import sample_package
 from droidgate_phone.apps.shim import openers
@@ -69,7 +69,7 @@ def proof_of(
     **apks: bytes,
 ) -> ProvedPhone:
     apks_by_package = {package.replace("_", "."): apk for package, apk in apks.items()}
-    return prove(place_of(device_on(phone)), chosen_steps(patterns), apks_by_package, ask, report)
+    return prove(device_user_of(device_on(phone)), chosen_steps(patterns), apks_by_package, ask, report)
 
 
 def verdicts(proof: ProvedPhone, verdict: str) -> dict[str, str]:
@@ -149,7 +149,7 @@ def not_installed(phone: VirtualPhone) -> AbstractContextManager[Any]:
 
 @contextmanager
 def open_to_everybody(phone: VirtualPhone) -> Iterator[None]:
-    client = place_of(device_on(phone)).client(SHIM)
+    client = device_user_of(device_on(phone)).client(SHIM)
     client.grant("any-app")
     yield
     client.revoke("any-app")
@@ -389,8 +389,11 @@ def test_texts_of_a_phone_stay_in_their_cells(tmp_path: Path, droidgate: Runner)
 
 def test_a_phone_has_one_proof_at_a_time() -> None:
     with phone_of("30", apps=False, packages=1) as phone:
-        place = place_of(device_on(phone))
-        with only_proof(place), pytest.raises(UsageError, match="another proof of this phone is running"):
+        device_user = device_user_of(device_on(phone))
+        with (
+            only_proof(device_user),
+            pytest.raises(UsageError, match="another proof of this phone is running"),
+        ):
             proof_of(phone, "shell/facts")
 
 

@@ -53,7 +53,7 @@ _PHONE: Final = """
 import sys
 from pathlib import Path
 from queue import Queue
-from gateway.calling.phones_with_shims import CLOCK_IN, reached_phone
+from gateway.calls.phones_with_shims import CLOCK_IN, reached_phone
 from droidgate_android.apk.signing_keys import load_or_make_key
 from droidgate_phone.apps.sample_packages import sample_packages
 folder = Path(sys.argv[1])

@@ -59,9 +59,9 @@ from droidgate.serving.tool_documents import write_tools
 from droidgate.serving.tool_names import NamedCapability
 from droidgate.serving.tool_search import SearchTools, ToolIndex
 from droidgate.serving.tools import Client as ServedClient, Question, ServedTool, ToolCall, UserAnswer
+from droidgate.shims.device_user import device_user_of
 from droidgate.shims.host_client import HostClient
 from droidgate.shims.installation_steps import install_archive
-from droidgate.shims.place import place_of
 from droidgate.sources import read
 from droidgate.sources.phone_source import PhoneRequest, read_phone
 from droidgate_android.apk.signing_keys import load_or_make_key, make_key
@@ -77,7 +77,7 @@ from droidgate_phone.java.app_values import BroadcastResult
 from droidgate_phone.java.intents import Intent
 from droidgate_phone.phone import start_phone
 from droidgate_phone.system.behaviour import App, Receiver
-from gateway.calling.phones_with_shims import (
+from gateway.calls.phones_with_shims import (
     CLOCK_IN,
     LEGACY,
     NOTES,
@@ -524,7 +524,7 @@ def test_a_tool_that_is_longer_than_clients_take_leaves_the_others_their_list(
     apk = next(sample.apk for sample in sample_packages() if sample.package == WEATHER)
     phone.device.check(["pm", "uninstall", WEATHER])
     assert "tools" in tools.look()
-    install_archive(place_of(phone.device), apk, "weather.apk")
+    install_archive(device_user_of(phone.device), apk, "weather.apk")
     # It is said once, however often the list changes.
     left_out = "NotesService#createNote of dev.droidgate.sample.notes is left out: "
     assert [left_out in line for line in caplog.messages].count(True) == 1
@@ -838,8 +838,8 @@ async def test_an_installed_app_is_announced_and_a_removed_one_leaves(phone: Rea
             await anyio.to_thread.run_sync(phone.device.check, ["pm", "uninstall", WEATHER])
             assert {await changes.receive(), await changes.receive()} == {"tools", "resources"}
             assert "weather_forecast" not in {tool.name for tool in tools.snapshot().tools}
-            place = place_of(phone.device)
-            await anyio.to_thread.run_sync(install_archive, place, apk, "weather.apk")
+            device_user = device_user_of(phone.device)
+            await anyio.to_thread.run_sync(install_archive, device_user, apk, "weather.apk")
             assert {await changes.receive(), await changes.receive()} == {"tools", "resources"}
         assert {tool.name for tool in tools.snapshot().tools} == before
 
@@ -1196,7 +1196,7 @@ def player(tmp_path: Path) -> Iterator[ReachedPhone]:
     with patch.dict(BEHAVIOURS, {PLAYER: PlayerApp}), start_phone(sdk="37", server_port=0) as phone:
         assert phone.server_port is not None
         device = Device(AdbClient(ServerAddress(port=phone.server_port)), phone.serial)
-        install_archive(place_of(device), make_apk(PLAYER, MANIFEST, files=files), "player.apk")
+        install_archive(device_user_of(device), make_apk(PLAYER, MANIFEST, files=files), "player.apk")
         yield ReachedPhone(phone, device, tmp_path)
 
 

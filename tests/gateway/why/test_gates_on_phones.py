@@ -393,7 +393,7 @@ def test_the_gates_of_a_shim_are_found_with_it(
     assert ask(sample_phone, capability, "mcp-client") == (None, "open")
     assert ask(sample_phone, capability, "mmcp-broadcast") == ("shim-grant", "not known")
     shim = f"dev.droidgate.shim.of.{CLOCK_IN}"
-    WhyOnPhone(open_device(sample_phone.serial)).place.client(shim).grant("any-app")
+    WhyOnPhone(open_device(sample_phone.serial)).device_user.client(shim).grant("any-app")
     assert ask(sample_phone, capability, "mmcp-broadcast") == (None, "open")
     shell(sample_phone, "pm", "uninstall", CLOCK_IN)
     assert ask(sample_phone, capability, "mmcp-broadcast") == ("installed", "shut")
@@ -410,7 +410,7 @@ def test_a_shim_that_may_not_appear_on_top_opens_screens_on_a_condition_or_not(
     tool, shim = "dev.droidgate.sample.pdftool", "dev.droidgate.shim.of.dev.droidgate.sample.pdftool"
     assert run(["shim", "install", "--from", f"adb:{sample_phone.serial}/{tool}"]) == 0
     capsys.readouterr()
-    WhyOnPhone(open_device(sample_phone.serial)).place.client(shim).grant("any-app")
+    WhyOnPhone(open_device(sample_phone.serial)).device_user.client(shim).grant("any-app")
     assert ask(sample_phone, "page_count", "mcp-client") == (None, "open")
     shell(sample_phone, "appops", "set", shim, "SYSTEM_ALERT_WINDOW", "deny")
     assert ask(sample_phone, "page_count", "mcp-client") == ("background", "not known")

@@ -185,7 +185,7 @@ class TestRefused:
         "a size beyond the archive": ({"size": 1 << 20, "method": 3}, "not inside the archive"),
         "bytes that are not packed": ({"method": 8}, "cannot be unpacked"),
     })  # fmt: skip
-    def test_sizes_that_lie(self, fields: dict[str, int], message: str) -> None:
+    def test_a_false_size_is_refused(self, fields: dict[str, int], message: str) -> None:
         data = archive_with([(b"a", b"\xff" * 7, fields)])
         with pytest.raises(InputError, match=message):
             archive_of(data).read_entry("a")
@@ -198,7 +198,7 @@ class TestRefused:
             archive_of(body + directory + end_record(1, len(directory), len(body))).read_entry("a")
 
     @pytest.mark.parametrize("count", [2, 60_000], ids="{} entries".format)
-    def test_a_count_of_entries_that_lies(self, count: int) -> None:
+    def test_a_false_count_of_entries_is_refused(self, count: int) -> None:
         body, directory = local_header(b"a", b""), central_header(b"a", 0)
         with pytest.raises(InputError, match="directory"):
             archive_of(body + directory + end_record(count, len(directory), len(body)))

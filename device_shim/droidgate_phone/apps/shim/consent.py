@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate_android.projects.manifest_limits import utf16_length
+from droidgate_mappings.text.utf16 import utf16_length
 from droidgate_mappings.values.failures import Failure
 from droidgate_phone.apps.shim.caller_grants import StoredGrant
 from droidgate_phone.apps.shim.openers import NOT_OPENED, Opener, Opening

@@ -15,9 +15,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from droidgate_android.projects.manifest_limits import utf16_length
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.text.utf16 import utf16_length
 from droidgate_mappings.values.failures import Failure
 from droidgate_phone.apps.shim.app_function_frontend import EXECUTE, FIRST_WITH_FUNCTIONS
 from droidgate_phone.apps.shim.caller_grants import MALFORMED, Caller, StoredGrant

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Final
 
-from droidgate_android.projects.manifest_limits import utf16_length
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.text.utf16 import utf16_length
 from droidgate_mappings.values.failures import Failure
 from droidgate_phone.apps.shim.borrowed_permission import SHELL_SERVICE
 from droidgate_phone.apps.shim.caller_grants import HOST_PROVIDER, caller_of_start, caller_of_uid

@@ -15,7 +15,7 @@ from droidgate.cli.output.pages import Line, Table, print_note
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.devices.device import connect_device
-from droidgate.shims.place import place_of
+from droidgate.shims.device_user import device_user_of
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.model.json_values import Json
 
@@ -105,11 +105,11 @@ def install_and_report(options: agent_options.AgentInstall) -> Report:
         InputError: the key cannot be read.
         DeviceError: the phone fails, or refuses.
     """
-    place = place_of(connect_device(options.serial))
-    names = tuple(item.application_id for item in install_agents(place, options.key, print_note))
+    device_user = device_user_of(connect_device(options.serial))
+    names = tuple(item.application_id for item in install_agents(device_user, options.key, print_note))
     return Report(
         lambda: [Line(f"installed: {name}") for name in names],
-        lambda: AgentAppsDocument(serial=place.device.serial, application_ids=names),
+        lambda: AgentAppsDocument(serial=device_user.device.serial, application_ids=names),
     )
 
 
@@ -119,11 +119,11 @@ def uninstall_and_report(options: agent_options.AgentUninstall) -> Report:
     Raises:
         DeviceError: the phone fails, or refuses.
     """
-    place = place_of(connect_device(options.serial))
-    names = uninstall_agents(place)
+    device_user = device_user_of(connect_device(options.serial))
+    names = uninstall_agents(device_user)
     return Report(
         lambda: [Line(f"removed: {name}") for name in names] or [Line("the agent is not installed")],
-        lambda: AgentAppsDocument(serial=place.device.serial, application_ids=names),
+        lambda: AgentAppsDocument(serial=device_user.device.serial, application_ids=names),
     )
 
 
@@ -208,8 +208,8 @@ def log_and_report(options: agent_options.AgentLog) -> Report:
 
 
 def _client(serial: str | None, *, second: bool) -> AgentClient:
-    place = place_of(connect_device(serial))
-    return AgentClient(place.device, SECOND_AGENT if second else FIRST_AGENT, user=place.user)
+    device_user = device_user_of(connect_device(serial))
+    return AgentClient(device_user.device, SECOND_AGENT if second else FIRST_AGENT, user=device_user.user)
 
 
 def _listed_component(client: AgentClient, component: ToolComponent) -> ListedComponent:

@@ -10,16 +10,17 @@ from typing import Final, Literal
 from pydantic import ValidationError
 
 from droidgate.calls.audit_log import AuditLog
-from droidgate.calls.audit_reading import Break, LoggedCall, Verification, read_calls, verify
+from droidgate.calls.audit_reading import AuditVerification, Break, LoggedCall, read_calls, verify
 from droidgate.calls.subjects import CapabilityKey, NamePattern
 from droidgate.cli.audit.audit_options import AuditShow, AuditVerify
 from droidgate.cli.calls.typed_arguments import read_arguments
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import Document, PublishedDocument
-from droidgate.cli.output.pages import Block, Line, Table, amount
+from droidgate.cli.output.pages import Block, Line, Table
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.text.counted_nouns import amount
 
 
 class AuditedCall(Document):
@@ -156,7 +157,7 @@ def verify_log(options: AuditVerify) -> Report:
     )
 
 
-def verification_page(verification: Verification) -> list[Block]:
+def verification_page(verification: AuditVerification) -> list[Block]:
     """Return what `audit verify` shows."""
     records, files = amount(verification.records, "record"), amount(verification.files, "file")
     blocks: list[Block] = []

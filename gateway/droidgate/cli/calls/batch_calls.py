@@ -19,11 +19,12 @@ from droidgate.cli.calls.call_options import Call
 from droidgate.cli.calls.terminal_approval import ask_on_terminal
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import print_json_line
-from droidgate.cli.output.pages import Line, amount, print_note, print_warning, show
+from droidgate.cli.output.pages import Line, print_note, print_warning, show
 from droidgate.cli.output.safe_text import one_line
 from droidgate.devices.device import connect_device
 from droidgate_mappings.model.errors import DeviceError, DroidgateError, UsageError
 from droidgate_mappings.model.json_values import Json, one_line_json
+from droidgate_mappings.text.counted_nouns import amount
 from droidgate_mappings.values.failures import CallError
 from droidgate_mobile_agent.format import FORMAT_ID
 from droidgate_mobile_agent.wire import AgentCommand

@@ -13,10 +13,11 @@ from droidgate.cli.config.config_file import ConfigurationFile, find_configurati
 from droidgate.cli.config.config_options import ConfigShow
 from droidgate.cli.config.settings import SETTINGS, Setting, commands_of, settings_of
 from droidgate.cli.output.json_output import Document
-from droidgate.cli.output.pages import Block, Line, Table, amount
+from droidgate.cli.output.pages import Block, Line, Table
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.program import build_app
+from droidgate_mappings.text.counted_nouns import amount
 
 
 class EffectiveSetting(Document):

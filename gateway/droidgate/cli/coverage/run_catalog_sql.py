@@ -9,11 +9,12 @@ from typing import Any, Final
 from droidgate.cli.coverage.coverage_options import CatalogSql
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import Document, PublishedDocument, print_json_with_rows
-from droidgate.cli.output.pages import Line, Table, amount, show
+from droidgate.cli.output.pages import Line, Table, show
 from droidgate.sources.catalogs.catalog import Answered, Catalog, query
 from droidgate.sources.catalogs.csv_answers import json_value_of, write_csv
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.model.json_values import Json, one_line_json
+from droidgate_mappings.text.counted_nouns import amount
 
 MOST_SHOWN: Final = 1_000
 """Most rows of a page; CSV and JSON have all rows."""

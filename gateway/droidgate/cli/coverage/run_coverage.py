@@ -10,7 +10,7 @@ from typing import Final
 from droidgate.cli.coverage import coverage_options
 from droidgate.cli.output.json_output import PublishedDocument
 from droidgate.cli.output.page_length import PageLength, choose_page_length
-from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, noun, print_warning
+from droidgate.cli.output.pages import Block, Heading, Line, Table, print_warning
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.summaries import left_out_line
@@ -38,6 +38,7 @@ from droidgate.coverage.report import ReportedCatalog, ReportOptions, open_snaps
 from droidgate.sources.catalogs.catalog_rows import LEFT_OUT
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.model.errors import UsageError, WriteError
+from droidgate_mappings.text.counted_nouns import amount, noun
 
 MOST_SARIF_RESULTS: Final = 25_000
 """Most results of one run that code-scanning services take."""
@@ -77,7 +78,7 @@ def cover(options: coverage_options.Coverage) -> Report:
 
 
 def _document(report: CoverageReport, *, has_details: bool) -> CoverageDocument:
-    return CoverageDocument(report=report if has_details else report.model_copy(update={"details": None}))
+    return CoverageDocument(report=report if has_details else report.changed({"details": None}))
 
 
 def _write_texts(coverage: ReportedCatalog, options: coverage_options.Coverage) -> dict[Path, Status]:

@@ -12,7 +12,7 @@ from droidgate.cli.coverage.coverage_options import Scan
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import PublishedDocument
 from droidgate.cli.output.page_length import shows_details
-from droidgate.cli.output.pages import Block, Line, Table, amount, print_note
+from droidgate.cli.output.pages import Block, Line, Table, print_note
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.summaries import left_out_line
 from droidgate.cli.output.verbosity import shows_notes
@@ -23,6 +23,7 @@ from droidgate.sources.catalogs.catalog_rows import LEFT_OUT
 from droidgate_mappings.formats.format import found_by
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import BudgetError, InputError
+from droidgate_mappings.text.counted_nouns import amount
 from droidgate_mappings.text.shown_paths import printable
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from droidgate.cli.output.grouped_findings import count_levels, counted
 from droidgate.cli.output.pages import Line, Table, show
 from droidgate.shims.broadcast_discovery import ask_broadcast_apps
+from droidgate.shims.device_user import DeviceUser, device_user_of
 from droidgate.shims.host_client import HostClient
 from droidgate.shims.installation_steps import install_shim
-from droidgate.shims.place import DeviceUser, place_of
 from droidgate.shims.shell_identity import set_up_identity
 from droidgate.shims.shim_facts import facts_of
 from droidgate.shims.source_apps import read_source_apps
@@ -99,15 +99,15 @@ class DemonstrationCalls:
     calls: list[DemonstrationCall] = field(default_factory=list)
 
     @cached_property
-    def place(self) -> DeviceUser:
+    def device_user(self) -> DeviceUser:
         """The phone as the host sees it."""
-        return place_of(self.phone.device)
+        return device_user_of(self.phone.device)
 
     @cached_property
     def apps(self) -> Sequence[SourceApp]:
         """The apps, with the tools of those that answer a broadcast."""
         read = read_source_apps([str(apk) for apk in self.apks])
-        return ask_broadcast_apps(self.place, read, self.key).apps
+        return ask_broadcast_apps(self.device_user, read, self.key).apps
 
     def ask_for_tools(self) -> list[Provider]:
         """Return the providers whose tools are only known by asking their receivers."""
@@ -129,13 +129,13 @@ class DemonstrationCalls:
             if self.details:
                 show([*_describe(shim)])
             name = shim.file_name
-            done = install_shim(self.place, facts_of(shim, self.key.digest), shim.apk, file_name=name)
+            done = install_shim(self.device_user, facts_of(shim, self.key.digest), shim.apk, file_name=name)
             refused = [step for step in done.steps if step.outcome == "refused"]
             problems += [f"{shim.application_id}: {step.what}: {step.why}" for step in refused]
             if not done.works:
                 problems.append(f"{shim.application_id} does not answer")
         facts = [facts_of(shim, self.key.digest) for shim in shims]
-        identity = set_up_identity(self.place, facts, self.key)
+        identity = set_up_identity(self.device_user, facts, self.key)
         show([Line(f"{identity.application_id}: calls app functions for the shims", 1)])
         refused = [step for step in identity.steps if step.outcome == "refused"]
         problems += [f"{identity.application_id}: {step.what}: {step.why}" for step in refused]
@@ -165,7 +165,7 @@ class DemonstrationCalls:
             client.grant("any-app")
 
     def _client(self, package: str) -> HostClient:
-        return self.place.client(_shim(package))
+        return self.device_user.client(_shim(package))
 
     def _agent(self) -> Agent:
         return Agent(self.phone.phone.system.app_context(AGENT))

@@ -220,7 +220,7 @@ class _Demonstration:
         if self.details:
             show([*discovery_page(reading), Line(counts_line(reading)), Line()])
             for provider in _providers(reading):
-                show([*provider_page(provider.model_copy(update={"source": None})), Line()])
+                show([*provider_page(provider.changed({"source": None})), Line()])
         else:
             rows = [
                 (
@@ -366,7 +366,7 @@ def _providers(found: PhoneReading) -> Iterator[Provider]:
 
 def _bare_digest(provider: Provider) -> str:
     # In the other app, it has that app's package, and its component has further attributes.
-    return provider.model_copy(update={"extensions": {}, "package": None}).content_digest()
+    return provider.changed({"extensions": {}, "package": None}).content_digest()
 
 
 def _plan(original: Path, project: Path, target_id: str) -> MigrationPlan:

@@ -12,7 +12,7 @@ from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.grouped_findings import findings_table
 from droidgate.cli.output.marking import marks_of_all, provider_marks_page
 from droidgate.cli.output.page_length import is_short_page
-from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, is_drawn
+from droidgate.cli.output.pages import Block, Heading, Line, Table, is_drawn
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.summaries import capability_page, provider_page
@@ -22,6 +22,7 @@ from droidgate_mappings.formats.application import Application, Query
 from droidgate_mappings.formats.format import finder_of_silent, found_by, load_formats
 from droidgate_mappings.model.capability import CapabilitySet, Provider
 from droidgate_mappings.model.errors import UsageError
+from droidgate_mappings.text.counted_nouns import amount
 from droidgate_mappings.text.nearest_names import closest_name
 
 if TYPE_CHECKING:
@@ -184,7 +185,7 @@ def _limited_to(read: Providers, name: str) -> Providers:
             if names_capability(name, key_of(provider, capability.id, user=0)):
                 capabilities.append(capability)
         if capabilities:
-            providers.append(provider.model_copy(update={"capabilities": tuple(capabilities)}))
+            providers.append(provider.changed({"capabilities": tuple(capabilities)}))
     if not providers:
         closest = closest_name(name, ids)
         hint = f"did you mean {ids[closest]!r}?" if closest else "without --capability, all are listed"

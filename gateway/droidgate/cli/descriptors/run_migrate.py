@@ -22,7 +22,6 @@ from droidgate.cli.output.pages import (
     Block,
     Heading,
     Line,
-    amount,
     print_file_notes,
     print_note,
     print_warning,
@@ -36,6 +35,7 @@ from droidgate.sources.source_results import Providers, provider_labels
 from droidgate_mappings import text_safety
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.text.counted_nouns import amount
 
 
 class ChangedFile(Document):

@@ -10,7 +10,7 @@ from droidgate.cli.devices.device_options import Discover
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.grouped_findings import findings_table
 from droidgate.cli.output.marking import provider_marks_page
-from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, print_note
+from droidgate.cli.output.pages import Block, Heading, Line, Table, print_note
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.summaries import left_out_line
@@ -24,6 +24,7 @@ from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.tables.android_names import android_name
+from droidgate_mappings.text.counted_nouns import amount
 from droidgate_mappings.text_safety.marks import text_marks
 from droidgate_mappings.translate import dialect_name
 

@@ -15,10 +15,11 @@ from typing import Any, Final, Literal, Self, Unpack
 
 from pydantic import ConfigDict, Field
 
-from droidgate.cli.output.safe_text import ascii_json, visible_json
+from droidgate.cli.output.safe_text import ascii_json
 from droidgate.computer.version import VERSION
 from droidgate_mappings.model.json_values import Json, one_line_json
 from droidgate_mappings.model.types import Frozen
+from droidgate_mappings.text_safety import visible_json
 
 ALWAYS_WRITTEN: Final = frozenset({"kind"})
 """Fields that are written even where they are the default: they distinguish the parts of a model."""

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from droidgate.cli.output.pages import Block, Heading, Line, amount
+from droidgate.cli.output.pages import Block, Heading, Line
 from droidgate.cli.output.safe_text import visible
+from droidgate_mappings.text.counted_nouns import amount
 
 MOST_CHARACTERS: Final = 60_000
 """A comment of GitHub takes 65,536."""

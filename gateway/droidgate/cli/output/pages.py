@@ -15,6 +15,7 @@ from droidgate.cli.output.page_length import is_short_page, shows_details
 from droidgate.cli.output.safe_text import cut, one_line, visible
 from droidgate.cli.output.verbosity import shows_notes, shows_pages
 from droidgate.cli.output.waiting_line import clear_waiting_line
+from droidgate_mappings.text.counted_nouns import amount, noun
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -261,16 +262,6 @@ def _parts(blocks: Sequence[Block]) -> Iterator[list[Block]]:
         part.append(block)
     if part:
         yield part
-
-
-def noun(count: int, singular: str, plural: str | None = None) -> str:
-    """Return a noun in the number that a count needs; the plural ends in `s` unless it is given."""
-    return singular if count == 1 else plural or f"{singular}s"
-
-
-def amount(count: int, singular: str, plural: str | None = None) -> str:
-    """Return a count with its noun: `1 shim`, `2,000 shims`."""
-    return f"{count:,} {noun(count, singular, plural)}"
 
 
 def file_line(status: str, path: str | PathLike[str]) -> str:

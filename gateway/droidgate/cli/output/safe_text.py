@@ -12,7 +12,7 @@ from typing import Final
 from droidgate_mappings import text_safety
 from droidgate_mappings.text_safety import one_line
 
-__all__ = ["ascii_json", "cut", "one_line", "visible", "visible_json"]
+__all__ = ["ascii_json", "cut", "one_line", "visible"]
 
 _LINE_CONTROL: Final = re.compile("[\t\n\r]")
 _NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]")
@@ -26,11 +26,6 @@ def visible(text: str) -> str:
 def cut(text: str, most: int | None) -> str:
     """Return a text cut to a number of characters, where one is given."""
     return text if most is None or len(text) <= most else f"{text[: most - 3].rstrip()}..."
-
-
-def visible_json(text: str) -> str:
-    """Return a JSON text whose unsafe characters are written as JSON escapes; line breaks stay."""
-    return text_safety.visible_json(text)
 
 
 def ascii_json(text: str) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from droidgate.cli.output.pages import Block, Heading, Line, Table, amount
+from droidgate.cli.output.pages import Block, Heading, Line, Table
 from droidgate.cli.output.safe_text import one_line
 from droidgate_mappings.formats.format import found_by
 from droidgate_mappings.formats.reachability import enabled_words
@@ -23,6 +23,7 @@ from droidgate_mappings.model.types import (
     Type,
 )
 from droidgate_mappings.tables.loading import find_binding
+from droidgate_mappings.text.counted_nouns import amount
 from droidgate_mappings.translate import dialect_name, provider_name
 
 _LONGEST: Final = {"INPUT": 70, "OUTPUT": 70, "DESCRIPTION": 100}
@@ -154,7 +155,7 @@ def capability_page(provider: Provider, capability: Capability) -> list[Block]:
     blocks: list[Block] = [
         Heading(one_line(f"{capability.id}  {dialect_name(provider)}")),
         *(Line(one_line(line), 1) for line in lines),
-        *_capability_access(provider.model_copy(update={"capabilities": (capability,)})),
+        *_capability_access(provider.changed({"capabilities": (capability,)})),
         Table(("PARAMETER", "TYPE", "DESCRIPTION"), rows) if rows else Line("no parameters", 1),
     ]
     if capability.output is not None:

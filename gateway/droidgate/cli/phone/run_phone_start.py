@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Final
 
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import PublishedDocument, print_json
-from droidgate.cli.output.pages import Line, amount, print_note
+from droidgate.cli.output.pages import Line, print_note
 from droidgate.cli.output.reports import Report
 from droidgate.cli.phone.phone_options import PhoneStart
 from droidgate.cli.phone.running_phones import RunningPhone, forget_phone, record_phone
 from droidgate.devices.connection import remember_port
 from droidgate_mappings.model.errors import DeviceError, InputError, UsageError
 from droidgate_mappings.tables.android_names import android_name
+from droidgate_mappings.text.counted_nouns import amount
 from droidgate_mappings.text.json_text import parse_json
 
 if TYPE_CHECKING:

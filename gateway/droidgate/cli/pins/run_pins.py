@@ -24,7 +24,7 @@ from droidgate.calls.targets import SCREENS
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import Document, PublishedDocument, print_json
 from droidgate.cli.output.marking import marks_page
-from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, print_note, show
+from droidgate.cli.output.pages import Block, Heading, Line, Table, print_note, show
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.summaries import input_summary, output_summary
@@ -35,6 +35,7 @@ from droidgate_mappings.compare import Comparison
 from droidgate_mappings.model.capability import Capability
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.model.json_values import one_line_json
+from droidgate_mappings.text.counted_nouns import amount
 from droidgate_mappings.text.nearest_names import closest_name
 from droidgate_mappings.text_safety.marks import text_marks
 
@@ -359,7 +360,7 @@ def approval_page(
         blocks += _declaration_lines(item.capability)
         if item.pin is not None and earlier is not None and earlier.signer != item.pin.signer:
             blocks.append(Line("ANOTHER KEY signed the app when it was approved", 1))
-        marks = tuple(text_marks(item.provider.model_copy(update={"capabilities": (item.capability,)})))
+        marks = tuple(text_marks(item.provider.changed({"capabilities": (item.capability,)})))
         blocks += marks_page([(item.name, marks)]) if marks else []
         if earlier is not None:
             blocks += changes_page(diff(earlier, item.provider))

@@ -22,7 +22,7 @@ from droidgate.computer.output_folder import check_folder, write_files
 from droidgate.devices.device import connect_device
 from droidgate.proofs.proof_bench import SAMPLES, Answer, Verdict
 from droidgate.proofs.proof_runs import ProvedPhone, chosen_steps, prove
-from droidgate.shims.place import place_of
+from droidgate.shims.device_user import device_user_of
 from droidgate.sources.folder_files import read_bytes
 from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.reader import open_apk
@@ -87,8 +87,8 @@ def _prove_phone(options: Prove) -> ProofDocument:
         raise UsageError("proofs are named without --merge", hint="add --merge to merge them")
     steps = chosen_steps(options.steps or ())
     apks = {} if options.apps is None else _sample_apks(options.apps)
-    place = place_of(connect_device(options.serial))
-    return ProofDocument(phones=(prove(place, steps, apks, _ask, print_note),))
+    device_user = device_user_of(connect_device(options.serial))
+    return ProofDocument(phones=(prove(device_user, steps, apks, _ask, print_note),))
 
 
 def _sample_apks(folder: Path) -> dict[str, bytes]:

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import Document, PublishedDocument
-from droidgate.cli.output.pages import Line, Table, amount, print_note
+from droidgate.cli.output.pages import Line, Table, print_note
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.unread_errors import errors_that_nobody_need_read
 from droidgate.cli.output.waiting_line import run_with_steps_shown
 from droidgate.cli.serve.serve_options import Serve
 from droidgate.computer.optional_packages import need
 from droidgate_mappings.model.errors import UsageError
+from droidgate_mappings.text.counted_nouns import amount
 
 if TYPE_CHECKING:
     from droidgate.serving.server_process import Listening

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from droidgate.cli.calls.typed_arguments import output_lines, read_arguments
-from droidgate.cli.output.pages import Line, amount
+from droidgate.cli.output.pages import Line
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.shim import shim_options
 from droidgate.cli.shim.shim_documents import ShimCallDocument, ShimGrantDocument
 from droidgate.devices.device import connect_device
+from droidgate.shims.device_user import DeviceUser, device_user_of
 from droidgate.shims.granting import GrantChange, grant_capabilities, revoke_capabilities
 from droidgate.shims.host_client import EVERY_CAPABILITY
-from droidgate.shims.place import DeviceUser, place_of
 from droidgate.shims.shim_calls import call_shim
+from droidgate_mappings.text.counted_nouns import amount
 
 
 def call_and_report(options: shim_options.ShimCall) -> Report:
@@ -27,9 +28,9 @@ def call_and_report(options: shim_options.ShimCall) -> Report:
         DeviceError: the phone or the shim fails.
     """
     arguments = read_arguments(options.arguments, options.values or ())
-    place = place_of(connect_device(options.serial))
+    device_user = device_user_of(connect_device(options.serial))
     answer = call_shim(
-        place,
+        device_user,
         options.capability,
         arguments,
         shim=options.shim,
@@ -37,7 +38,7 @@ def call_and_report(options: shim_options.ShimCall) -> Report:
         deadline_ms=None if options.deadline is None else round(options.deadline * 1000),
     )
     document = ShimCallDocument(
-        serial=place.device.serial,
+        serial=device_user.device.serial,
         application_id=answer.application_id,
         capability=options.capability,
         outputs=answer.outputs,
@@ -52,9 +53,9 @@ def grant_and_report(options: shim_options.ShimGrant) -> Report:
         UsageError: no capability is named, the agent is not installed, or no shim offers a capability.
         DeviceError: the phone or a shim fails.
     """
-    place = place_of(connect_device(options.serial))
+    device_user = device_user_of(connect_device(options.serial))
     capabilities = tuple(options.capability or ())
-    return _report(place, grant_capabilities(place, options.agent, capabilities, options.shim))
+    return _report(device_user, grant_capabilities(device_user, options.agent, capabilities, options.shim))
 
 
 def revoke_and_report(options: shim_options.ShimRevoke) -> Report:
@@ -64,15 +65,17 @@ def revoke_and_report(options: shim_options.ShimRevoke) -> Report:
         UsageError: no shim is installed, or none offers a capability.
         DeviceError: the phone or a shim fails.
     """
-    place = place_of(connect_device(options.serial))
+    device_user = device_user_of(connect_device(options.serial))
     capabilities = tuple(options.capability or ())
-    return _report(place, revoke_capabilities(place, options.agent, capabilities, options.shim))
+    return _report(device_user, revoke_capabilities(device_user, options.agent, capabilities, options.shim))
 
 
-def _report(place: DeviceUser, changes: Sequence[GrantChange]) -> Report:
+def _report(device_user: DeviceUser, changes: Sequence[GrantChange]) -> Report:
     return Report(
         lambda: [Line(one_line(line)) for line in _changed_lines(changes)],
-        lambda: ShimGrantDocument(serial=place.device.serial, user=place.user, grants=tuple(changes)),
+        lambda: ShimGrantDocument(
+            serial=device_user.device.serial, user=device_user.user, grants=tuple(changes)
+        ),
     )
 
 

@@ -16,7 +16,7 @@ from droidgate.cli.output.grouped_findings import (
     security_page,
 )
 from droidgate.cli.output.page_length import shows_details
-from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, noun, print_note, show
+from droidgate.cli.output.pages import Block, Heading, Line, Table, print_note, show
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.run_limits import RunBudget, run_within
@@ -42,7 +42,8 @@ from droidgate.cli.shim.shim_documents import (
     shims_and_helper,
 )
 from droidgate.devices.device import connect_device
-from droidgate.shims.installation_steps import Step
+from droidgate.shims.device_user import device_user_of
+from droidgate.shims.installation_steps import InstallationStep
 from droidgate.shims.installations import (
     InstalledShims,
     InstallRequest,
@@ -51,10 +52,10 @@ from droidgate.shims.installations import (
     prepare_shims,
     uninstall_shims,
 )
-from droidgate.shims.place import place_of
 from droidgate.shims.sync_runs import SyncedChange, SyncPlan, carry_out, findings_of, plan_sync
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.errors import UsageError
+from droidgate_mappings.text.counted_nouns import amount, noun
 
 _QUESTION: Final = (
     "Agents that call by an Intent, as the prototype of Mobile-MCP does, cannot be distinguished. "
@@ -80,12 +81,12 @@ def install_and_report(options: shim_options.ShimInstall) -> Report:
         options.options.chosen(),
         any_app=options.any_app,
     )
-    place = place_of(connect_device(options.serial))
+    device_user = device_user_of(connect_device(options.serial))
     budget = RunBudget(None, options.deadline)
-    prepared = run_within(budget, lambda: prepare_shims(place, request, print_note))
+    prepared = run_within(budget, lambda: prepare_shims(device_user, request, print_note))
     if request.any_app is None and any(item.facts.capabilities for item in prepared.ready):
         request = replace(request, any_app=_ask_for_any_app(prepared.ready))
-    installed = install_prepared(place, request, prepared, print_note)
+    installed = install_prepared(device_user, request, prepared, print_note)
     code = ExitCode.FINDINGS if reaches(installed.findings, options.fail_on) else ExitCode.OK
     return Report(
         lambda: _installed_page(installed, advertised=advertises_functions(options.options)),
@@ -103,8 +104,8 @@ def sync_and_report(options: shim_options.ShimSync) -> Report:
         InputError: an app or the key cannot be read.
     """
     dry_run = options.dry_run
-    place = place_of(connect_device(options.serial))
-    plan = run_within(RunBudget(None, options.deadline), lambda: plan_sync(place, print_note))
+    device_user = device_user_of(connect_device(options.serial))
+    plan = run_within(RunBudget(None, options.deadline), lambda: plan_sync(device_user, print_note))
     synced = [SyncedChange(change) for change in plan.changes] if dry_run else carry_out(plan, print_note)
     code = ExitCode.FINDINGS if reaches(findings_of(synced), options.fail_on) else ExitCode.OK
     return Report(
@@ -125,12 +126,12 @@ def uninstall_and_report(options: shim_options.ShimUninstall) -> Report:
     if bool(names) == options.every_shim:
         message = "no shim is named" if not names else "names and --all exclude each other"
         raise UsageError(message, hint="name shims as `droidgate shim status` shows them, or take --all")
-    place = place_of(connect_device(options.serial))
-    done = uninstall_shims(place, names, every_shim=options.every_shim, report=print_note)
+    device_user = device_user_of(connect_device(options.serial))
+    done = uninstall_shims(device_user, names, every_shim=options.every_shim, report=print_note)
 
     def page() -> list[Block]:
         if not done.removed:
-            return [Line(f"no shim is installed on {place.device.serial} for user {place.user}")]
+            return [Line(f"no shim is installed on {device_user.device.serial} for user {device_user.user}")]
         rows = [(app_name(item, ()), step.outcome, step.why or "-") for item, step in done.removed]
         if done.released is not None:
             rows.append((SHIM_PACKAGE, done.released.outcome, done.released.why or done.released.what))
@@ -139,8 +140,8 @@ def uninstall_and_report(options: shim_options.ShimUninstall) -> Report:
     return Report(
         page,
         lambda: ShimUninstallDocument.of(
-            place,
-            serial=place.device.serial,
+            device_user,
+            serial=device_user.device.serial,
             shims=tuple(RemovedShim(application_id=item, step=step) for item, step in done.removed),
             identity=done.released,
         ),
@@ -148,7 +149,7 @@ def uninstall_and_report(options: shim_options.ShimUninstall) -> Report:
     )
 
 
-def _steps_table(steps: Iterable[Step]) -> Table:
+def _steps_table(steps: Iterable[InstallationStep]) -> Table:
     """Return steps as a table."""
     return Table(
         ("OUTCOME", "STEP", "WHY"),
@@ -182,10 +183,12 @@ def _installed_page(installed: InstalledShims, *, advertised: bool) -> list[Bloc
         blocks.append(signed_line(prepared.key))
     if not shows_details():
         blocks.append(Line(f"{DETAILS} each step, and each finding of the conversions"))
-    place, installations = installed.place, installed.installations
+    device_user, installations = installed.device_user, installed.installations
     working = sum(installation.works for installation in installations)
     shims, verb = amount(len(installations), "shim"), noun(working, "works", "work")
-    blocks.append(Line(f"{working} of {shims} {verb} on {place.device.serial}, user {place.user}"))
+    blocks.append(
+        Line(f"{working} of {shims} {verb} on {device_user.device.serial}, user {device_user.user}")
+    )
     if any(step.outcome == "refused" for item in installed.every for step in item.steps):
         blocks.append(Line("see what is left to do with: droidgate shim doctor"))
     return blocks
@@ -232,11 +235,11 @@ def _short_installation(installed: InstalledShims) -> Iterator[Block]:
         yield Line(f"{calls}; start it again then: droidgate shim install")
 
 
-def _asked_blocks(asked: Sequence[Step]) -> list[Block]:
+def _asked_blocks(asked: Sequence[InstallationStep]) -> list[Block]:
     return [Heading("Apps asked for their tools"), _steps_table(asked), Line()] if asked else []
 
 
-def _refused_blocks(name: str, steps: Iterable[Step]) -> Iterator[Block]:
+def _refused_blocks(name: str, steps: Iterable[InstallationStep]) -> Iterator[Block]:
     """Yield the steps that Android refused, nothing where there are none."""
     refused = [step for step in steps if step.outcome == "refused"]
     if refused:
@@ -247,7 +250,7 @@ def _refused_blocks(name: str, steps: Iterable[Step]) -> Iterator[Block]:
 
 
 def _installed_document(installed: InstalledShims) -> ShimInstallDocument:
-    place, prepared = installed.place, installed.prepared
+    device_user, prepared = installed.device_user, installed.prepared
     shims = tuple(
         InstalledShimRecord.of(
             installation,
@@ -259,9 +262,9 @@ def _installed_document(installed: InstalledShims) -> ShimInstallDocument:
     )
     return ShimInstallDocument.of(
         prepared,
-        serial=place.device.serial,
-        user=place.user,
-        sdk=place.sdk,
+        serial=device_user.device.serial,
+        user=device_user.user,
+        sdk=device_user.sdk,
         key=None if prepared.key is None else key_record(prepared.key),
         shims=shims,
         identity=installed.identity,
@@ -285,7 +288,7 @@ def _synced_page(plan: SyncPlan, synced: Sequence[SyncedChange], *, dry_run: boo
     summary = f"{changed} of {shims} {verb} brought up to date"
     summary += "" if works == len(synced) else f", {len(synced) - works} of them do not work"
     summary = summary if changed else f"all shims are current: {shims}"
-    blocks.append(Line(f"{summary} on {plan.place.device.serial}, user {plan.place.user}"))
+    blocks.append(Line(f"{summary} on {plan.device_user.device.serial}, user {plan.device_user.user}"))
     return blocks
 
 
@@ -328,9 +331,9 @@ def _synced_document(plan: SyncPlan, synced: Sequence[SyncedChange], *, done: bo
     )
     return ShimSyncDocument.of(
         plan,
-        serial=plan.place.device.serial,
-        user=plan.place.user,
-        sdk=plan.place.sdk,
+        serial=plan.device_user.device.serial,
+        user=plan.device_user.user,
+        sdk=plan.device_user.sdk,
         key=key_record(plan.key),
         done=done,
         changes=changes,

@@ -7,7 +7,7 @@ from typing import Final
 
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.page_length import shows_details
-from droidgate.cli.output.pages import Block, Heading, Line, Table, amount
+from droidgate.cli.output.pages import Block, Heading, Line, Table
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.shim import shim_options
@@ -22,11 +22,18 @@ from droidgate.cli.shim.shim_documents import (
 )
 from droidgate.devices.device import connect_device
 from droidgate.shims.answers import Access, Status
-from droidgate.shims.doctor import Check, examine
+from droidgate.shims.device_user import (
+    DeviceUser,
+    InstalledShim,
+    device_user_of,
+    installed_shims,
+    target_problem,
+)
+from droidgate.shims.doctor import DoctorCheck, examine
 from droidgate.shims.installation_steps import APP_FUNCTIONS_SDK
-from droidgate.shims.place import DeviceUser, InstalledShim, installed_shims, place_of, target_problem
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.tables.android_names import android_name
+from droidgate_mappings.text.counted_nouns import amount
 
 _ACCESS: Final = {
     "battery_exempt": "be started while it does not run",
@@ -50,18 +57,18 @@ def report_status(options: shim_options.ShimStatus) -> Report:
     Raises:
         DeviceError: the phone cannot be reached or used.
     """
-    place = place_of(connect_device(options.serial))
-    shims = installed_shims(place)
+    device_user = device_user_of(connect_device(options.serial))
+    shims = installed_shims(device_user)
     return Report(
         lambda: [
-            *(_whole_status(place, shims) if shows_details() else _short_status(place, shims)),
-            _status_line(place, shims),
+            *(_whole_status(device_user, shims) if shows_details() else _short_status(device_user, shims)),
+            _status_line(device_user, shims),
         ],
         lambda: ShimStatusDocument.of(
-            place,
-            serial=place.device.serial,
+            device_user,
+            serial=device_user.device.serial,
             shims=tuple(
-                ShimStatusRecord.of(shim, calls_functions_for_others=_calls_for_others(place, shim))
+                ShimStatusRecord.of(shim, calls_functions_for_others=_calls_for_others(device_user, shim))
                 for shim in shims
             ),
         ),
@@ -75,14 +82,14 @@ def report_checks(options: shim_options.ShimDoctor) -> Report:
     Raises:
         DeviceError: the phone cannot be reached or used.
     """
-    place = place_of(connect_device(options.serial))
-    checks = examine(place, installed_shims(place))
+    device_user = device_user_of(connect_device(options.serial))
+    checks = examine(device_user, installed_shims(device_user))
     problems = sum(check.state == "problem" for check in checks)
     return Report(
-        lambda: _doctor_page(place, checks, problems),
+        lambda: _doctor_page(device_user, checks, problems),
         lambda: ShimDoctorDocument.of(
-            place,
-            serial=place.device.serial,
+            device_user,
+            serial=device_user.device.serial,
             problems=problems,
             checks=tuple(
                 ShimCheck.of(check, id=check.kind.id, step=check.kind.step, title=check.kind.title)
@@ -93,14 +100,14 @@ def report_checks(options: shim_options.ShimDoctor) -> Report:
     )
 
 
-def _calls_for_others(place: DeviceUser, shim: InstalledShim) -> bool:
+def _calls_for_others(device_user: DeviceUser, shim: InstalledShim) -> bool:
     """Return whether a shim is the one that calls app functions for the others, or should."""
     if shim.application_id != SHIM_PACKAGE or shim.status is None:
         return False
-    return shim.status.access.execute_app_functions or (shim.is_bare and place.sdk >= APP_FUNCTIONS_SDK)
+    return shim.status.access.execute_app_functions or (shim.is_bare and device_user.sdk >= APP_FUNCTIONS_SDK)
 
 
-def _short_status(place: DeviceUser, shims: Sequence[InstalledShim]) -> Iterator[Block]:
+def _short_status(device_user: DeviceUser, shims: Sequence[InstalledShim]) -> Iterator[Block]:
     """Yield a row for each shim, a line for each grant, and why shims do not work."""
     if shims:
         yield Table(("APP", "OFFERS", "GRANTS", "STATE"), [_status_row(shim) for shim in shims])
@@ -118,7 +125,7 @@ def _short_status(place: DeviceUser, shims: Sequence[InstalledShim]) -> Iterator
             yield from (Line(one_line(line), 2) for line in _broken_lines(shim))
         yield Line()
     for shim in shims:
-        if shim.status is not None and _calls_for_others(place, shim):
+        if shim.status is not None and _calls_for_others(device_user, shim):
             yield Line(f"{shim.application_id} {_role(shim.status)}")
 
 
@@ -139,12 +146,12 @@ def _grants(status: Status) -> Iterator[str]:
         yield f"{caller} may call {capability} of {name}"
 
 
-def _whole_status(place: DeviceUser, shims: Sequence[InstalledShim]) -> list[Block]:
+def _whole_status(device_user: DeviceUser, shims: Sequence[InstalledShim]) -> list[Block]:
     blocks: list[Block] = []
     for shim in sorted(shims, key=lambda shim: shim.works):
         blocks.append(Heading(shim.application_id))
         if shim.status is not None:
-            if _calls_for_others(place, shim):
+            if _calls_for_others(device_user, shim):
                 blocks.append(Line(_role(shim.status), 1))
             blocks += _status_blocks(shim.status)
         blocks += [Line(one_line(line), 1) for line in _broken_lines(shim)]
@@ -152,8 +159,8 @@ def _whole_status(place: DeviceUser, shims: Sequence[InstalledShim]) -> list[Blo
     return blocks
 
 
-def _status_line(place: DeviceUser, shims: Sequence[InstalledShim]) -> Line:
-    where = f"{place.device.serial}, user {place.user}, {android_name(place.sdk_full)}"
+def _status_line(device_user: DeviceUser, shims: Sequence[InstalledShim]) -> Line:
+    where = f"{device_user.device.serial}, user {device_user.user}, {android_name(device_user.sdk_full)}"
     hint = "" if shims else "; install some with: droidgate shim install --from adb:"
     broken = sum(not shim.works for shim in shims)
     summary = shims_and_helper(len(shims), sum(shim.is_bare for shim in shims))
@@ -206,7 +213,7 @@ def _access_words(access: Access) -> str:
     return ", ".join(allowed) or "nothing that Android has to allow"
 
 
-def _checks_summary(serial: str, checks: Sequence[Check]) -> Iterator[Block]:
+def _checks_summary(serial: str, checks: Sequence[DoctorCheck]) -> Iterator[Block]:
     """Yield the checks that need attention, gravest first, and how many others there are."""
     rows = [
         (check.state, app_name(check.application_id or serial, ()), check.kind.id, _found_words(check))
@@ -221,20 +228,20 @@ def _checks_summary(serial: str, checks: Sequence[Check]) -> Iterator[Block]:
     yield Line(f"{amount(others, 'other check')}: ok or not needed; {DETAILS} them")
 
 
-def _found_words(check: Check) -> str:
+def _found_words(check: DoctorCheck) -> str:
     """Return what a check found, and the fix."""
     return one_line(check.found) + (f"; fix: {one_line(check.fix)}" if check.fix else "")
 
 
-def _doctor_page(place: DeviceUser, checks: Sequence[Check], problems: int) -> list[Block]:
-    blocks: list[Block] = [] if shows_details() else list(_checks_summary(place.device.serial, checks))
+def _doctor_page(device_user: DeviceUser, checks: Sequence[DoctorCheck], problems: int) -> list[Block]:
+    blocks: list[Block] = [] if shows_details() else list(_checks_summary(device_user.device.serial, checks))
     gravest_first = sorted(checks, key=lambda check: _FIRST.get(check.state, 3))
     shown_checks = gravest_first if shows_details() else []
     for application_id in dict.fromkeys(check.application_id for check in shown_checks):
         about = [check for check in checks if check.application_id == application_id]
         rows = [_check_row(check) for check in sorted(about, key=lambda check: _FIRST.get(check.state, 3))]
         columns = ("STATE", "STEP", "CHECK", "FOUND")
-        blocks += [Heading(application_id or place.device.serial), Table(columns, rows), Line()]
+        blocks += [Heading(application_id or device_user.device.serial), Table(columns, rows), Line()]
     summary = "no problem was found" if not problems else amount(problems, "problem")
     risks = sum(check.state == "risk" for check in checks)
     summary += f", {amount(risks, 'risk')}" if risks else ""
@@ -242,5 +249,5 @@ def _doctor_page(place: DeviceUser, checks: Sequence[Check], problems: int) -> l
     return blocks
 
 
-def _check_row(check: Check) -> tuple[str, ...]:
+def _check_row(check: DoctorCheck) -> tuple[str, ...]:
     return check.state, str(check.kind.step), check.kind.id, _found_words(check)

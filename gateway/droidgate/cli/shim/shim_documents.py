@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Final, Literal
 
 from droidgate.cli.output.json_output import Document, Problem, PublishedDocument
-from droidgate.cli.output.pages import amount
 from droidgate.cli.output.safe_text import one_line
 from droidgate.shims.answers import Status
 from droidgate.shims.granting import GrantChange
-from droidgate.shims.installation_steps import Step
+from droidgate.shims.installation_steps import InstallationStep
 from droidgate_mappings.formats.installed import SHIM_PACKAGE, SHIM_PREFIX
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.text.counted_nouns import amount
 from droidgate_mappings.text_safety.marks import TextMark
 from droidgate_shim.builder.shim_manifest import PermissionUse
 
@@ -100,7 +100,7 @@ class InstalledShimRecord(Document):
     works: bool
     build: str
     capabilities: tuple[str, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[InstallationStep, ...]
     findings: tuple[Finding, ...]
 
 
@@ -115,7 +115,7 @@ class ShimIdentityRecord(Document):
 
     application_id: str
     works: bool
-    steps: tuple[Step, ...]
+    steps: tuple[InstallationStep, ...]
 
 
 class ShimInstallDocument(PublishedDocument, schema="droidgate.shim-install/1"):
@@ -135,7 +135,7 @@ class ShimInstallDocument(PublishedDocument, schema="droidgate.shim-install/1"):
     user: int
     sdk: int
     key: ShimKey | None
-    asked: tuple[Step, ...]
+    asked: tuple[InstallationStep, ...]
     shims: tuple[InstalledShimRecord, ...]
     identity: ShimIdentityRecord | None
     unused: tuple[UnusedApp, ...]
@@ -149,7 +149,7 @@ class ShimChange(Document):
     application_id: str
     why: str
     works: bool | None
-    steps: tuple[Step, ...]
+    steps: tuple[InstallationStep, ...]
     findings: tuple[Finding, ...]
 
 
@@ -161,7 +161,7 @@ class ShimSyncDocument(PublishedDocument, schema="droidgate.shim-sync/1"):
     sdk: int
     key: ShimKey
     done: bool
-    asked: tuple[Step, ...]
+    asked: tuple[InstallationStep, ...]
     changes: tuple[ShimChange, ...]
     unused: tuple[UnusedApp, ...]
     left_out: tuple[str, ...]
@@ -240,7 +240,7 @@ class RemovedShim(Document):
     """A shim that was to be removed, and the result."""
 
     application_id: str
-    step: Step
+    step: InstallationStep
 
 
 class ShimGrantDocument(PublishedDocument, schema="droidgate.shim-grant/1"):
@@ -263,7 +263,7 @@ class ShimUninstallDocument(PublishedDocument, schema="droidgate.shim-uninstall/
     serial: str
     user: int
     shims: tuple[RemovedShim, ...]
-    identity: Step | None
+    identity: InstallationStep | None
 
 
 def app_name(application_id: str, packages: Sequence[str]) -> str:

@@ -9,21 +9,22 @@ from pathlib import Path
 from typing import Final
 
 from droidgate.agents.agent_installation import installed_agents, installed_app
-from droidgate.agents.rule_checks import DECLARED, Check, Verdict
+from droidgate.agents.rule_checks import DECLARED, RuleCheck, Verdict
 from droidgate.agents.verification import Verification, VerifyRequest, verdicts_of, verify, verify_files
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import Document, PublishedDocument
 from droidgate.cli.output.page_length import shows_details
-from droidgate.cli.output.pages import Block, Line, Table, amount, print_note
+from droidgate.cli.output.pages import Block, Line, Table, print_note
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.verify.verify_options import Verify
 from droidgate.devices.device import connect_device
 from droidgate.devices.quoting import is_package
-from droidgate.shims.place import place_of
+from droidgate.shims.device_user import device_user_of
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.text.counted_nouns import amount
 from droidgate_mappings.text.json_text import parse_json
 from droidgate_mappings.text_safety import visible
 
@@ -101,15 +102,15 @@ def verify_and_report(options: Verify) -> Report:
             message = "--call and --serial are for an app on a phone, and files are named"
             raise UsageError(message, hint="name the APK with --install, or an installed package")
         return _report(verify_files(options.source, _APK if is_apk else _PROJECT), None)
-    place = place_of(connect_device(options.serial))
+    device_user = device_user_of(connect_device(options.serial))
     with ExitStack() as stack:
-        agents = stack.enter_context(installed_agents(place, print_note))
+        agents = stack.enter_context(installed_agents(device_user, print_note))
         package = options.source
         if options.install:
-            package = stack.enter_context(installed_app(place, path, print_note))
+            package = stack.enter_context(installed_app(device_user, path, print_note))
         print_note(f"calling {package} as agents do ...")
         request = VerifyRequest(package, calls, options.edition.value, options.deadline)
-        return _report(verify(place, agents, request), place.device.serial)
+        return _report(verify(device_user, agents, request), device_user.device.serial)
 
 
 def _report(found: Verification, serial: str | None) -> Report:
@@ -140,7 +141,7 @@ def _read_call(text: str) -> tuple[str, dict[str, Json]]:
     return name, arguments
 
 
-def _document_of(check: Check) -> VerifyCheck:
+def _document_of(check: RuleCheck) -> VerifyCheck:
     return VerifyCheck(
         rule=check.rule.id,
         specification=check.rule.specification,
@@ -175,7 +176,7 @@ def _page(found: Verification) -> Iterator[Block]:
         yield from (Line(one_line(f"{verdict.replace('-', ' ')}: {reason}"), 1) for reason in reasons)
 
 
-def _row(check: Check) -> tuple[str, ...]:
+def _row(check: RuleCheck) -> tuple[str, ...]:
     specification = f"{check.rule.specification} {check.rule.section}".strip()
     return check.verdict, check.transport, specification, check.rule.id, one_line(check.reason)
 

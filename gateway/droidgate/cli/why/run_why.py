@@ -9,15 +9,16 @@ from droidgate.calls.subjects import last_part
 from droidgate.calls.why import why
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import PublishedDocument
-from droidgate.cli.output.pages import Block, Heading, Line, Table, amount
+from droidgate.cli.output.pages import Block, Heading, Line, Table
 from droidgate.cli.output.reports import Report
-from droidgate.cli.output.safe_text import cut, one_line as whole_line
+from droidgate.cli.output.safe_text import cut, one_line
 from droidgate.cli.why.why_options import Why
 from droidgate.coverage.gate_chains import FoundGate, WhyAnswer
 from droidgate.sources.source_schemes import DEVICE_SCHEME
 from droidgate_mappings.formats.reachability import GateState
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.tables.reach import load_gates
+from droidgate_mappings.text.counted_nouns import amount
 
 _VERDICTS: Final = {"can": "can", "cannot": "cannot", "not known": "may be able to"}
 _LONGEST: Final = 500
@@ -68,9 +69,9 @@ def report_why(options: Why) -> Report:
     )
 
 
-def one_line(text: str, most: int = _LONGEST) -> str:
+def _short_line(text: str, most: int = _LONGEST) -> str:
     """Return a text of an app on one line, cut where it is longer than anybody reads."""
-    return cut(whole_line(text), most)
+    return cut(one_line(text), most)
 
 
 def _page(answers: Sequence[WhyAnswer]) -> list[Block]:
@@ -82,10 +83,10 @@ def _page(answers: Sequence[WhyAnswer]) -> list[Block]:
 def _format_answer(answer: WhyAnswer) -> Iterator[Block]:
     """Yield the verdict, the gates, and how those that are not open are opened."""
     decisive = answer.decisive_gate
-    because = "" if decisive is None else f": {one_line(decisive.fact)}"
+    because = "" if decisive is None else f": {_short_line(decisive.fact)}"
     yield Line(f"{_sentence(answer)}{because}")
     yield Line()
-    rows = [(gate.state.value, gate.id, one_line(gate.fact), _gate_place(gate)) for gate in answer.gates]
+    rows = [(gate.state.value, gate.id, _short_line(gate.fact), _gate_place(gate)) for gate in answer.gates]
     yield Table(("STATE", "GATE", "FOUND", "WHERE"), rows, details=frozenset({"WHERE"}))
     yield Line()
     yield from _fixes([gate for gate in answer.gates if gate.state is not GateState.OPEN])
@@ -94,17 +95,17 @@ def _format_answer(answer: WhyAnswer) -> Iterator[Block]:
 def _sentence(answer: WhyAnswer) -> str:
     name = answer.package or "the app"
     if answer.capability is not None:
-        name = one_line(answer.capability, _LONGEST_NAME) + (
+        name = _short_line(answer.capability, _LONGEST_NAME) + (
             f" of {answer.package}" if answer.package else ""
         )
     verb = "work with" if answer.reach == "ui-only" else "call"
     route = _WAYS.get(answer.reach)
     how = f" {route}" if route is not None and answer.verdict != "cannot" else ""
-    return one_line(f"{answer.agent_title} {_VERDICTS[answer.verdict]} {verb} {name}{how}")
+    return _short_line(f"{answer.agent_title} {_VERDICTS[answer.verdict]} {verb} {name}{how}")
 
 
 def _gate_place(gate: FoundGate) -> str:
-    return one_line(gate.place or "-")
+    return _short_line(gate.place or "-")
 
 
 def _fixes(gates: Sequence[FoundGate]) -> Iterator[Block]:
@@ -135,7 +136,7 @@ def _format_fixes(answers: Sequence[WhyAnswer]) -> Iterator[Block]:
 
 
 def _opening_blocks(lines: Iterable[str]) -> Iterator[Block]:
-    unique_lines = list(dict.fromkeys(map(one_line, lines)))
+    unique_lines = list(dict.fromkeys(map(_short_line, lines)))
     if unique_lines:
         yield Heading("What opens the gates")
         yield from (Line(line, 1) for line in unique_lines)
@@ -163,7 +164,7 @@ def _format_answers(answers: Sequence[WhyAnswer]) -> Iterator[Block]:
             for (of_package, capability_names, verdict, gate), agent_names in agents.items()
             if of_package == package
         ]
-        yield Heading(one_line(package))
+        yield Heading(_short_line(package))
         yield Table(("CAPABILITY", "AGENTS", "VERDICT", "GATE"), rows)
         yield Line()
     yield from _format_fixes(answers)
@@ -173,7 +174,7 @@ def _format_answers(answers: Sequence[WhyAnswer]) -> Iterator[Block]:
 
 
 def _names(names: Sequence[str], count: int) -> str:
-    first = one_line(names[0], _LONGEST_NAME)
+    first = _short_line(names[0], _LONGEST_NAME)
     if len(names) == 1:
         return first
     return f"all {count}" if len(names) == count else f"{first} and {len(names) - 1} more"

@@ -14,6 +14,7 @@ from droidgate.coverage.html import views
 from droidgate.coverage.html.page_packs import pack
 from droidgate.coverage.html.views import ends_tell, finalized, marked, script_json
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.text.counted_nouns import amount
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -123,5 +124,6 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.filters["number"] = views.number
+    environment.globals["amount"] = amount
     environment.filters["marked"] = marked
     return environment

@@ -106,11 +106,6 @@ def number(value: int | None) -> str:
     return "\u2013" if value is None else f"{value:,}"
 
 
-def counted(value: int, singular: str, plural: str | None = None) -> str:
-    """Return a count with its noun, in the singular for 1."""
-    return f"{value:,} {singular if value == 1 else plural or f'{singular}s'}"
-
-
 def signed(value: int) -> str:
     """Return a difference with its sign."""
     return f"+{value:,}" if value > 0 else f"\u2212{-value:,}" if value < 0 else "0"

@@ -6,7 +6,7 @@ import contextlib
 import functools
 import ipaddress
 import socket
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -86,6 +86,52 @@ def serve_mobile_agent(  # noqa: PLR0913
             for alone.
         InputError: a token's file cannot be used.
     """
+    address = _check_request(server, host, seconds, token, extensions)
+    is_loopback = ipaddress.ip_address(address).is_loopback
+    serials = (serial,) if serial is None or isinstance(serial, str) else tuple(serial) or (None,)
+    phones = {
+        each or "": MobileAgentTools(
+            functools.partial(connect_device, each),
+            seconds=seconds,
+            keeps_screen=server == "both",
+            keeps_ids=any(name in _GIVING_IDS for name in extensions),
+        )
+        for each in serials
+    }
+    ports: dict[Role, int] = {"data_collection": data_port}
+    if server == "both":
+        ports["action"] = action_port
+    with contextlib.ExitStack() as stack:
+        servers = {role: MobileAgentServer(role, phones, frozenset(extensions)) for role in ports}
+        addresses = {role: HttpAddress(address, port) for role, port in ports.items()}
+        running = _listen_all(
+            stack, servers, addresses, token if is_loopback else token or True, on_listening
+        )
+
+        def stop() -> None:
+            for served in servers.values():
+                served.stop()
+            for http, _ in running:
+                http.force_exit = http.should_exit
+                http.should_exit = True
+
+        with stopped_by_signals(stop):
+            anyio.run(_run_all, running)
+
+
+def _check_request(
+    server: ServerChoice,
+    host: str,
+    seconds: float,
+    token: str | bool,  # noqa: FBT001
+    extensions: Collection[Extension],
+) -> str:
+    """Return the address to listen on.
+
+    Raises:
+        UsageError: it, the token or an extension cannot be used, the seconds are out of range, or `action` is
+            asked for alone.
+    """
     if server == "action":
         raise UsageError(
             "the action server alone does not know the ids that the data collection server gives",
@@ -103,40 +149,26 @@ def serve_mobile_agent(  # noqa: PLR0913
             "the token is too short, or has characters that a bearer token cannot have",
             hint="make one: python -c 'import secrets; print(secrets.token_urlsafe(32))'",
         )
-    serials = (serial,) if serial is None or isinstance(serial, str) else tuple(serial) or (None,)
-    phones = {
-        each or "": MobileAgentTools(
-            functools.partial(connect_device, each),
-            seconds=seconds,
-            keeps_screen=server == "both",
-            keeps_ids=any(name in _GIVING_IDS for name in extensions),
-        )
-        for each in serials
-    }
-    ports: dict[Role, int] = {"data_collection": data_port}
-    if server == "both":
-        ports["action"] = action_port
-    with contextlib.ExitStack() as stack:
-        servers, running = [], []
-        for role, port in ports.items():
-            listener, endpoint = stack.enter_context(listen(HttpAddress(address, port)))
-            path, check = _check_of(role, token if is_loopback else token or True)
-            served = MobileAgentServer(role, phones, frozenset(extensions))
-            http = http_server(http_application(served, endpoint, check, stateless=True), takes_signals=False)
-            servers.append(served)
-            running.append((http, listener))
-            if on_listening is not None:
-                on_listening(ListeningServer(role, endpoint.url, path))
+    return address
 
-        def stop() -> None:
-            for served in servers:
-                served.stop()
-            for http, _ in running:
-                http.force_exit = http.should_exit
-                http.should_exit = True
 
-        with stopped_by_signals(stop):
-            anyio.run(_run_all, running)
+def _listen_all(
+    stack: contextlib.ExitStack,
+    servers: Mapping[Role, MobileAgentServer],
+    addresses: Mapping[Role, HttpAddress],
+    token: str | bool,  # noqa: FBT001
+    on_listening: Callable[[ListeningServer], None] | None,
+) -> list[tuple[uvicorn.Server, socket.socket]]:
+    """Return each server with the socket on which it accepts connections, until the stack is closed."""
+    running = []
+    for role, served in servers.items():
+        listener, endpoint = stack.enter_context(listen(addresses[role]))
+        path, check = _check_of(role, token)
+        http = http_server(http_application(served, endpoint, check, stateless=True), takes_signals=False)
+        running.append((http, listener))
+        if on_listening is not None:
+            on_listening(ListeningServer(role, endpoint.url, path))
+    return running
 
 
 def _check_of(role: Role, token: str | bool) -> tuple[Path | None, TokenCheck | None]:  # noqa: FBT001

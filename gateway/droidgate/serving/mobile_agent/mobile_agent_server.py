@@ -63,7 +63,7 @@ def with_devices(command: MobileAgentCommand, serials: Sequence[str]) -> MobileA
         "default": serials[0],
         "description": "Serial number of the phone",
     }
-    return command.model_copy(update={"parameters": {**command.parameters, DEVICE: device}})
+    return command.changed({"parameters": {**command.parameters, DEVICE: device}})
 
 
 def _annotations(command: MobileAgentCommand) -> dict[str, bool]:

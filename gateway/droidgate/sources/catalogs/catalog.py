@@ -467,13 +467,11 @@ class _CatalogReader:
             if _is_silent(provider):
                 continue
             rows = capabilities.get((unit, number), {})
-            placed = provider.model_copy(
-                update={
+            placed = provider.changed(
+                {
                     "source": self._place(source, kind, place),
                     "capabilities": tuple(
-                        capability.model_copy(
-                            update=self._facts_of(source, kind, rows.get(position, (None, None)))
-                        )
+                        capability.changed(self._facts_of(source, kind, rows.get(position, (None, None))))
                         for position, capability in enumerate(provider.capabilities)
                     ),
                 }

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from droidgate_phone.common.faults import Faults
-from gateway.calling.phones_with_shims import CLOCK_IN, NOTES, PDF_TOOL, ReachedPhone, default_phone
+from gateway.calls.phones_with_shims import CLOCK_IN, NOTES, PDF_TOOL, ReachedPhone, default_phone
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ from droidgate.devices.device import Device
 from droidgate.devices.packages import InstalledPackage
 from droidgate.shims import installation_steps, shell_identity
 from droidgate.shims.answers import ShimVersionError, Status
+from droidgate.shims.device_user import DeviceUser, InstalledShim
 from droidgate.shims.host_client import HostClient
 from droidgate.shims.installation_steps import (
     APP_FUNCTIONS,
@@ -22,13 +23,12 @@ from droidgate.shims.installation_steps import (
     NOTIFICATIONS,
     OVERLAY,
     Installation,
-    Step,
+    InstallationStep,
     allow_any_app,
     install_shim,
     set_up_access,
     set_up_shim,
 )
-from droidgate.shims.place import DeviceUser, InstalledShim
 from droidgate.shims.scopes import (
     Scope,
     forget_scope,
@@ -53,18 +53,18 @@ from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.user_folders import state_folder
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_bare_shim
 from gateway.devices.fake_adb_server import Answer
-from gateway.shim_host import fake_shim
-from gateway.shim_host.fake_shim import APPLICATION_ID, HELLO, SIGNER, STATUS, FakeShim
+from gateway.shims import fake_shim
+from gateway.shims.fake_shim import APPLICATION_ID, HELLO, SIGNER, STATUS, FakeShim
 
 ADDED = f"Added: {APPLICATION_ID}\n".encode()
 EVERY_KIND = ("mmcp-activity", "app-function")
 
 
-def set_up(device: Device, sdk: int, kinds: tuple[str, ...] = EVERY_KIND) -> list[Step]:
+def set_up(device: Device, sdk: int, kinds: tuple[str, ...] = EVERY_KIND) -> list[InstallationStep]:
     return list(set_up_access(DeviceUser(device, 0, str(sdk)), APPLICATION_ID, kinds))
 
 
-def outcomes(steps: list[Step]) -> dict[str, str]:
+def outcomes(steps: list[InstallationStep]) -> dict[str, str]:
     return {step.what: step.outcome for step in steps}
 
 
@@ -141,8 +141,8 @@ def facts(build: str) -> ShimFacts:
     return ShimFacts(APPLICATION_ID, build, ("createNote",), frozenset({"mobile-mcp"}), ("a.b",), SIGNER)
 
 
-def set_up_and_allow(place: DeviceUser, shim: ShimFacts, *, any_app: bool | None) -> Installation:
-    return allow_any_app(place, shim, set_up_shim(place, shim), any_app=any_app)
+def set_up_and_allow(device_user: DeviceUser, shim: ShimFacts, *, any_app: bool | None) -> Installation:
+    return allow_any_app(device_user, shim, set_up_shim(device_user, shim), any_app=any_app)
 
 
 def test_an_installation_s_command_can_be_typed(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,10 +154,10 @@ def test_an_installation_s_command_can_be_typed(device: Device, monkeypatch: pyt
 
 def test_another_build_than_the_one_that_was_installed_does_not_work(device: Device, shim: FakeShim) -> None:
     shim.methods["grant"] = lambda _: {"grant": STATUS["grants"][0]}
-    place = DeviceUser(device, 0, "24")
-    good = set_up_and_allow(place, facts(STATUS["build"]), any_app=True)
+    device_user = DeviceUser(device, 0, "24")
+    good = set_up_and_allow(device_user, facts(STATUS["build"]), any_app=True)
     assert (good.works, outcomes(list(good.steps))[GRANT]) == (True, "done")
-    other = set_up_and_allow(place, facts("ef" * 32), any_app=True)
+    other = set_up_and_allow(device_user, facts("ef" * 32), any_app=True)
     assert (other.works, outcomes(list(other.steps))[HANDSHAKE]) == (False, "refused")
     assert GRANT not in outcomes(list(other.steps))
 
@@ -205,7 +205,7 @@ class Phone:
         self.runs = False
         self.can_run = True
 
-    def place(self, sdk: int = 36) -> DeviceUser:
+    def device_user(self, sdk: int = 36) -> DeviceUser:
         return DeviceUser(self.device, 0, str(sdk))
 
     def packages(self) -> dict[str, InstalledPackage]:
@@ -255,14 +255,14 @@ def outcomes_of(done: Installation) -> dict[str, str]:
 
 def test_only_app_functions_on_a_phone_that_has_them_need_it(phone: Phone) -> None:
     other = replace(SHIM, kinds=frozenset({"mobile-mcp"}))
-    assert needs_identity(phone.place(36), [other, SHIM])
-    assert not needs_identity(phone.place(35), [SHIM])
-    assert not needs_identity(phone.place(36), [other])
-    assert not needs_identity(phone.place(36), [])
+    assert needs_identity(phone.device_user(36), [other, SHIM])
+    assert not needs_identity(phone.device_user(35), [SHIM])
+    assert not needs_identity(phone.device_user(36), [other])
+    assert not needs_identity(phone.device_user(36), [])
 
 
 def test_the_app_that_calls_functions_is_installed_and_started_once_for_all_shims(phone: Phone) -> None:
-    done = set_up_identity(phone.place(), [SHIM, SECOND], KEY)
+    done = set_up_identity(phone.device_user(), [SHIM, SECOND], KEY)
     assert outcomes_of(done) == {INSTALL: "done", LEND: "done"}
     assert done.works
     assert phone.archives == [BARE.apk]
@@ -274,7 +274,7 @@ def test_an_app_that_calls_functions_and_runs_is_neither_installed_nor_started_a
     phone.installed[SHIM_PACKAGE] = BARE_FACTS
     phone.runs = True
     for key in (KEY, None):
-        done = set_up_identity(phone.place(37), [SHIM], key)
+        done = set_up_identity(phone.device_user(37), [SHIM], key)
         assert outcomes_of(done) == {INSTALL: "not-needed", LEND: "not-needed"}
         assert done.works
     assert (phone.archives, phone.commands()) == ([], [])
@@ -282,20 +282,23 @@ def test_an_app_that_calls_functions_and_runs_is_neither_installed_nor_started_a
 
 def test_after_a_restart_it_is_started_again(phone: Phone) -> None:
     phone.installed[SHIM_PACKAGE] = BARE_FACTS
-    done = set_up_identity(phone.place(), [SHIM], None)
+    done = set_up_identity(phone.device_user(), [SHIM], None)
     assert outcomes_of(done) == {INSTALL: "not-needed", LEND: "done"}
 
 
 def test_an_app_that_calls_functions_of_another_version_is_replaced(phone: Phone) -> None:
     phone.installed[SHIM_PACKAGE] = replace(BARE_FACTS, build="0" * 64)
     phone.runs = True
-    assert outcomes_of(set_up_identity(phone.place(), [SHIM], KEY))[INSTALL] == "done"
+    assert outcomes_of(set_up_identity(phone.device_user(), [SHIM], KEY))[INSTALL] == "done"
     assert phone.archives == [BARE.apk]
 
 
 def test_the_shim_of_several_apps_calls_for_the_others_too(phone: Phone) -> None:
     phone.installed[SHIM_PACKAGE] = AGGREGATE
-    assert outcomes_of(set_up_identity(phone.place(), [SHIM], KEY)) == {INSTALL: "not-needed", LEND: "done"}
+    assert outcomes_of(set_up_identity(phone.device_user(), [SHIM], KEY)) == {
+        INSTALL: "not-needed",
+        LEND: "done",
+    }
     assert phone.archives == []
 
 
@@ -306,7 +309,7 @@ def test_an_app_that_calls_functions_signed_by_another_key_stays_with_a_fix_repo
     phone: Phone, kept: ShimFacts | None
 ) -> None:
     phone.installed[SHIM_PACKAGE] = kept
-    done = set_up_identity(phone.place(), [SHIM], KEY)
+    done = set_up_identity(phone.device_user(), [SHIM], KEY)
     assert (outcomes_of(done), done.works) == ({INSTALL: "refused"}, False)
     assert "droidgate shim uninstall dev.droidgate.shim" in done.steps[0].why
     assert (phone.archives, phone.commands()) == ([], [])
@@ -314,27 +317,27 @@ def test_an_app_that_calls_functions_signed_by_another_key_stays_with_a_fix_repo
 
 @pytest.mark.parametrize("key", [None, OTHER], ids=["no key", "another key"])
 def test_without_the_key_of_the_shims_it_cannot_be_installed(phone: Phone, key: Any) -> None:
-    done = set_up_identity(phone.place(), [SHIM], key)
+    done = set_up_identity(phone.device_user(), [SHIM], key)
     assert outcomes_of(done) == {INSTALL: "refused"}
     assert "--key" in done.steps[0].why
 
 
 def test_a_shim_of_another_key_is_reported(phone: Phone) -> None:
-    done = set_up_identity(phone.place(), [SHIM, replace(SECOND, signer=OTHER.digest)], KEY)
+    done = set_up_identity(phone.device_user(), [SHIM, replace(SECOND, signer=OTHER.digest)], KEY)
     assert outcomes_of(done)[f"call app functions for {SECOND.application_id}"] == "refused"
     assert outcomes_of(done)[LEND] == "done"
 
 
 def test_an_instrumentation_that_does_not_run_is_reported(phone: Phone) -> None:
     phone.can_run = False
-    done = set_up_identity(phone.place(), [SHIM], KEY)
+    done = set_up_identity(phone.device_user(), [SHIM], KEY)
     assert (outcomes_of(done)[LEND], "another instrumentation" in done.steps[-1].why) == ("refused", True)
     assert done.works
 
 
 def test_on_android_17_only_the_app_that_calls_functions_is_listed_as_an_agent(phone: Phone) -> None:
     phone.shim.outputs["cmd app_function"] = Answer(HELP_37.encode())
-    set_up_identity(phone.place(37), [SHIM, SECOND], KEY)
+    set_up_identity(phone.device_user(37), [SHIM, SECOND], KEY)
     assert phone.commands() == [
         ["cmd", "app_function", "help"],
         ["cmd", "app_function", "purge-allowlist-cache"],
@@ -345,14 +348,14 @@ def test_on_android_17_only_the_app_that_calls_functions_is_listed_as_an_agent(p
 
 @pytest.mark.parametrize(("command", "answer", "run", "message"), [
     pytest.param("cmd allowlist", Answer(stderr=b"cmd: Can't find service\n", status=20),
-        lambda phone: list(list_as_agent(phone.place(37), SHIM_PACKAGE, KEY.digest))[-1], "find",
+        lambda phone: list(list_as_agent(phone.device_user(37), SHIM_PACKAGE, KEY.digest))[-1], "find",
         id="the list of agents"),
     pytest.param("sh -c", Answer(stderr=b"sh: syntax error\n", status=1),
-        lambda phone: start_instrumentation(phone.place(), HostClient(phone.device, SHIM_PACKAGE)),
+        lambda phone: start_instrumentation(phone.device_user(), HostClient(phone.device, SHIM_PACKAGE)),
         "syntax error", id="the instrumentation"),
 ])  # fmt: skip
 def test_a_refusal_to_lend_is_a_record_with_androids_words(
-    phone: Phone, command: str, answer: Answer, run: Callable[[Phone], Step], message: str
+    phone: Phone, command: str, answer: Answer, run: Callable[[Phone], InstallationStep], message: str
 ) -> None:
     phone.shim.outputs["cmd app_function"] = Answer(HELP_37.encode())
     phone.shim.outputs[command] = answer
@@ -363,24 +366,24 @@ def test_a_refusal_to_lend_is_a_record_with_androids_words(
 
 def test_the_app_that_calls_functions_is_removed_with_the_last_shim_that_needs_it(phone: Phone) -> None:
     phone.installed = {SHIM_PACKAGE: BARE_FACTS, SECOND.application_id: SECOND}
-    assert release_identity(phone.place(), {KEY.digest}) is None
+    assert release_identity(phone.device_user(), {KEY.digest}) is None
     phone.installed = {SHIM_PACKAGE: BARE_FACTS, SHIM.application_id: None}
-    assert release_identity(phone.place(), {KEY.digest}) is None
+    assert release_identity(phone.device_user(), {KEY.digest}) is None
     windows = replace(SHIM, kinds=frozenset({"mmcp-activity"}))
     phone.installed = {SHIM_PACKAGE: BARE_FACTS, windows.application_id: windows}
-    assert release_identity(phone.place(), {OTHER.digest}) is None
-    step = release_identity(phone.place(), {KEY.digest})
+    assert release_identity(phone.device_user(), {OTHER.digest}) is None
+    step = release_identity(phone.device_user(), {KEY.digest})
     assert step is not None
     assert (step.what, step.outcome) == (REMOVE, "done")
     assert phone.installed.keys() == {windows.application_id}
-    assert release_identity(phone.place(), {KEY.digest}) is None
+    assert release_identity(phone.device_user(), {KEY.digest}) is None
 
 
 def test_a_shim_of_several_apps_stays_and_only_its_instrumentation_ends(phone: Phone) -> None:
     phone.installed = {SHIM_PACKAGE: AGGREGATE}
-    assert release_identity(phone.place(), {KEY.digest}) is None
+    assert release_identity(phone.device_user(), {KEY.digest}) is None
     phone.runs = True
-    step = release_identity(phone.place(), {KEY.digest})
+    step = release_identity(phone.device_user(), {KEY.digest})
     assert step is not None
     assert (step.what, step.command) == (END, "am force-stop --user 0 dev.droidgate.shim")
     assert phone.installed.keys() == {SHIM_PACKAGE}

@@ -8,7 +8,7 @@ import pytest
 
 from droidgate_shim.builder.sample_apps import sample_apps_directory
 from gateway.cli.program_runs import Runner, run_process
-from gateway.migrate.projects import copy_module, files_of, read_providers
+from gateway.migration.projects import copy_module, files_of, read_providers
 from gateway.sources.formats_of_tests import write_tree
 from gateway.sources.kotlin_trees import ENTRY_POINT, ENTRY_POINT_PATH, entry_point_tree
 

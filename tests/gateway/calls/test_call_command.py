@@ -19,7 +19,7 @@ from droidgate.cli.calls.run_call import call_and_report
 from droidgate_mappings.model.errors import DeviceError
 from droidgate_mappings.user_folders import configuration_folder
 from droidgate_mappings.values.failures import Failure, call_error
-from gateway.calling.phones_with_shims import LEGACY, NOTES, ReachedPhone, default_phone
+from gateway.calls.phones_with_shims import LEGACY, NOTES, ReachedPhone, default_phone
 from gateway.cli.program_runs import Run, run_on_terminal, run_process
 from waiting import wait_until
 

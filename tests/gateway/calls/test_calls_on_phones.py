@@ -42,8 +42,8 @@ from droidgate.cli.devices.run_discover import discovery_page
 from droidgate.cli.output.pages import Line
 from droidgate.devices.app_installation import install_apks, uninstall
 from droidgate.devices.device import connect_device
+from droidgate.shims.device_user import device_user_of
 from droidgate.shims.installation_steps import install_archive
-from droidgate.shims.place import place_of
 from droidgate.shims.shell_identity import set_up_identity
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.signing_keys import load_or_make_key
@@ -55,7 +55,7 @@ from droidgate_mappings.values.failures import CallError
 from droidgate_phone.apps.sample_packages import sample_packages, signing_key
 from droidgate_phone.common.faults import Faults
 from droidgate_shim.builder.shims import build_bare_shim
-from gateway.calling.phones_with_shims import (
+from gateway.calls.phones_with_shims import (
     CLOCK_IN,
     LEGACY,
     NOTES,
@@ -255,7 +255,7 @@ def test_nobody_is_asked_about_a_call_that_no_way_carries(fresh: ReachedPhone) -
     approver = Asked()
     # The shim for several apps is there, as it is where app functions are called through it.
     shim = build_bare_shim(load_or_make_key())
-    install_archive(place_of(fresh.device), shim.apk, shim.file_name)
+    install_archive(device_user_of(fresh.device), shim.apk, shim.file_name)
     for app, capability, arguments in (
         (TALLY, "read_total", {"player": "Ada"}),
         (CLOCK_IN, "clock_in_today", {}),
@@ -676,7 +676,7 @@ def notes_shim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReachedPhon
         key = load_or_make_key()
         shims = phone.install_shims(folder / "notes.apk", key)
         # A shim calls app functions by a right of the shell.
-        assert set_up_identity(place_of(phone.device), shims, key).works
+        assert set_up_identity(device_user_of(phone.device), shims, key).works
         yield phone
 
 

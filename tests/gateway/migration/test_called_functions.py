@@ -19,8 +19,8 @@ from adapters.handlers.jvm import (
 )
 from droidgate.migration.source_sets import Language
 from droidgate_mappings.formats.format import load_formats
-from gateway.calling.phones_with_shims import add_app_actions
-from gateway.migrate.projects import copy_module, migrate, read_providers
+from gateway.calls.phones_with_shims import add_app_actions
+from gateway.migration.projects import copy_module, migrate, read_providers
 from gateway.sources.formats_of_tests import write_tree
 
 APP = Path(__file__).parent / "called_functions"

@@ -13,7 +13,7 @@ from adapters.apk_writing.packed_samples import module_folder, run_tool
 from device_shim.shim_android.manifest_limits import limit_apks
 from droidgate_android.apk.reader import open_apk
 from gateway.cli.program_runs import Runner, run_process
-from gateway.migrate.projects import copy_module
+from gateway.migration.projects import copy_module
 from gateway.sources.formats_of_tests import write_tree
 from requirements_of_tests import require, short_run
 from titled_rows import titled

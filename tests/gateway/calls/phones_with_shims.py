@@ -21,8 +21,8 @@ from droidgate.calls.policy import Policy
 from droidgate.devices.adb_client import AdbClient, ServerAddress
 from droidgate.devices.app_installation import install_apks, uninstall
 from droidgate.devices.device import Device
+from droidgate.shims.device_user import device_user_of
 from droidgate.shims.installation_steps import install_archive, install_shim
-from droidgate.shims.place import place_of
 from droidgate.shims.shim_facts import ShimFacts, facts_of
 from droidgate.shims.source_apps import read_source_apps
 from droidgate_android.apk.pack import pack_project
@@ -152,13 +152,13 @@ class ReachedPhone:
     def install_shims(self, apps: Path, key: SigningKey) -> list[ShimFacts]:
         """Install the bare shim, which asks receivers, and one for each of the apps; return these."""
         installed = []
-        place = place_of(self.device)
+        device_user = device_user_of(self.device)
         bare = build_bare_shim(key)
-        install_archive(place, bare.apk, bare.file_name)
+        install_archive(device_user, bare.apk, bare.file_name)
         for app in read_source_apps([str(apps)]):
             (built,) = build_shims([app], ShimOptions(), key)
             facts = facts_of(built, key.digest)
-            done = install_shim(place, facts, built.apk, file_name=built.file_name)
+            done = install_shim(device_user, facts, built.apk, file_name=built.file_name)
             assert done.works, done.steps
             installed.append(facts)
         return installed

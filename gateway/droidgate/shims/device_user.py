@@ -108,7 +108,7 @@ class InstalledShim:
         return (package,) if package != self.application_id else ()
 
 
-def place_of(device: Device) -> DeviceUser:
+def device_user_of(device: Device) -> DeviceUser:
     """Return a device with what commands to it need to know.
 
     Raises:
@@ -119,20 +119,20 @@ def place_of(device: Device) -> DeviceUser:
 
 
 def installed_shims(
-    place: DeviceUser, packages: Mapping[str, InstalledPackage] | None = None
+    device_user: DeviceUser, packages: Mapping[str, InstalledPackage] | None = None
 ) -> tuple[InstalledShim, ...]:
     """Return the shims of a device, by application id; one that does not answer is there all the same.
 
     Args:
-        place: The device.
+        device_user: The device.
         packages: What is installed there, where that is known already.
 
     Raises:
         DeviceError: the device cannot be reached or goes away.
     """
-    names = sorted(filter(is_shim, place.packages() if packages is None else packages))
-    disabled = disabled_packages(place.device, place.user) if names else frozenset()
-    return tuple(_with_disabled(_look_at(place, name), disabled) for name in names)
+    names = sorted(filter(is_shim, device_user.packages() if packages is None else packages))
+    disabled = disabled_packages(device_user.device, device_user.user) if names else frozenset()
+    return tuple(_with_disabled(_look_at(device_user, name), disabled) for name in names)
 
 
 def _with_disabled(shim: InstalledShim, disabled: frozenset[str]) -> InstalledShim:
@@ -140,20 +140,20 @@ def _with_disabled(shim: InstalledShim, disabled: frozenset[str]) -> InstalledSh
     if shim.status is None or disabled.isdisjoint(target.package for target in shim.status.targets):
         return shim
     targets = tuple(
-        target.model_copy(update={"state": "disabled"})
+        target.changed({"state": "disabled"})
         if target.package in disabled and target.state == "as-approved"
         else target
         for target in shim.status.targets
     )
-    return replace(shim, status=shim.status.model_copy(update={"targets": targets}))
+    return replace(shim, status=shim.status.changed({"targets": targets}))
 
 
-def _look_at(place: DeviceUser, application_id: str) -> InstalledShim:
+def _look_at(device_user: DeviceUser, application_id: str) -> InstalledShim:
     try:
-        return InstalledShim(application_id, place.client(application_id).status())
+        return InstalledShim(application_id, device_user.client(application_id).status())
     except DeviceError as error:
         # The next command says whether it was the device or only this shim.
-        place.device.run(["true"])
+        device_user.device.run(["true"])
         return InstalledShim(application_id, None, error)
     except DroidgateError as error:
         return InstalledShim(application_id, None, error)

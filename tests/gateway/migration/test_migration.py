@@ -17,7 +17,7 @@ from droidgate_mappings.model.capability import Capability, CapabilityAccess, Co
 from droidgate_mappings.model.errors import DroidgateError, InputError, UsageError, WriteError
 from droidgate_mappings.translate import translate
 from droidgate_shim.builder.sample_apps import sample_apps_directory
-from gateway.migrate.projects import MODULES, copy_module, files_of, migrate, read_providers
+from gateway.migration.projects import MODULES, copy_module, files_of, migrate, read_providers
 from gateway.sources.formats_of_tests import write_tree
 from gateway.sources.kotlin_trees import kotlin_tree
 

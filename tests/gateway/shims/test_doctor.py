@@ -11,12 +11,12 @@ from droidgate.cli.program import build_app
 from droidgate.devices.device import Device
 from droidgate.shims import doctor
 from droidgate.shims.answers import Status
-from droidgate.shims.doctor import Check, CheckKind, DeviceState, accessibility, examine
-from droidgate.shims.place import DeviceUser, InstalledShim, installed_shims
+from droidgate.shims.device_user import DeviceUser, InstalledShim, installed_shims
+from droidgate.shims.doctor import CheckKind, DeviceState, DoctorCheck, accessibility, examine
 from droidgate.shims.shim_facts import ShimFacts
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from gateway.devices.fake_adb_server import Answer
-from gateway.shim_host.fake_shim import APPLICATION_ID, HELLO, SIGNER, STATUS, FakeShim
+from gateway.shims.fake_shim import APPLICATION_ID, HELLO, SIGNER, STATUS, FakeShim
 from requirements_of_tests import CHECKOUT
 
 PROPERTIES = "[ro.build.version.sdk]: [36]\n[ro.build.version.release]: [16]\n[ro.product.model]: [M]\n"
@@ -60,9 +60,9 @@ def answering(shim: FakeShim) -> FakeShim:
     return shim
 
 
-def checks(device: Device, sdk: int = 36) -> dict[str, Check]:
-    place = DeviceUser(device, 0, str(sdk))
-    return {item.kind.id: item for item in examine(place, installed_shims(place))}
+def checks(device: Device, sdk: int = 36) -> dict[str, DoctorCheck]:
+    device_user = DeviceUser(device, 0, str(sdk))
+    return {item.kind.id: item for item in examine(device_user, installed_shims(device_user))}
 
 
 def holder(*, lends: bool = True, **changes: Any) -> InstalledShim:
@@ -71,10 +71,10 @@ def holder(*, lends: bool = True, **changes: Any) -> InstalledShim:
     return InstalledShim(SHIM_PACKAGE, Status.model_validate(status))
 
 
-def functions(device: Device, *others: InstalledShim, sdk: int = 36) -> Check:
+def functions(device: Device, *others: InstalledShim, sdk: int = 36) -> DoctorCheck:
     """Return what is found of a shim's app functions, with these shims installed too."""
-    place = DeviceUser(device, 0, str(sdk))
-    items = examine(place, (*installed_shims(place), *others))
+    device_user = DeviceUser(device, 0, str(sdk))
+    items = examine(device_user, (*installed_shims(device_user), *others))
     (item,) = [
         item
         for item in items
@@ -151,11 +151,11 @@ def test_a_caller_of_functions_that_another_key_signed_is_a_problem(
     listed = f"{PACKAGES}package:/data/app/z/base.apk={SHIM_PACKAGE} versionCode:1 uid:10003\n"
     answering.outputs["pm list"] = Answer(listed.encode())
     facts[SHIM_PACKAGE] = replace(HOLDER, signer="0" * 64)
-    place = DeviceUser(device, 0, "36")
-    (own, *_) = [item for item in installed_shims(place) if item.application_id == APPLICATION_ID]
+    device_user = DeviceUser(device, 0, "36")
+    (own, *_) = [item for item in installed_shims(device_user) if item.application_id == APPLICATION_ID]
     reports = [
         item
-        for item in examine(place, (own, holder()))
+        for item in examine(device_user, (own, holder()))
         if item.kind.id == "app-functions-access" and item.application_id == APPLICATION_ID
     ]
     assert [item.state for item in reports] == ["problem"]
@@ -183,8 +183,8 @@ def test_accessibility_services_that_are_switched_on_have_to_be_bound(
 def test_accessibility_is_looked_at_where_the_permission_is_lent(device: Device, answering: FakeShim) -> None:
     answering.outputs["settings get"] = Answer(SERVICES_ON)
     assert "accessibility" not in states(device)
-    place = DeviceUser(device, 0, "36")
-    results = {item.kind.id: item for item in examine(place, (*installed_shims(place), holder()))}
+    device_user = DeviceUser(device, 0, "36")
+    results = {item.kind.id: item for item in examine(device_user, (*installed_shims(device_user), holder()))}
     assert results["accessibility"].state == "unknown"
 
 
@@ -237,8 +237,10 @@ def test_a_hidden_service_is_unknown(
 ) -> None:
     del answering
     facts[APPLICATION_ID] = replace(FACTS, services=("com.example.absent/.S", "com.example.notes/.S"))
-    place = DeviceUser(device, 0, "36")
-    results = [item for item in examine(place, installed_shims(place)) if item.kind.id == "tool-start"]
+    device_user = DeviceUser(device, 0, "36")
+    results = [
+        item for item in examine(device_user, installed_shims(device_user)) if item.kind.id == "tool-start"
+    ]
     assert [item.state for item in results] == ["unknown", "unknown"]
     assert "is not installed" in results[0].found
 

@@ -7,7 +7,7 @@ import pytest
 from droidgate.devices.device import Device, connect_device
 from gateway.devices.conftest import _own_environment, client
 from gateway.devices.fake_adb_server import FakeAdbServer
-from gateway.shim_host.fake_shim import FakeShim
+from gateway.shims.fake_shim import FakeShim
 
 __all__ = ["_own_environment"]
 

@@ -17,13 +17,13 @@ from droidgate.shims.answers import (
     ShimVersionError,
     Status,
 )
+from droidgate.shims.device_user import DeviceUser, InstalledShim
 from droidgate.shims.host_client import HostClient
 from droidgate.shims.host_messages import read_frame, write_argument, write_frame
-from droidgate.shims.place import DeviceUser, InstalledShim
 from droidgate.shims.shim_calls import call_capability, shim_with
 from droidgate_mappings.model.errors import DeviceError, UsageError
 from gateway.devices.fake_adb_server import Answer
-from gateway.shim_host.fake_shim import (
+from gateway.shims.fake_shim import (
     APPLICATION_ID,
     AUTHORITY,
     HELLO,

@@ -25,7 +25,7 @@ from droidgate.serving.tools import Client, Question, ToolCall, ToolOutcome, Use
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.values.failures import CallError
 from droidgate_mcp.format import HANDSHAKE
-from gateway.calling.phones_with_shims import ReachedPhone, allow_once
+from gateway.calls.phones_with_shims import ReachedPhone, allow_once
 from gateway.cli.program_runs import Run, Runner, run_process
 from gateway.mobile_agent.made_phone import FORM, MadePhone, device_on, made_phone
 

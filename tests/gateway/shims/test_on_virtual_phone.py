@@ -22,9 +22,9 @@ from droidgate.devices.device import connect_device
 from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError
 from droidgate.shims.answers import ShimMissingError, ShimRefusalError
 from droidgate.shims.broadcast_discovery import ask_broadcast_apps
+from droidgate.shims.device_user import DeviceUser, device_user_of, installed_shims
 from droidgate.shims.host_client import ANY_APP, HostClient
 from droidgate.shims.installation_steps import install_shim, remove_shim
-from droidgate.shims.place import DeviceUser, installed_shims, place_of
 from droidgate.shims.shell_identity import release_identity, set_up_identity
 from droidgate.shims.shim_calls import call_capability
 from droidgate.shims.shim_facts import facts_of, installed_facts, read_shim_facts
@@ -50,7 +50,7 @@ class Reached:
 
     def __init__(self, phone: VirtualPhone, server: AdbClient, apps: Path) -> None:
         self.phone = phone
-        self.place: DeviceUser = place_of(connect_device(phone.serial, server=server))
+        self.device_user: DeviceUser = device_user_of(connect_device(phone.serial, server=server))
         self.key: SigningKey = make_key()
         self.apps: tuple[SourceApp, ...] = read_source_apps([str(apps)])
 
@@ -64,9 +64,9 @@ class Reached:
         """Install the shim of one app and return what talks to it."""
         built = self.shim_of(package)
         facts = facts_of(built, self.key.digest)
-        done = install_shim(self.place, facts, built.apk, file_name=built.file_name)
+        done = install_shim(self.device_user, facts, built.apk, file_name=built.file_name)
         assert done.works, done.steps
-        return self.place.client(built.application_id)
+        return self.device_user.client(built.application_id)
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +106,7 @@ def test_facts_of_a_shim_are_the_same_built_in_a_file_and_installed(reached: Rea
     reached.install(CLOCK_IN)
     facts = facts_of(built, reached.key.digest)
     assert read_shim_facts(built.apk, name="file") == facts
-    assert installed_facts(reached.place, reached.place.packages()[SHIM]) == facts
+    assert installed_facts(reached.device_user, reached.device_user.packages()[SHIM]) == facts
     assert facts.kinds == {"mobile-mcp"}
 
 
@@ -158,13 +158,13 @@ def test_the_bare_shim_asks_a_broadcast_app_and_is_gone_again(reached: Reached) 
     assert [item.unasked_components for item in reached.apps if item.package == WEATHER] == [
         (f"{WEATHER}.WeatherReceiver",)
     ]
-    result = ask_broadcast_apps(reached.place, reached.apps, reached.key)
+    result = ask_broadcast_apps(reached.device_user, reached.apps, reached.key)
     (weather,) = [item for item in result.apps if item.package == WEATHER]
     assert weather.unasked_components == ()
     names = [item.id for provider in weather.providers for item in provider.capabilities]
     assert names == ["currentWeather", "forecast", "warmestPlace"]
     assert [step.outcome for step in result.steps] == ["done"]
-    assert SHIM_PACKAGE not in reached.place.packages()
+    assert SHIM_PACKAGE not in reached.device_user.packages()
 
 
 def test_the_bare_shim_is_gone_again_when_the_time_for_reading_is_over(
@@ -179,38 +179,40 @@ def test_the_bare_shim_is_gone_again_when_the_time_for_reading_is_over(
     monkeypatch.setattr("droidgate.shims.broadcast_discovery.install_apks", install_slowly)
     monkeypatch.setattr(HostClient, "discover_broadcast", lambda *_: time.sleep(60))
     with pytest.raises(BudgetError, match=r"more than 0\.5 seconds"):
-        run_within(RunBudget(None, 0.5), lambda: ask_broadcast_apps(reached.place, reached.apps, reached.key))
-    assert SHIM_PACKAGE not in reached.place.packages()
+        run_within(
+            RunBudget(None, 0.5), lambda: ask_broadcast_apps(reached.device_user, reached.apps, reached.key)
+        )
+    assert SHIM_PACKAGE not in reached.device_user.packages()
 
 
 def test_the_bare_shim_that_is_there_stays(reached: Reached) -> None:
     bare = build_bare_shim(reached.key)
     facts = facts_of(bare, reached.key.digest)
-    done = install_shim(reached.place, facts, bare.apk, file_name=bare.file_name)
+    done = install_shim(reached.device_user, facts, bare.apk, file_name=bare.file_name)
     assert done.works
     (shim,) = [
         installed_shim
-        for installed_shim in installed_shims(reached.place)
+        for installed_shim in installed_shims(reached.device_user)
         if installed_shim.application_id == SHIM_PACKAGE
     ]
     assert shim.is_bare
-    ask_broadcast_apps(reached.place, reached.apps, reached.key)
-    assert SHIM_PACKAGE in reached.place.packages()
-    tools = reached.place.client(SHIM_PACKAGE).discover_broadcast(RECEIVER)
+    ask_broadcast_apps(reached.device_user, reached.apps, reached.key)
+    assert SHIM_PACKAGE in reached.device_user.packages()
+    tools = reached.device_user.client(SHIM_PACKAGE).discover_broadcast(RECEIVER)
     assert [name for name, _, _ in tools] == ["currentWeather", "forecast", "warmestPlace"]
-    assert remove_shim(reached.place, SHIM_PACKAGE).outcome == "done"
-    assert SHIM_PACKAGE not in reached.place.packages()
+    assert remove_shim(reached.device_user, SHIM_PACKAGE).outcome == "done"
+    assert SHIM_PACKAGE not in reached.device_user.packages()
 
 
 def test_one_shim_borrows_the_shells_permission_and_calls_a_function_for_another(reached: Reached) -> None:
     client = reached.install(NOTES)
     shims = [facts_of(reached.shim_of(NOTES), reached.key.digest)]
-    done = set_up_identity(reached.place, shims, reached.key)
+    done = set_up_identity(reached.device_user, shims, reached.key)
     assert [item.outcome for item in done.steps] == ["done", "done"]
-    holder = reached.place.client(SHIM_PACKAGE)
+    holder = reached.device_user.client(SHIM_PACKAGE)
     assert holder.status().access.execute_app_functions
     assert not client.status().access.execute_app_functions
-    again = set_up_identity(reached.place, shims, reached.key)
+    again = set_up_identity(reached.device_user, shims, reached.key)
     assert [item.outcome for item in again.steps] == ["not-needed", "not-needed"]
     function = f"{NOTES}.NotesService#createNote"
     outputs = call_capability(client, function, {"title": "From the host", "content": "x"})
@@ -218,20 +220,20 @@ def test_one_shim_borrows_the_shells_permission_and_calls_a_function_for_another
     files = reached.phone.system.files
     root = f"/data/data/{NOTES}/files"
     assert any(b"From the host" in files.read(f"{root}/{name}") for name in files.list(root))
-    assert ask_broadcast_apps(reached.place, reached.apps, reached.key).steps[0].outcome == "done"
+    assert ask_broadcast_apps(reached.device_user, reached.apps, reached.key).steps[0].outcome == "done"
     assert holder.status().access.execute_app_functions
-    assert release_identity(reached.place, {reached.key.digest}) is None
-    assert remove_shim(reached.place, client.application_id).outcome == "done"
-    step = release_identity(reached.place, {reached.key.digest})
+    assert release_identity(reached.device_user, {reached.key.digest}) is None
+    assert remove_shim(reached.device_user, client.application_id).outcome == "done"
+    step = release_identity(reached.device_user, {reached.key.digest})
     assert step is not None
     assert step.outcome == "done"
-    assert SHIM_PACKAGE not in reached.place.packages()
+    assert SHIM_PACKAGE not in reached.device_user.packages()
 
 
 def test_a_shim_that_is_not_there_is_missing_and_one_that_died_says_so(reached: Reached) -> None:
     with pytest.raises(ShimMissingError):
-        reached.place.client("dev.droidgate.shim.of.com.example.absent").hello()
-    assert remove_shim(reached.place, "dev.droidgate.shim.of.com.example.absent").outcome == "refused"
+        reached.device_user.client("dev.droidgate.shim.of.com.example.absent").hello()
+    assert remove_shim(reached.device_user, "dev.droidgate.shim.of.com.example.absent").outcome == "refused"
 
 
 def test_the_provider_answers_another_version_and_garbage_with_a_failure(reached: Reached) -> None:
@@ -241,7 +243,7 @@ def test_the_provider_answers_another_version_and_garbage_with_a_failure(reached
         ("e30", "unsupported_version"),
         ("abc", "invalid_argument"),
     ):
-        result = reached.place.device.run(
+        result = reached.device_user.device.run(
             ["content", "call", "--uri", f"content://{SHIM}.host", "--method", "hello", "--arg", argument]
         )
         reported = result.text.removeprefix("Result: Bundle[{result=").removesuffix("}]\n")
@@ -254,8 +256,8 @@ def test_a_frame_that_nobody_wrote_cannot_be_read(reached: Reached) -> None:
     reached.install(CLOCK_IN)
     uri = f"content://{SHIM}.host/calls/{'0' * 32}"
     with pytest.raises(CommandFailedError):
-        read_content(reached.place.device, uri)
+        read_content(reached.device_user.device, uri)
     with pytest.raises(CommandFailedError):
-        write_content(reached.place.device, uri, b"DGF1 and no more")
+        write_content(reached.device_user.device, uri, b"DGF1 and no more")
     with pytest.raises((CommandFailedError, DeviceOutputError)):
-        read_content(reached.place.device, "content://com.example.absent/x")
+        read_content(reached.device_user.device, "content://com.example.absent/x")

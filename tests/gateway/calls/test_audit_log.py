@@ -16,9 +16,9 @@ import pytest
 
 from droidgate.calls import audit_log
 from droidgate.calls.audit_log import FIRST, HEAD_NAME, KEY_NAME, AuditLog, file_of, log_files, start_file
-from droidgate.calls.audit_reading import Break, Verification, read_calls, read_head, verify
+from droidgate.calls.audit_reading import AuditVerification, Break, read_calls, read_head, verify
 from droidgate_mappings.model.errors import DroidgateError, InputError, WriteError
-from gateway.calling.log_writers import ALLOWED, SUBJECT, digest_of_record, kill_writers, write_calls
+from gateway.calls.log_writers import ALLOWED, SUBJECT, digest_of_record, kill_writers, write_calls
 
 Lines = list[bytes]
 
@@ -31,7 +31,7 @@ def log(tmp_path: Path) -> AuditLog:
     return log
 
 
-def check_holds(log: AuditLog, records: int) -> Verification:
+def check_holds(log: AuditLog, records: int) -> AuditVerification:
     """Check that a log's chain holds and has a number of records."""
     verification = verify(log.folder, key_folder=log.key_folder)
     assert (verification.broken, verification.records) == (None, records)
@@ -82,7 +82,7 @@ def test_a_call_has_a_record_of_its_start_and_one_of_its_end(log: AuditLog) -> N
 
 
 def test_an_empty_audit_log_verifies(tmp_path: Path) -> None:
-    assert verify(tmp_path / "none") == Verification(0, 0, None, None, "0" * 64, None)
+    assert verify(tmp_path / "none") == AuditVerification(0, 0, None, None, "0" * 64, None)
 
 
 def test_files_of_the_log_and_its_key_are_the_users_alone(log: AuditLog) -> None:

@@ -23,7 +23,7 @@ from droidgate_mappings.model.capability import Provider
 from droidgate_phone.apps.sample_packages import sample_packages, signing_key
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_shim.builder.shims import ShimOptions, build_bare_shim
-from gateway.calling.phones_with_shims import PLACE, THING, weather_with_app_actions
+from gateway.calls.phones_with_shims import PLACE, THING, weather_with_app_actions
 from requirements_of_tests import CHECKOUT
 from split_apks import pack_base_and_split
 

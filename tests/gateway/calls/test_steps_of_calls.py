@@ -37,7 +37,7 @@ from droidgate_mappings.model.errors import DeviceError, DroidgateError, InputEr
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.values.failures import CallError, Failure
 from droidgate_phone.common.faults import Faults
-from gateway.calling.phones_with_shims import CLOCK_IN, NOTES, PDF_TOOL, TALLY, ReachedPhone
+from gateway.calls.phones_with_shims import CLOCK_IN, NOTES, PDF_TOOL, TALLY, ReachedPhone
 from gateway.cli.program_runs import run_on_terminal, run_process
 from waiting import wait_until
 
