@@ -276,7 +276,10 @@ def _handshake(shim: InstalledShim) -> Check:
 
 
 def _visibility(place: DeviceUser, shim: InstalledShim) -> Check:
-    services = query_components(place.device, "services", TOOL_ACTION, place.user)
+    try:
+        services = query_components(place.device, "services", TOOL_ACTION, place.user)
+    except DeviceOutputError as error:
+        return Check(VISIBILITY, "problem", error.message, None, shim.application_id)
     mine = [service for service in services if service.partition("/")[0] == shim.application_id]
     if not mine:
         found = f"no service of it answers {TOOL_ACTION}"
