@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from droidgate.agents import function_checks, mmcp_checks, mobile_mcp_checks
 from droidgate.agents.agent_client import AgentClient, ToolComponent
+from droidgate.agents.function_calls import lend_identity
 from droidgate.agents.function_checks import check_functions
 from droidgate.agents.live_calls import APP_FUNCTIONS, MMCP, MOBILE_MCP, chosen_transport
 from droidgate.agents.mmcp_checks import check_activity, check_receiver
@@ -147,7 +148,7 @@ def verify(
             for component in components:
                 client.unbind(component.component)
     if APP_FUNCTIONS in found:
-        checks += _functions(place, replace(request, calls=of_functions), functions)
+        checks += _functions(place, agents, replace(request, calls=of_functions), functions)
     return Verification(package, _errors_of(report), tuple(checks))
 
 
@@ -234,7 +235,12 @@ def _declared_functions(place: DeviceUser, package: str) -> dict[str, str]:
     return reasons
 
 
-def _functions(place: DeviceUser, request: VerifyRequest, declared: Mapping[str, str]) -> Iterator[Check]:
+def _functions(
+    place: DeviceUser,
+    agents: tuple[AgentClient, AgentClient],
+    request: VerifyRequest,
+    declared: Mapping[str, str],
+) -> Iterator[Check]:
     if place.sdk < _FUNCTIONS_SDK:
         reason = f"{android_name(str(_FUNCTIONS_SDK))} is the first with AppFunctions"
         for rule in _LIVE_RULES[APP_FUNCTIONS]:
@@ -245,6 +251,8 @@ def _functions(place: DeviceUser, request: VerifyRequest, declared: Mapping[str,
         request.package,
         declared,
         request.calls,
+        agents=agents,
+        lend=lambda client: lend_identity(place, client),
         user=place.user,
         seconds=request.seconds,
     )

@@ -247,3 +247,4 @@ class JvmAgentApp(App):
     PACKAGE = AgentApp.PACKAGE
     ACTIVITIES = _named((JvmScreen, "MainActivity"), (JvmActivity, "CallActivity"), package=PACKAGE)
     PROVIDERS = _named((ComputerProvider, "ComputerProvider"), package=PACKAGE)
+    INSTRUMENTATIONS = _named((ShellIdentityInstrumentation, "ShellIdentityInstrumentation"), package=PACKAGE)

@@ -1,0 +1,86 @@
+"""App functions that the agent executes as an app on the phone: with the shell's right to call those of other
+apps, which adb lends it (reference appfunctions 7.3).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Final
+
+from droidgate.agents.agent_client import AgentClient
+from droidgate.agents.live_calls import LiveAnswer, wait_for_end
+from droidgate.shims.installation_steps import APP_FUNCTION_ALLOWLIST_SDK, APP_FUNCTIONS_SDK
+from droidgate.shims.place import DeviceUser
+from droidgate.shims.shell_identity import list_as_agent, run_instrumentation
+from droidgate.sources.phone_source import PhoneRequest, read_phone
+from droidgate_mappings.model.errors import DeviceError, UsageError
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.tables.android_names import android_name
+from droidgate_mappings.tables.app_functions import load_error_codes
+
+_INSTRUMENTATION: Final = "dev.droidgate.sample.agent.ShellIdentityInstrumentation"
+_SECONDS_TO_LEND: Final = 10.0
+_PAUSE: Final = 0.1
+
+
+def lend_identity(place: DeviceUser, client: AgentClient) -> str:
+    """Let an agent borrow the shell's right to call app functions; if it could not yet, its log begins anew.
+
+    It can until its process ends: when the agent is installed anew, removed or stopped.
+
+    Returns:
+        Why it cannot; empty where it can. Android's answer to a call is the last word on both.
+
+    Raises:
+        UsageError: the agent is not installed, or the phone has no app functions.
+        DeviceError: the phone fails.
+    """
+    if place.sdk < APP_FUNCTIONS_SDK:
+        name = android_name(str(APP_FUNCTIONS_SDK))
+        raise UsageError("the phone has no app functions", hint=f"{name} is the first with AppFunctions")
+    if client.is_lent():
+        return ""
+    reason = ""
+    if place.sdk >= APP_FUNCTION_ALLOWLIST_SDK:
+        request = PhoneRequest((), package=client.application_id, keep=False)
+        (application,) = (app.application for app in read_phone(place.device, request).apps)
+        signer = "" if application is None else next(iter(application.signers), "")
+        refused = [
+            step for step in list_as_agent(place, client.application_id, signer) if step.outcome == "refused"
+        ]
+        reason = f"{refused[-1].what}: {refused[-1].why}" if refused else ""
+    step = run_instrumentation(place, f"{client.application_id}/{_INSTRUMENTATION}")
+    end = time.monotonic() + _SECONDS_TO_LEND
+    while step.outcome == "done" and time.monotonic() < end:
+        try:
+            if client.is_lent():
+                return reason
+        except DeviceError:
+            # Starting the instrumentation ends the app's process, and such a call with it.
+            place.device.run(["true"])
+        time.sleep(_PAUSE)
+    return step.why or "the agent's instrumentation does not run"
+
+
+def call_function(
+    client: AgentClient, package: str, function: str, arguments: Mapping[str, Json], *, seconds: float
+) -> LiveAnswer:
+    """Execute an app function as the agent, and return what came of it.
+
+    Raises:
+        DeviceError: the phone or the agent fails.
+    """
+    after = client.last_event()
+    return wait_for_end(client, client.execute(package, function, arguments), package, after, seconds)
+
+
+def error_text(answer: LiveAnswer) -> str:
+    """Return an error of the contract with its name; empty for anything else."""
+    event = answer.event
+    if event is None or event.kind != "function-error":
+        return ""
+    code = event.fields.get("code")
+    known = load_error_codes().get(code) if isinstance(code, int) else None
+    name = "the app's own" if known is None else known.name
+    return f"error {code} ({name}): {event.fields.get('message')}"
