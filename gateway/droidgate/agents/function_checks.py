@@ -18,7 +18,7 @@ from typing import Final, Literal
 
 from droidgate.agents.agent_client import AgentClient
 from droidgate.agents.function_calls import call_function, error_text
-from droidgate.agents.live_calls import LiveAnswer, answer_texts, wait_for_end
+from droidgate.agents.live_calls import LiveAnswer, answer_texts
 from droidgate.agents.rule_checks import NOT_ALLOWED, Check, Verdict
 from droidgate.devices.device import Device
 from droidgate.devices.device_errors import DeadlineError
@@ -253,6 +253,7 @@ class _Run:
             return
         call = partial(call_function, package=self._package, function=named, arguments=arguments)
         reason = lend(agents[0])
+        before = self._process()
         first = call(agents[0], seconds=self._seconds)
         denied = "Android does not let the agent call: "
         if _is_denied(first):
@@ -262,19 +263,21 @@ class _Run:
         if refused is None:
             reason = "no function has a required parameter"
             yield self._by_agent(ERROR_CODE, "not-applicable", reason)
+        elif first.event is None or first.is_answer or self._has_died(before):
+            yield self._by_agent(ERROR_CODE, "not-checked", f"no refusal: {_ended_as(first)}", first)
         else:
-            code = None if first.event is None else first.event.fields.get("code")
-            problem = "" if code == _INVALID_ARGUMENT else _ended_as(first) or "a result is returned"
+            is_right = first.event.fields.get("code") == _INVALID_ARGUMENT
+            problem = "" if is_right else _ended_as(first)
             yield self._by_agent(ERROR_CODE, "failed" if problem else "passed", problem, first)
-        before = self._process()
-        after = agents[0].last_event()
-        sent = agents[0].execute(self._package, named, arguments)
-        agents[0].cancel(sent)
-        cancelled = wait_for_end(agents[0], sent, self._package, after, self._seconds)
+        if first.event is None or self._has_died(before):
+            reason = f"a call alone ends otherwise: {_ended_as(first)}"
+            yield from (self._by_agent(rule, "not-checked", reason) for rule in (CANCELLED, TWO_CALLERS))
+            return
+        agents[0].cancel(agents[0].execute(self._package, named, arguments))
         following = call(agents[0], seconds=self._seconds)
         problem = "" if following.event is not None else "the next call does not end"
-        problem = problem if self._process() == before else "the app's process ended"
-        yield self._by_agent(CANCELLED, "failed" if problem else "passed", problem, cancelled, following)
+        problem = "the app's process ended" if self._has_died(before) else problem
+        yield self._by_agent(CANCELLED, "failed" if problem else "passed", problem, following)
         # Android lends the shell's right to one app at a time, so the other caller is the shell itself.
         reason = lend(agents[1])
         with ThreadPoolExecutor(1) as pool:
@@ -286,6 +289,10 @@ class _Run:
         is_silent = second.event is None or by_shell.result().end == "silence"
         problem = "a call does not end" if is_silent else ""
         yield self._by_agent(TWO_CALLERS, "failed" if problem else "passed", problem, second)
+
+    def _has_died(self, before: str) -> bool:
+        now = self._process()
+        return not now or (bool(before) and now != before)
 
     def _by_agent(self, rule: LintRule, verdict: Verdict, reason: str, *answers: LiveAnswer) -> Check:
         sent = tuple(

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import json
+from typing import cast
 
-from droidgate.agents.agent_client import FIRST_AGENT, SECOND_AGENT, AgentClient, ToolComponent
+from droidgate.agents.agent_client import (
+    FIRST_AGENT,
+    SECOND_AGENT,
+    AgentClient,
+    ToolComponent,
+    Transport,
+)
 from droidgate.agents.agent_installation import install_agents, uninstall_agents
 from droidgate.agents.function_calls import call_function, error_text, lend_identity
 from droidgate.agents.live_calls import LiveAnswer, answer_texts, call_tool, tool_names
@@ -163,9 +170,8 @@ def call_and_report(options: agent_options.AgentCall) -> Report:
     """
     arguments = read_arguments(options.arguments, options.values or ())
     client = _client(options.serial, second=options.second)
-    transport = None if options.transport is None else options.transport.value
-    if transport == "app-function":
-        called = options.component
+    transport, called = options.transport, options.component
+    if transport is agent_options.CallTransport.APP_FUNCTION:
         reason = lend_identity(place_of(client.device), client)
         if reason:
             print_note(f"the agent has not got the shell's right: {reason}")
@@ -178,7 +184,7 @@ def call_and_report(options: agent_options.AgentCall) -> Report:
             component,
             options.tool,
             arguments,
-            transport=transport,
+            transport=None if transport is None else cast("Transport", transport.value),
             dialect=options.dialect.value,
             seconds=options.seconds,
         )
