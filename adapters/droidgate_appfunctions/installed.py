@@ -56,6 +56,10 @@ def read_installed(application: Application, state: InstalledState, context: Rea
         if not state.functions or context.strict:
             raise
         reading = Reading(findings=tuple(context.findings), problems=(error,))
+    if state.fault is not None:
+        message = f"what the phone lists of {application.package} is not read to its end: {state.fault}"
+        problem = InputError(message, place=str(application.place))
+        reading = replace(reading, problems=(*reading.problems, problem))
     if state.functions is None:
         return replace(reading, findings=(*reading.findings, *_not_known(reading, state, application)))
     listed = {function.id: function for function in state.functions}

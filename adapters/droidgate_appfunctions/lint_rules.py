@@ -50,7 +50,7 @@ INDEXING_CODES: Final[Mapping[str, str]] = {
 """Reason of the indexer -> finding code."""
 
 
-_BOOK: Final = LintRules("AppFunctions", __name__, PREFIX)
+_BOOK: Final = LintRules("AppFunctions", "droidgate_appfunctions.lint", PREFIX)
 
 RULES: Final = _BOOK.by_id
 """Every rule with a level of its own, by id, in order."""

@@ -15,16 +15,14 @@ from typing import Final
 from lxml import etree
 
 from droidgate_android.app_search.printed_listing import (
-    STATIC_TYPE,
-    ListedDocument,
-    listed_function,
+    ListedDocuments,
     read_documents,
     without_notices,
 )
 from droidgate_appfunctions.fields import ElementSource
 from droidgate_appfunctions.format import APP_LEVEL, FORMAT_ID, NAMES, PLATFORM, UNUSED, V1, V2, facts_of
 from droidgate_appfunctions.read_document import FunctionReader, read_functions_file
-from droidgate_mappings.formats.installed import ListedFunction, ListingError
+from droidgate_mappings.formats.installed import FunctionListing, ListedFunction, ListingError
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Capability, Place, Provider, State
 from droidgate_mappings.model.errors import InputError
@@ -32,13 +30,12 @@ from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json, pointer_token
 from droidgate_mappings.model.types import Type
 from droidgate_mappings.tables.app_functions import load_shell_texts
-from droidgate_mappings.text.json_text import parse_json
 from droidgate_mappings.text.xml_text import Element
 
 _COMMAND = "cmd app_function list-app-functions"
 
 
-def read_printed_listing(text: str, error_text: str) -> dict[str, tuple[ListedFunction, ...]]:
+def read_printed_listing(text: str, error_text: str) -> FunctionListing:
     """Return the functions of each package.
 
     Args:
@@ -48,14 +45,10 @@ def read_printed_listing(text: str, error_text: str) -> dict[str, tuple[ListedFu
     Raises:
         ListingError: it is not a listing, or Android reports an error in place of one.
     """
-    functions: dict[str, list[ListedFunction]] = {}
-    for document in read_printed_documents(text, error_text):
-        if document.type == STATIC_TYPE:
-            functions.setdefault(document.package, []).append(listed_function(document))
-    return {package: tuple(members) for package, members in functions.items()}
+    return read_printed_documents(text, error_text).functions()
 
 
-def read_printed_documents(text: str, error_text: str = "") -> list[ListedDocument]:
+def read_printed_documents(text: str, error_text: str = "") -> ListedDocuments:
     """Return the documents that are listed, those of data types too.
 
     Raises:
@@ -65,10 +58,9 @@ def read_printed_documents(text: str, error_text: str = "") -> list[ListedDocume
     if not plain.startswith("{"):
         raise _failure_of(plain, error_text)
     try:
-        listing = parse_json(plain, path=_COMMAND)
+        return read_documents(plain, _COMMAND)
     except InputError as error:
         raise ListingError(f"{error.message} ({error.place})", "") from None
-    return read_documents(listing)
 
 
 def _failure_of(text: str, error_text: str) -> ListingError:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from droidgate_android.app_search.printed_listing import (
     STATIC_TYPE,
     ListedDocument,
-    listed_function,
     read_documents,
     without_notices,
 )
@@ -21,7 +20,7 @@ from droidgate_mappings.model.capability import Place, Provider, reachable_defin
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.types import Type
-from droidgate_mappings.text.json_text import decode_utf8, parse_json
+from droidgate_mappings.text.json_text import decode_utf8
 
 LISTED_DOCUMENT_LEFT_OUT: Final = finding_code(
     "listed-document-left-out",
@@ -56,24 +55,22 @@ def read_saved_listing(source: SourceFile, context: ReadingContext) -> Reading:
         first_line = source.data[:200].decode("utf-8", "replace").partition("\n")[0].strip()
         message = f'the phone did not list its functions: "{first_line}"'
         raise InputError(message, place=source.path, hint=_NOT_LISTED_HINT)
-    listing = parse_json(without_notices(decode_utf8(source.data, path=source.path)), path=source.path)
     try:
-        documents = read_documents(listing)
-        functions = [
-            (document.package, listed_function(document))
-            for document in documents
-            if document.type == STATIC_TYPE
-        ]
+        listed = read_documents(without_notices(decode_utf8(source.data, path=source.path)), source.path)
     except ListingError as error:
-        about = "" if error.text is None else f" ({error.text[:100]})"
-        message = f"not a listing of functions: {error.reason}{about}"
+        message = f"not a listing of functions: {error.reason}"
         raise InputError(message, place=source.path, hint=_HINT) from None
+    documents, listing = listed.documents, listed.functions()
     reader = ListingReader(Place(path=source.path, line=1), context)
+    for package, fault in listing.faults.items():
+        message = f"the listing of {package} is not read to its end: {fault}"
+        reader.problems.append(InputError(message, place=source.path))
     types = _types_by_package(documents, reader)
     groups: dict[tuple[str, str | None, bool], list[ListedFunction]] = {}
-    for package, function in functions:
-        key = (package, function.service, function.of_application)
-        groups.setdefault(key, []).append(function)
+    for package, functions in listing.functions.items():
+        for function in functions:
+            key = (package, function.service, function.of_application)
+            groups.setdefault(key, []).append(function)
     providers = [
         reader.read_functions(members, package=package, service=service)
         for (package, service, _), members in groups.items()
@@ -82,7 +79,9 @@ def read_saved_listing(source: SourceFile, context: ReadingContext) -> Reading:
     return Reading(tuple(_with_types(providers, types)), tuple(context.findings), tuple(reader.problems))
 
 
-def _types_by_package(documents: list[ListedDocument], reader: ListingReader) -> dict[str, dict[str, Type]]:
+def _types_by_package(
+    documents: Iterable[ListedDocument], reader: ListingReader
+) -> dict[str, dict[str, Type]]:
     components: dict[str, list[ListedDocument]] = {}
     for document in documents:
         if document.type == NAMES["component_document"]:
@@ -123,7 +122,7 @@ def _with_types(providers: Sequence[Provider], types: dict[str, dict[str, Type]]
     return completed
 
 
-def _report_left_out(documents: list[ListedDocument], packages: set[str], reader: ListingReader) -> None:
+def _report_left_out(documents: Iterable[ListedDocument], packages: set[str], reader: ListingReader) -> None:
     """Report documents of unknown types, and data types of packages without functions."""
     for package, kind in dict.fromkeys((document.package, document.type) for document in documents):
         if kind == STATIC_TYPE or (kind == NAMES["component_document"] and package in packages):

@@ -11,13 +11,21 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from droidgate_mappings.formats.installed import ListedFunction, ListingError
+from droidgate_mappings.formats.installed import FunctionListing, ListedFunction, ListingError
+from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.tables.app_functions import load_indexing, load_shell_texts
+from droidgate_mappings.text.json_text import parse_json
 
 STATIC_TYPE: Final = "AppFunctionStaticMetadata"
 RUNTIME_TYPE: Final = "AppFunctionRuntimeMetadata"
 MAX_DOCUMENTS: Final = 20_000
+"""Of one package."""
+
+_OF_PACKAGE: Final = 2
+"""The depth of what is listed of a package."""
+
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{}]', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +45,33 @@ class ListedDocument:
     runtime: dict[str, Json] | None
 
 
+@dataclass(frozen=True, slots=True)
+class ListedDocuments:
+    """What a listing has.
+
+    Attributes:
+        documents: Those that can be read, in order.
+        faults: Why others of a package cannot be read, by package.
+    """
+
+    documents: tuple[ListedDocument, ...]
+    faults: Mapping[str, str]
+
+    def functions(self) -> FunctionListing:
+        """Return the functions of each package."""
+        functions: dict[str, list[ListedFunction]] = {}
+        faults = dict(self.faults)
+        for document in self.documents:
+            if document.type == STATIC_TYPE:
+                try:
+                    function = listed_function(document)
+                except ListingError as error:
+                    faults.setdefault(document.package, error.reason)
+                else:
+                    functions.setdefault(document.package, []).append(function)
+        return FunctionListing({package: tuple(members) for package, members in functions.items()}, faults)
+
+
 def without_notices(text: str) -> str:
     """Return an answer without the lines that change nothing, such as which user is taken."""
     lines = text.replace("\r\n", "\n").split("\n")
@@ -48,25 +83,82 @@ def _notices() -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{notice})" for notice in load_shell_texts().notices))
 
 
-def read_documents(listing: Json) -> list[ListedDocument]:
-    """Return the documents of a listing, in order.
+def read_documents(text: str, path: str) -> ListedDocuments:
+    """Return the documents of a listing.
+
+    What an app brings about costs the documents of that app alone.
 
     Args:
-        listing: The parsed JSON.
+        text: The listing, without notices.
+        path: How errors name it.
 
     Raises:
+        InputError: it is not JSON.
         ListingError: it is not a listing.
     """
+    faults: dict[str, str] = {}
+    try:
+        listing = parse_json(text, path=path)
+    except InputError as error:
+        listing = _parse_packages(text, faults)
+        if listing is None:
+            raise error from None
     if not isinstance(listing, dict):
         raise ListingError("it is not a JSON object")
-    documents = [
-        _read_element(package, element)
-        for package, elements in listing.items()
-        for element in _array(elements)
-    ]
-    if len(documents) > MAX_DOCUMENTS:
-        raise ListingError(f"there are more than {MAX_DOCUMENTS} documents")
-    return documents
+    documents: list[ListedDocument] = []
+    for package, elements in listing.items():
+        try:
+            listed = _array(elements)
+        except ListingError as error:
+            faults[package] = _reason(error)
+            continue
+        if len(listed) > MAX_DOCUMENTS:
+            faults[package] = f"there are more than {MAX_DOCUMENTS} documents"
+        for element in listed[:MAX_DOCUMENTS]:
+            try:
+                documents.append(_read_element(package, element))
+            except ListingError as error:
+                faults.setdefault(package, _reason(error))
+    return ListedDocuments(tuple(documents), faults)
+
+
+def _parse_packages(text: str, faults: dict[str, str]) -> Json:
+    """Parse the value of each package by itself.
+
+    Returns:
+        The listing; None where it is not a JSON object even without what the packages have.
+    """
+    values: dict[str, str] = {}
+    shell: list[str] = []
+    begin = depth = copied = 0
+    for token in _TOKEN.finditer(text):
+        if token[0] in "[{":
+            depth += 1
+            if depth == _OF_PACKAGE:
+                begin = token.start()
+        elif token[0] in "]}":
+            depth -= 1
+            if depth == _OF_PACKAGE - 1:
+                name = str(len(shell))
+                shell += (text[copied:begin], f'"{name}"')
+                values[name], copied = text[begin : token.end()], token.end()
+    try:
+        listing = parse_json("".join((*shell, text[copied:])))
+    except InputError:
+        return None
+    if not isinstance(listing, dict):
+        return None
+    parsed: dict[str, Json] = {}
+    for package, name in listing.items():
+        try:
+            parsed[package] = parse_json(values[str(name)]) if name in values else name
+        except InputError as error:
+            faults[package] = error.message
+    return parsed
+
+
+def _reason(error: ListingError) -> str:
+    return f"{error.reason} ({error.text[:100]})" if error.text else error.reason
 
 
 def listed_function(listed_document: ListedDocument) -> ListedFunction:
@@ -80,7 +172,7 @@ def listed_function(listed_document: ListedDocument) -> ListedFunction:
     of_application = service == load_indexing().names.application_service
     function = _first_text(document, "functionId")
     if function is None:
-        raise ListingError("a function has no id", listed_document.package)
+        raise ListingError("a function has no id")
     enabled = _first_value(runtime, "enabled")
     if not isinstance(enabled, bool):
         enabled = {0: None, 1: True, 2: False}.get(enabled) if isinstance(enabled, int) else None
@@ -100,7 +192,7 @@ def listed_function(listed_document: ListedDocument) -> ListedFunction:
 
 def _read_element(package: str, element: Json) -> ListedDocument:
     if not package or not isinstance(element, dict) or not element:
-        raise ListingError("an element is not a document", package)
+        raise ListingError("an element is not a document")
     suffix = f"-{package}"
     documents = {name.removesuffix(suffix): value for name, value in element.items() if name.endswith(suffix)}
     runtime = documents.pop(RUNTIME_TYPE, None)

@@ -15,7 +15,12 @@ from dataclasses import dataclass
 from typing import Final, Generic, Literal, TypeVar, cast
 
 from droidgate_mappings.model.json_values import Json
-from droidgate_phone.apps.agent_calls import CallActivity, ComputerProvider, list_tool_apps
+from droidgate_phone.apps.agent_calls import (
+    CallActivity,
+    ComputerProvider,
+    ShellIdentityInstrumentation,
+    list_tool_apps,
+)
 from droidgate_phone.java.app_values import ActivityResult, BroadcastResult, Message, View
 from droidgate_phone.java.intents import Bundle, ComponentName, Extra, Intent
 from droidgate_phone.system.behaviour import Activity, App, Context
@@ -284,6 +289,7 @@ class AgentApp(App):
     PACKAGE = _PACKAGE
     ACTIVITIES = {f"{_PACKAGE}.MainActivity": MainActivity, f"{_PACKAGE}.CallActivity": CallActivity}
     PROVIDERS = {COMPUTER_PROVIDER: ComputerProvider}
+    INSTRUMENTATIONS = {f"{_PACKAGE}.ShellIdentityInstrumentation": ShellIdentityInstrumentation}
 
 
 def is_agent(package: InstalledPackage) -> bool:

@@ -16,15 +16,18 @@ from droidgate_mappings.model.json_values import Json
 from droidgate_phone.java.app_values import (
     ActivityResult,
     AndroidError,
+    AppFunctionError,
     Binding,
     BroadcastResult,
+    FunctionOutcome,
     Message,
     ServiceConnection,
     XmlNode,
 )
 from droidgate_phone.java.intents import Bundle, ComponentName, Extra, Intent
 from droidgate_phone.java.java_text import java_length
-from droidgate_phone.system.behaviour import Activity, ContentProvider, Context
+from droidgate_phone.system.behaviour import Activity, ContentProvider, Context, Instrumentation
+from droidgate_phone.system.generic_documents import properties_from_json
 
 VERSION: Final = 1
 _KEY: Final = "calls"
@@ -34,6 +37,11 @@ _LONGEST_PAGE: Final = 3 * _LONGEST_TEXT
 _MOST_EVENTS: Final = 10_000
 _MAY_ASK: Final = frozenset({0, 2000})
 _DUMP: Final = "android.permission.DUMP"
+_EXECUTE: Final = "android.permission.EXECUTE_APP_FUNCTIONS"
+_FIRST_WITH_FUNCTIONS: Final = 36
+_FUNCTION_SECONDS: Final = 600.0
+# FLAG_DONT_SUPPRESS_ACCESSIBILITY_SERVICES and FLAG_DONT_USE_ACCESSIBILITY.
+_UI_AUTOMATION_FLAGS: Final = 1 | 2
 _NOT_OPEN: Final = "the service is not there, or is not open to this app"
 _META_DATA: Final = (
     "mobile.mcp.tool.name", "mobile.mcp.tool.description", "mobile.mcp.tool.capabilities", "mMCP_manifest",
@@ -64,7 +72,8 @@ def _describe(context: Context, protocol: str, component: ComponentName) -> Json
             # The number of the resource is the APK's own business.
             values[name] = {"kind": "int", "value": 0}
             node = context.platform.read_xml(component.package, entry.resource)
-            xml[name] = None if node is None else _raw_xml(node)
+            root = None if node is None else _raw_xml(node)
+            xml[name] = root if len(json.dumps(root)) <= _LONGEST_TEXT else None
         elif entry is not None and isinstance(entry.value, int) and not isinstance(entry.value, bool):
             values[name] = {"kind": "int", "value": entry.value}
             xml[name] = None
@@ -122,6 +131,7 @@ class AgentCalls:
 
     Attributes:
         last: The number of the newest event.
+        is_lent: adb runs the instrumentation with which the app borrows the shell's right.
     """
 
     def __init__(self, context: Context) -> None:
@@ -131,6 +141,10 @@ class AgentCalls:
         self.last = 0
         self._bound: dict[ComponentName, _Bound] = {}
         self._opened: dict[str, Intent] = {}
+        self._functions: set[str] = set()
+        self._is_connected = False
+        self._is_adopted = False
+        self.is_lent = False
 
     def record(self, kind: str, **fields: Json) -> None:
         """Write an event down."""
@@ -185,6 +199,71 @@ class AgentCalls:
             code()
         except AndroidError as refused:
             self.record("refused", call=call, exception=refused.exception, message=refused.message)
+
+    def execute(self, asked: Mapping[str, Json]) -> None:
+        """Execute an app function: with the shell's right where adb lends it, else with the app's own.
+
+        Raises:
+            _MalformedError: it cannot be read.
+        """
+        if self._context.platform.sdk < _FIRST_WITH_FUNCTIONS:
+            raise _MalformedError("app functions need Android 16")
+        call, package, function = (_text(asked, name) for name in (_CALL, "package", "function"))
+        arguments = asked.get("arguments")
+        if not isinstance(arguments, dict):
+            raise _MalformedError("No value for arguments")
+        self.record(
+            "sent",
+            call=call,
+            transport="app-function",
+            package=package,
+            function=function,
+            arguments=arguments,
+        )
+
+        def receive(outcome: FunctionOutcome) -> None:
+            self._ended(call)
+            if isinstance(outcome, AppFunctionError):
+                self.record("function-error", call=call, code=outcome.code, message=outcome.message)
+                return
+            document = dict(outcome)
+            length = len(json.dumps(document, separators=(",", ":")))
+            kept = document if length <= _LONGEST_TEXT else None
+            self.record("function-result", call=call, document=kept, length=length)
+
+        def start() -> None:
+            try:
+                self._borrow()
+            except AndroidError:
+                self._ended(call)
+                raise
+            given = properties_from_json(arguments)
+            self._context.platform.execute_app_function(
+                package, function, given, receive, seconds=_FUNCTION_SECONDS
+            )
+
+        self._functions.add(call)
+        self.run(call, start)
+
+    def cancel(self, call: str) -> None:
+        """Ask Android to cancel the execution of a function, which goes on in its app here."""
+        if call in self._functions:
+            self.record("cancelled", call=call)
+
+    def _borrow(self) -> None:
+        platform = self._context.platform
+        if self.is_lent and not self._is_adopted:
+            if not self._is_connected:
+                platform.connect_ui_automation(_UI_AUTOMATION_FLAGS)
+                self._is_connected = True
+            platform.adopt_shell_permissions(_EXECUTE)
+            self._is_adopted = True
+
+    def _ended(self, call: str) -> None:
+        self._functions.discard(call)
+        if not self._functions and self._is_adopted:
+            self._is_adopted = False
+            self._context.platform.drop_shell_permissions()
 
     def take_opened(self, call: str) -> Intent | None:
         """Return the intent of a call that only an activity can send, once."""
@@ -305,6 +384,15 @@ class CallActivity(Activity):
             self.finish()
 
 
+class ShellIdentityInstrumentation(Instrumentation):
+    """Lets the app borrow the shell's right to call app functions for as long as adb runs it."""
+
+    def on_start(self, arguments: Mapping[str, str]) -> None:
+        """Take note that it runs."""
+        del arguments
+        calls_of(self.context).is_lent = True
+
+
 class ComputerProvider(ContentProvider):
     """The way in for adb: argument and result of each call are a JSON object as base64url."""
 
@@ -327,11 +415,16 @@ class ComputerProvider(ContentProvider):
     def _run(self, method: str, asked: Mapping[str, Json]) -> dict[str, Json]:
         calls = calls_of(self.context)
         if method == "hello":
-            return {"application_id": self.context.package, "sdk": self.context.platform.sdk}
+            sdk = self.context.platform.sdk
+            return {"application_id": self.context.package, "sdk": sdk, "is_lent": calls.is_lent}
         if method == "list":
             return {"components": list_tool_apps(self.context)}
         if method == "send":
             calls.send(asked)
+        elif method == "execute":
+            calls.execute(asked)
+        elif method == "cancel":
+            calls.cancel(_text(asked, _CALL))
         elif method == "unbind":
             calls.unbind(_text(asked, "component"))
         elif method == "log":

@@ -26,7 +26,9 @@ AGENTS: Final = (FIRST_AGENT, SECOND_AGENT)
 
 CALL_ACTIVITY: Final = "dev.droidgate.sample.agent.CallActivity"
 Transport = Literal["bind", "start", "start-foreground", "activity", "broadcast"]
-"""How a tool is reached: a bound service, a started one, an activity for its result, an ordered broadcast."""
+"""How a component is reached: a bound service, a started one, an activity for its result, an ordered
+broadcast.
+"""
 
 _NEW_INSTANCE: Final = ("-f", "0x18000000")
 """FLAG_ACTIVITY_NEW_TASK and FLAG_ACTIVITY_MULTIPLE_TASK: an activity of its own for each call."""
@@ -43,7 +45,7 @@ class AgentEvent:
         number: Its place in the log, from 1 on.
         at_ms: When, by the phone's clock.
         kind: `sent`, `refused`, `connected`, `null-binding`, `disconnected`, `message`, `callback`,
-            `broadcast-result` or `activity-result`.
+            `broadcast-result`, `activity-result`, `cancelled`, `function-result` or `function-error`.
         fields: Everything else, as the agent wrote it.
     """
 
@@ -150,8 +152,7 @@ class AgentClient:
             "action": action,
             "extras": dict(extras),
         }
-        if len(write_argument(values)) > LONG_ARGUMENT_CHARACTERS:
-            raise UsageError("the call is longer than the agent takes", hint="call with shorter arguments")
+        self._check_length(values)
         self._ask("send", values)
         if transport == "activity":
             intent = intent_arguments(
@@ -159,6 +160,31 @@ class AgentClient:
             )
             start_activity(self.device, [*intent, *_NEW_INSTANCE])
         return call
+
+    def is_lent(self) -> bool:
+        """Return whether adb runs the instrumentation with which the agent borrows the shell's right."""
+        return self._ask("hello").get("is_lent") is True
+
+    def execute(self, package: str, function: str, arguments: Mapping[str, Json]) -> str:
+        """Execute an app function, and return the call's id; what comes of it are events.
+
+        Raises:
+            UsageError: the arguments are longer than the agent takes.
+        """
+        call = uuid.uuid4().hex
+        values = {"call": call, "package": package, "function": function, "arguments": dict(arguments)}
+        self._check_length(values)
+        self._ask("execute", values)
+        return call
+
+    def cancel(self, call: str) -> None:
+        """Ask Android to cancel the execution of a function."""
+        self._ask("cancel", {"call": call})
+
+    @staticmethod
+    def _check_length(values: Mapping[str, Json]) -> None:
+        if len(write_argument(values)) > LONG_ARGUMENT_CHARACTERS:
+            raise UsageError("the call is longer than the agent takes", hint="call with shorter arguments")
 
     def unbind(self, component: str) -> None:
         """Let go of a service that is bound."""
@@ -168,7 +194,7 @@ class AgentClient:
         """Return the events after the one of a number, oldest first.
 
         Raises:
-            DeviceError: the log has begun anew since then: Android ended the agent's process.
+            DeviceError: the log has no such event; it begins anew when Android ends the agent's process.
         """
         events: list[AgentEvent] = []
         while True:
@@ -177,8 +203,8 @@ class AgentClient:
             events += page
             last = answer.get("last")
             if isinstance(last, int) and last < after:
-                message = f"the process of {self.application_id} ended, and its log with it"
-                raise DeviceError(message, hint="run the command again")
+                message = f"the log of {self.application_id} has no event {after}; its newest is {last}"
+                raise DeviceError(message, hint="it begins anew when Android ends the agent's process")
             if not page or page[-1].number == last:
                 return events
             after = page[-1].number

@@ -10,12 +10,15 @@ from __future__ import annotations
 import json
 import shlex
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal
 
+from droidgate.agents.agent_client import AgentClient
+from droidgate.agents.function_calls import call_function, error_text
+from droidgate.agents.live_calls import LiveAnswer, answer_texts
 from droidgate.agents.rule_checks import NOT_ALLOWED, RuleCheck, Verdict
 from droidgate.devices.device import Device
 from droidgate.devices.device_errors import DeadlineError
@@ -43,11 +46,25 @@ UNDECLARED: Final = _rule(
 )
 RESULT: Final = _rule("result", "reference 2.c, 6.4", "A result is of the declared type")
 OPEN: Final = _rule("open-calls", "reference 6.2", "Two calls that are open at once both end")
+ERROR_CODE: Final = _rule(
+    "error-code", "reference 5.1", "An app refuses a call without a required argument with the code 1001"
+)
+CANCELLED: Final = _rule(
+    "cancelled-call",
+    "reference 5.1",
+    "A call that is cancelled leaves the app running, and the next one ends",
+)
+TWO_CALLERS: Final = _rule(
+    "two-callers", "reference 5.1", "Two apps that call at once each get the end of their call"
+)
 
 RULES: Final = _BOOK.by_id
 """Every rule by id."""
 
 _TRANSPORT: Final = "shell"
+_BY_AGENT: Final = "agent"
+_INVALID_ARGUMENT: Final = 1001
+_DENIED: Final = 1000
 _LIST: Final = ("cmd", "app_function", "list-app-functions")
 _EXECUTE: Final = ("cmd", "app_function", "execute-app-function")
 _RETURNED: Final = "androidAppfunctionsReturnValue"
@@ -220,6 +237,73 @@ class _Run:
                     rule, (broken or self._answers)[:1], what + broken[0].what if broken else ""
                 )
 
+    def checks_by_agents(
+        self,
+        agents: tuple[AgentClient, AgentClient],
+        calls: Mapping[str, Mapping[str, Json]],
+        lend: Callable[[AgentClient], str],
+    ) -> Iterator[RuleCheck]:
+        """Yield what the rules say that need an app as caller."""
+        usable = [item for item in self.functions.values() if item.is_open]
+        refused = next((item for item in usable if item.required), None)
+        named = refused.id if refused is not None else next(iter(calls), None)
+        arguments = {} if refused is not None or named is None else calls[named]
+        if named is None:
+            yield from (self._by_agent(rule, "not-checked", NOT_ALLOWED) for rule in _AGENT_RULES)
+            return
+        call = partial(call_function, package=self._package, function=named, arguments=arguments)
+        reason = lend(agents[0])
+        before = self._process()
+        first = call(agents[0], seconds=self._seconds)
+        denied = "Android does not let the agent call: "
+        if _is_denied(first):
+            denied += reason or _ended_as(first)
+            yield from (self._by_agent(rule, "not-checked", denied) for rule in _AGENT_RULES)
+            return
+        if refused is None:
+            reason = "no function has a required parameter"
+            yield self._by_agent(ERROR_CODE, "not-applicable", reason)
+        elif first.event is None or first.is_answer or self._has_died(before):
+            yield self._by_agent(ERROR_CODE, "not-checked", f"no refusal: {_ended_as(first)}", first)
+        else:
+            is_right = first.event.fields.get("code") == _INVALID_ARGUMENT
+            problem = "" if is_right else _ended_as(first)
+            yield self._by_agent(ERROR_CODE, "failed" if problem else "passed", problem, first)
+        if first.event is None or self._has_died(before):
+            reason = f"a call alone ends otherwise: {_ended_as(first)}"
+            yield from (self._by_agent(rule, "not-checked", reason) for rule in (CANCELLED, TWO_CALLERS))
+            return
+        agents[0].cancel(agents[0].execute(self._package, named, arguments))
+        following = call(agents[0], seconds=self._seconds)
+        problem = "" if following.event is not None else "the next call does not end"
+        problem = "the app's process ended" if self._has_died(before) else problem
+        yield self._by_agent(CANCELLED, "failed" if problem else "passed", problem, following)
+        # Android lends the shell's right to one app at a time, so the other caller is the shell itself.
+        reason = lend(agents[1])
+        with ThreadPoolExecutor(1) as pool:
+            by_shell = pool.submit(self.call, self.functions[named], arguments)
+            second = call(agents[1], seconds=self._seconds)
+        if _is_denied(second):
+            yield self._by_agent(TWO_CALLERS, "not-checked", f"{denied}{reason or _ended_as(second)}", second)
+            return
+        is_silent = second.event is None or by_shell.result().end == "silence"
+        problem = "a call does not end" if is_silent else ""
+        yield self._by_agent(TWO_CALLERS, "failed" if problem else "passed", problem, second)
+
+    def _has_died(self, before: str) -> bool:
+        now = self._process()
+        return not now or (bool(before) and now != before)
+
+    def _by_agent(self, rule: LintRule, verdict: Verdict, reason: str, *answers: LiveAnswer) -> RuleCheck:
+        sent = tuple(
+            json.dumps(event.document())
+            for answer in answers
+            for event in answer.events
+            if event.kind == "sent"
+        )
+        ends = tuple(map(_ended_as, answers))
+        return RuleCheck(rule, self._package, _BY_AGENT, verdict, reason, sent, ends)
+
     def _check(self, rule: LintRule, answers: Sequence[_Answer], problem: str) -> RuleCheck:
         sent, received = tuple(item.sent for item in answers), tuple(item.text for item in answers)
         verdict: Verdict = "failed" if problem else "passed"
@@ -351,6 +435,22 @@ class _Run:
         return next(filter(None, problems), "")
 
 
+_AGENT_RULES: Final = (ERROR_CODE, CANCELLED, TWO_CALLERS)
+
+
+def _is_denied(answer: LiveAnswer) -> bool:
+    """Return whether Android, and not the app, refused a call."""
+    event = answer.event
+    return event is not None and (event.kind == "refused" or event.fields.get("code") == _DENIED)
+
+
+def _ended_as(answer: LiveAnswer) -> str:
+    if answer.event is None:
+        return "the call does not end"
+    refusal = str(answer.event.fields.get("message", answer.event.kind))
+    return error_text(answer) or next(iter(answer_texts(answer)), refusal)
+
+
 def _end_of(printed: str, exit_status: int) -> _End:
     if printed == _TIMED_OUT:
         return "silence"
@@ -377,6 +477,8 @@ def check_functions(
     declared: Mapping[str, str],
     calls: Mapping[str, Mapping[str, Json]],
     *,
+    agents: tuple[AgentClient, AgentClient],
+    lend: Callable[[AgentClient], str],
     user: int,
     seconds: float,
 ) -> Iterator[RuleCheck]:
@@ -388,6 +490,8 @@ def check_functions(
         declared: Why Android's release leaves a function out, empty where it lists it, by the ids that the
             app's files declare.
         calls: Calls that may be carried out, the arguments by function.
+        agents: The apps that call.
+        lend: Lets one of them call app functions; returns why it cannot, empty where it can.
         user: For whom the app is installed.
         seconds: How long an answer may take.
 
@@ -416,4 +520,6 @@ def check_functions(
     for name in calls:
         if name not in run.functions and name not in declared:
             raise UsageError(f'unknown function "{name}" of {package}', hint=suggest_name(name, listed))
-    yield from run.checks({name: arguments for name, arguments in calls.items() if name in run.functions})
+    given = {name: arguments for name, arguments in calls.items() if name in run.functions}
+    yield from run.checks(given)
+    yield from run.checks_by_agents(agents, given, lend)

@@ -31,8 +31,8 @@ RESPONSE: Final = "mobile-mcp-response"
 MMCP_CALL: Final = "com.example.mMCP.ACTION_TOOL_CALL"
 BROADCAST_DISCOVERY: Final = "com.example.ACTION_MMCP_DISCOVERY"
 BROADCAST_INVOKE: Final = "com.example.ACTION_MMCP_INVOKE"
-_ENDINGS: Final = frozenset({"refused", "null-binding", "disconnected"})
-_ANSWERS: Final = frozenset({"message", "callback", "broadcast-result", "activity-result"})
+_ENDINGS: Final = frozenset({"refused", "null-binding", "disconnected", "function-error"})
+_ANSWERS: Final = frozenset({"message", "callback", "broadcast-result", "activity-result", "function-result"})
 _TRANSPORTS: Final[Mapping[str, Sequence[Transport]]] = {
     "mobile-mcp": ("bind", "start", "start-foreground"),
     "mmcp": ("activity",),
@@ -147,6 +147,15 @@ def ask(
     """
     after = client.last_event()
     call = client.send(component, extras, transport=transport, action=action)
+    return wait_for_end(client, call, component, after, seconds)
+
+
+def wait_for_end(client: AgentClient, call: str, component: str, after: int, seconds: float) -> LiveAnswer:
+    """Return what came of a call since the event of a number.
+
+    Raises:
+        DeviceError: the phone or the agent fails.
+    """
 
     def find(events: Sequence[AgentEvent]) -> AgentEvent | None:
         return next((event for event in events if is_end_of(event, call, component)), None)
@@ -203,6 +212,8 @@ def answer_texts(answer: LiveAnswer) -> tuple[str, ...]:
     """Return what a tool answered: the text of a response, the data of a broadcast, or all texts."""
     if answer.event is None or not answer.is_answer:
         return ()
+    if answer.event.kind == "function-result":
+        return (json.dumps(answer.event.fields.get("document"), ensure_ascii=False),)
     data = answer.event.fields.get("data")
     if isinstance(data, str):
         return (data,)

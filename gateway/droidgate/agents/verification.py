@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from droidgate.agents import function_checks, mmcp_checks, mobile_mcp_checks
 from droidgate.agents.agent_client import AgentClient, ToolComponent
+from droidgate.agents.function_calls import lend_identity
 from droidgate.agents.function_checks import check_functions
 from droidgate.agents.live_calls import APP_FUNCTIONS, MMCP, MOBILE_MCP, chosen_transport
 from droidgate.agents.mmcp_checks import check_activity, check_receiver
@@ -147,7 +148,7 @@ def verify(
             for component in components:
                 client.unbind(component.component)
     if APP_FUNCTIONS in formats:
-        checks += _functions(device_user, replace(request, calls=of_functions), functions)
+        checks += _functions(device_user, agents, replace(request, calls=of_functions), functions)
     return Verification(package, _errors_of(report), tuple(checks))
 
 
@@ -235,7 +236,10 @@ def _declared_functions(device_user: DeviceUser, package: str) -> dict[str, str]
 
 
 def _functions(
-    device_user: DeviceUser, request: VerifyRequest, declared: Mapping[str, str]
+    device_user: DeviceUser,
+    agents: tuple[AgentClient, AgentClient],
+    request: VerifyRequest,
+    declared: Mapping[str, str],
 ) -> Iterator[RuleCheck]:
     if device_user.sdk < _FUNCTIONS_SDK:
         reason = f"{android_name(str(_FUNCTIONS_SDK))} is the first with AppFunctions"
@@ -247,6 +251,8 @@ def _functions(
         request.package,
         declared,
         request.calls,
+        agents=agents,
+        lend=lambda client: lend_identity(device_user, client),
         user=device_user.user,
         seconds=request.seconds,
     )

@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 
 from droidgate.devices.device import Device
 from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError, command_failed, excerpt
-from droidgate.devices.quoting import check_user, is_package
+from droidgate.devices.quoting import MAX_ARGUMENT_BYTES, check_user, is_package
 from droidgate_mappings.formats.installed import ListedFunction, ListingError, StateQuery, SystemListing
 
 _OPTION_NAME: Final = re.compile(r"--[a-z][a-z0-9]*(?:-[a-z0-9]+)*", re.ASCII)
@@ -63,10 +63,12 @@ class SystemList:
     Attributes:
         functions: By package.
         commands: The device commands whose output it is read from.
+        faults: Why something that is listed of a package cannot be read, by package.
     """
 
     functions: Mapping[str, tuple[ListedFunction, ...]]
     commands: tuple[Sequence[str], ...]
+    faults: Mapping[str, str]
 
 
 def run_listing(
@@ -87,13 +89,13 @@ def run_listing(
     words = ["cmd", listing.service, listing.command]
     command, arguments = " ".join(words), [*words, "--user", check_user(user)]
     result = device.run(arguments, deadline=SECONDS_FOR_LISTING)
-    listed = read_output(command, listing.read, result.text, result.exit_status, result.error_text)
-    strange = next((package for package in listed if not is_package(package)), None)
-    if strange is not None:
-        raise DeviceOutputError(command, "an element is not a document", text=strange)
+    read = read_output(command, listing.read, result.text, result.exit_status, result.error_text)
+    listed = {package: functions for package, functions in read.functions.items() if is_package(package)}
+    strange = dict.fromkeys(read.functions.keys() - listed.keys(), "it is not the name of a package")
+    faults = {**read.faults, **strange}
     query = listing.state
     if query is None or query.command not in commands:
-        return SystemList(listed, (arguments,))
+        return SystemList(listed, (arguments,), faults)
     queries = _state_queries(query, listed, user)
     states = {key: query.read(device.run(query_command).text) for key, query_command in queries.items()}
     functions = {
@@ -103,20 +105,23 @@ def run_listing(
         )
         for package, functions in listed.items()
     }
-    return SystemList(functions, (arguments, *queries.values()))
+    return SystemList(functions, (arguments, *queries.values()), faults)
 
 
 def _state_queries(
     query: StateQuery, listed: Mapping[str, tuple[ListedFunction, ...]], user: int
 ) -> dict[tuple[str, str], Sequence[str]]:
-    """Return the commands that print the states that a listing does not say itself, by package and id."""
-    unknown = [
-        (package, function.id)
+    """Return the commands that print the states that a listing does not say itself, by package and id.
+
+    An app with many functions leaves some queries to the others.
+    """
+    unknown = sorted(
+        (rank, package, name)
         for package, functions in listed.items()
-        for function in functions
-        if function.enabled is None
-    ]
-    return {key: query.write(*key, user) for key in unknown[:_MOST_QUERIES]}
+        for rank, name in enumerate(function.id for function in functions if function.enabled is None)
+        if len(name.encode()) <= MAX_ARGUMENT_BYTES
+    )
+    return {(package, name): query.write(package, name, user) for _, package, name in unknown[:_MOST_QUERIES]}
 
 
 def read_output(

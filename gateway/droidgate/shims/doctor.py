@@ -278,7 +278,10 @@ def _handshake(shim: InstalledShim) -> DoctorCheck:
 
 
 def _visibility(device_user: DeviceUser, shim: InstalledShim) -> DoctorCheck:
-    services = query_components(device_user.device, "services", TOOL_ACTION, device_user.user)
+    try:
+        services = query_components(device_user.device, "services", TOOL_ACTION, device_user.user)
+    except DeviceOutputError as error:
+        return DoctorCheck(VISIBILITY, "problem", error.message, None, shim.application_id)
     mine = [service for service in services if service.partition("/")[0] == shim.application_id]
     if not mine:
         fact = f"no service of it answers {TOOL_ACTION}"

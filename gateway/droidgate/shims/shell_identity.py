@@ -142,22 +142,27 @@ def start_instrumentation(device_user: DeviceUser, client: HostClient) -> Instal
     It lasts as long as the command on the device, so the command stays there in the background. It ends with
     a restart of the device, when the shim is installed anew, or by `END_COMMAND`.
     """
-    component = check_component(f"{client.application_id}/{INSTRUMENTATION}")
-    command = f"am instrument -w --user {check_user(device_user.user)} '{component}'"
-    script = f"{command} </dev/null >/dev/null 2>&1 &"
-    step = run_step(
-        device_user.device, LEND, ["sh", "-c", script], accept=lambda result: not result.stderr.strip()
-    )
+    step = run_instrumentation(device_user, f"{client.application_id}/{INSTRUMENTATION}")
     if step.outcome != "done":
-        return InstallationStep(LEND, "refused", f"{command} &", step.why)
+        return step
     if _wait_for_permission(client):
         reason = f"until the device restarts (then `droidgate shim install`), or `{END_COMMAND}`"
-        return InstallationStep(LEND, "done", f"{command} &", reason)
+        return replace(step, why=reason)
     reason = (
         "it does not run after it, or another instrumentation has the shell's permissions; shims of earlier "
         "versions have one each, until `droidgate shim sync`"
     )
-    return InstallationStep(LEND, "refused", f"{command} &", reason)
+    return replace(step, outcome="refused", why=reason)
+
+
+def run_instrumentation(device_user: DeviceUser, component: str) -> InstallationStep:
+    """Start an instrumentation whose command stays on the device in the background."""
+    command = f"am instrument -w --user {check_user(device_user.user)} '{check_component(component)}'"
+    script = f"{command} </dev/null >/dev/null 2>&1 &"
+    step = run_step(
+        device_user.device, LEND, ["sh", "-c", script], accept=lambda result: not result.stderr.strip()
+    )
+    return replace(step, outcome="done" if step.outcome == "done" else "refused", command=f"{command} &")
 
 
 def _be_installed(

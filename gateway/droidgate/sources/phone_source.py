@@ -266,6 +266,10 @@ class _PhoneReader:
     candidates: set[str] = field(default_factory=set)
     """Packages that are read for a mark alone: in the result are those of them that declare something."""
 
+    @property
+    def place(self) -> str:
+        return f"{DEVICE_SCHEME}{self.device.serial}"
+
     def read(self) -> PhoneReading:
         request = self.request
         self.looks_for = tuple(
@@ -275,6 +279,12 @@ class _PhoneReader:
         facts = self.read_facts()
         packages = {package.name: package for package in list_packages(self.asked, facts.user)}
         self.facts = replace(facts, shims=frozenset(filter(is_shim, packages)))
+        self.problems += [
+            InputError(f"the listing of {name} is not read to its end: {fault}", place=self.place)
+            for listed in self.listed.values()
+            for name, fault in listed.faults.items()
+            if name not in packages
+        ]
         chosen = self.choose(packages)
         apps = self.read_apps(chosen)
         unasked = [
@@ -318,7 +328,7 @@ class _PhoneReader:
                 self.not_listed_because[format_id] = reason
         except _OF_ONE_ANSWER as error:
             self.not_listed_because[format_id] = f"the listing cannot be read ({error.message})"
-            self.problems.append(_as_problem(error, f"{DEVICE_SCHEME}{self.device.serial}"))
+            self.problems.append(_as_problem(error, self.place))
         return commands
 
     def choose(self, packages: Mapping[str, InstalledPackage]) -> list[InstalledPackage]:
@@ -326,7 +336,7 @@ class _PhoneReader:
         request = self.request
         if request.package is not None:
             if request.package not in packages:
-                place = f"{DEVICE_SCHEME}{self.device.serial}/{request.package}"
+                place = f"{self.place}/{request.package}"
                 hint = suggest_name(request.package, sorted(packages), most=_MOST_NAMED)
                 raise DeviceError("the app is not installed for the user in front", place=place, hint=hint)
             return [packages[request.package]]
@@ -335,7 +345,7 @@ class _PhoneReader:
             self.candidates.clear()
             return [package for name, package in packages.items() if not self.leaves_out(name)]
         self.chosen_by_the_shell = True
-        names.update(*(listed.functions for listed in self.listed.values()))
+        names.update(*(listed.functions.keys() | listed.faults for listed in self.listed.values()))
         self.candidates -= names
         names |= self.candidates
         return [packages[name] for name in sorted(names) if name in packages and not self.leaves_out(name)]
@@ -364,10 +374,9 @@ class _PhoneReader:
             else:
                 packages = names if query.mark is None else self.candidates
                 packages.update(component.partition("/")[0] for component in answer)
-        place = f"{DEVICE_SCHEME}{self.device.serial}"
         for failure in failures.values():
-            message = _as_problem(failure, place).message
-            self.problems.append(InputError(message, place=place, hint=_EVERY_APP_INSTEAD))
+            message = _as_problem(failure, self.place).message
+            self.problems.append(InputError(message, place=self.place, hint=_EVERY_APP_INSTEAD))
         return None if failures else names
 
     def ask(self, queries: Sequence[ComponentQuery]) -> list[list[str] | DeviceError]:
@@ -437,7 +446,7 @@ class _PhoneReader:
                     pass
             return self.read_apk(app, package, kept)
         except _OF_ONE_APP as error:
-            place = f"{DEVICE_SCHEME}{self.device.serial}/{package.name}"
+            place = f"{self.place}/{package.name}"
             return replace(app, problems=(_as_problem(error, place),))
 
     def read_apk(
@@ -482,7 +491,7 @@ class _PhoneReader:
     def is_named(self, package: str) -> bool:
         """Return whether the user or the phone's listing names an app."""
         return package == self.request.package or any(
-            package in listed.functions for listed in self.listed.values()
+            package in listed.functions or package in listed.faults for listed in self.listed.values()
         )
 
     def read_formats(self, app: InstalledApp, kept: KeptApplication) -> InstalledApp:
@@ -511,7 +520,8 @@ class _PhoneReader:
         """Return what the running system says of an app to a format."""
         listed = self.listed.get(format_.id)
         functions = None if listed is None else listed.functions.get(package, ())
-        return InstalledState(self.facts, functions, self.not_listed_because.get(format_.id))
+        fault = None if listed is None else listed.faults.get(package)
+        return InstalledState(self.facts, functions, self.not_listed_because.get(format_.id), fault)
 
 
 def _texts_of(root: XmlElement) -> Iterator[str]:

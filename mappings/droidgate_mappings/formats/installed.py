@@ -53,15 +53,14 @@ class SystemListing:
         service: The name of the system service.
         title: The first line of what `cmd SERVICE help` prints; the help says which commands there are.
         command: The command that lists.
-        read: Reads what the command printed on its two streams: package -> what is listed of it. Raises
-            `ListingError`.
+        read: Reads what the command printed on its two streams. Raises `ListingError`.
         state: Asks for what the listing does not say; None where nothing does.
     """
 
     service: str
     title: str
     command: str
-    read: Callable[[str, str], Mapping[str, tuple[ListedFunction, ...]]]
+    read: Callable[[str, str], FunctionListing]
     state: StateQuery | None = None
 
 
@@ -176,6 +175,19 @@ class ListedFunction:
 
 
 @dataclass(frozen=True, slots=True)
+class FunctionListing:
+    """What a listing has of each app.
+
+    Attributes:
+        functions: By package.
+        faults: Why something that is listed of a package cannot be read, by package.
+    """
+
+    functions: Mapping[str, tuple[ListedFunction, ...]]
+    faults: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class InstalledState:
     """What the running system says of one installed app.
 
@@ -183,11 +195,13 @@ class InstalledState:
         facts: The phone.
         functions: The app's functions in the system's listing; None where this phone has no such listing.
         not_listed_because: Why there is none.
+        fault: Why something that is listed of the app cannot be read, None where all of it can.
     """
 
     facts: DeviceFacts
     functions: tuple[ListedFunction, ...] | None = None
     not_listed_because: str | None = None
+    fault: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,16 +117,33 @@ def test_documents_of_another_kind_are_reported() -> None:
     assert "Weather" in finding.message
 
 
-@titled(("text", "message"), {
-    "a function has no id": (listing(element({**FUNCTION, "functionId": []})), "a function has no id"),
-    "a bare value": (listing(element({**FUNCTION, "description": "x"})), "a value is not an array"),
-    "an object": (json.dumps({PACKAGE: {STATIC: FUNCTION}}), "the value of a package is not an array"),
-    "the JSON is cut off": (listing(element(FUNCTION))[:-2], "not JSON"),
+DEEP = '{"a": [' * 40 + "]}" * 40
+
+
+@titled(("listed", "message"), {
+    "a function has no id": (f'[{{"{STATIC}": {{"functionId": []}}}}]', "a function has no id"),
+    "a bare value": (f'[{{"{STATIC}": {{"description": "x"}}}}]', "a value is not an array (description)"),
+    "two documents in one": (f'[{{"a-{PACKAGE}": {{}}, "b-{PACKAGE}": {{}}}}]', "is not one document"),
+    "an object": (f'{{"{STATIC}": {{}}}}', "the value of a package is not an array"),
+    "a data type that is nested deeper than is read": (f'[{{"{COMPONENTS}": {DEEP}}}]', "nested"),
+    "a property twice": (f'[{{"{STATIC}": {{"functionId": ["a"], "functionId": ["b"]}}}}]', "duplicate"),
 })  # fmt: skip
-def test_what_is_not_a_listing_is_an_error_with_a_hint(text: str, message: str) -> None:
+def test_a_fault_in_what_is_listed_of_an_app_costs_that_app_alone(listed: str, message: str) -> None:
+    other = listing(element(FUNCTION)).replace(PACKAGE, "org.other")
+    reading = read(f'{{"{PACKAGE}": {listed}, {other[1:]}')
+    assert [(item.package, len(item.capabilities)) for item in reading.providers] == [("org.other", 1)]
+    (problem,) = reading.problems
+    assert problem.message.startswith(f"the listing of {PACKAGE} is not read to its end: ")
+    assert message in problem.message
+
+
+@titled("text", {
+    "the JSON is cut off": listing(element(FUNCTION))[:-2],
+    "an array": f'[{{"{STATIC}": {DEEP}}}]',
+})  # fmt: skip
+def test_what_is_not_a_listing_is_an_error_with_a_place(text: str) -> None:
     with pytest.raises(InputError) as caught:
         read(text)
-    assert message in caught.value.message or "JSON" in caught.value.message
     assert caught.value.place is not None
 
 

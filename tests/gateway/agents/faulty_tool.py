@@ -124,25 +124,25 @@ class Planted:
     """The fault, and what is open because of it."""
 
     fault: ClassVar[str] = ""
-    _is_busy: ClassVar[bool] = False
+    _busy_with: ClassVar[str | None] = None
 
     @classmethod
     def plant(cls, fault: str) -> None:
         """Have the app's next calls show a fault."""
-        cls.fault, cls._is_busy = fault, False
+        cls.fault, cls._busy_with = fault, None
 
     @classmethod
-    def answer_alone(cls, context: Context, answer: Callable[[], None]) -> None:
-        """Answer later, and nothing else until then."""
-        if cls._is_busy:
+    def answer_alone(cls, context: Context, answer: Callable[[], None], caller: str = "") -> None:
+        """Answer later, and nothing else until then but the same caller where one is named."""
+        if cls._busy_with is not None and (not caller or cls._busy_with != caller):
             return
-        cls._is_busy = True
+        cls._busy_with = caller
 
         def answer_now() -> None:
-            cls._is_busy = False
+            cls._busy_with = None
             answer()
 
-        context.platform.after(0.25, answer_now)
+        context.platform.after(0.6, answer_now)
 
 
 class Screen(Activity):
@@ -186,7 +186,7 @@ class Functions(AppFunctionService):
         calling_package: CallingPackage,
         on_outcome: Callable[[Mapping[str, Any] | AppFunctionError], None],
     ) -> None:
-        del function_id, calling_package
+        del function_id
         fault, text, count = Planted.fault, parameters.get("text"), parameters.get("count", [1])
         names = {"text", "count"}
         if fault == "silent" or (fault == "silent on more" and not parameters.keys() <= names):
@@ -207,10 +207,13 @@ class Functions(AppFunctionService):
             value = {}
         if fault == "two outputs":
             value["text"] *= 2
-        refusal = AppFunctionError(1001, "the arguments are not those that are declared")
+        code = 3000 if fault == "a code of its own" else 1001
+        refusal = AppFunctionError(code, "the arguments are not those that are declared")
         outcome = {"androidAppfunctionsReturnValue": [value]} if takes else refusal
         if fault == "one at a time":
             Planted.answer_alone(self.context, lambda: on_outcome(outcome))
+        elif fault == "one caller":
+            Planted.answer_alone(self.context, lambda: on_outcome(outcome), calling_package.name)
         else:
             on_outcome(outcome)
 

@@ -22,6 +22,8 @@ from gateway.mobile_agent.made_phone import device_on
 from titled_rows import titled
 
 SAMPLE = "dev.droidgate.sample"
+NOTES = f"{SAMPLE}.notes.NotesService#"
+BY_FUNCTION = ("--transport", "app-function")
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +64,8 @@ def test_the_agent_lists_what_it_sees_in_each_protocol(droidgate: Runner) -> Non
         (("clockin", "query_clock_in", "--dialect", "MM-6"), '\\"mobile-mcp-request\\" must be an object'),
         (("pdftool", "page_count", "path=/sdcard/Download/report.pdf"), '{"page_count":3}'),
         (("pdftool", "nothing", "--second"), 'unknown tool "nothing"'),
+        (("notes", f"{NOTES}createNote", "title=Milk", "content=", *BY_FUNCTION), '"title": ["Milk"]'),
+        (("notes", f"{NOTES}createNote", "title=M", "content=", *BY_FUNCTION, "--second"), '"title": ["M"]'),
     ],
 )
 def test_a_call_prints_what_the_tool_answers(droidgate: Runner, words: tuple[str, ...], text: str) -> None:
@@ -76,6 +80,8 @@ def test_a_call_prints_what_the_tool_answers(droidgate: Runner, words: tuple[str
     [
         (("tally", "read_total", "--transport", "start"), 5, "app is in background"),
         (("tally", "read_total", "--transport", "activity"), 2, 'cannot be reached by "activity"'),
+        (("notes", f"{NOTES}createNote", *BY_FUNCTION), 5, "error 1001 (ERROR_INVALID_ARGUMENT): "),
+        (("notes", "none", *BY_FUNCTION), 5, "error 1003 (ERROR_FUNCTION_NOT_FOUND): "),
         (("absent", "x"), 2, f'the agent sees no tool app "{SAMPLE}.absent"'),
     ],
 )
@@ -95,6 +101,8 @@ def test_the_log_has_each_intent_and_answer_raw(droidgate: Runner) -> None:
     assert [event["kind"] for event in events] == ["sent", "connected", "message"]
     assert set(events[0]["intent"]["extras"]) == {"mobile-mcp-request"}
     assert events[2]["what"] == 2
+    beyond = droidgate("agent", "log", "--after", "99999")
+    assert (beyond.code, "has no event 99999; its newest is " in beyond.err) == (4, True)
 
 
 @pytest.mark.slow
@@ -147,7 +155,7 @@ FILES = sample_apps_directory()
     {
         "a project of Mobile-MCP": ("clock-in", (23, 0, 15)),
         "a project of mMCP": ("pdf-tool", (14, 0, 2)),
-        "a project of AppFunctions": ("notes", (4, 0, 8)),
+        "a project of AppFunctions": ("notes", (4, 0, 11)),
     },
 )
 def test_files_are_held_to_what_can_be_seen_in_them(

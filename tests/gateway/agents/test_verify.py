@@ -205,7 +205,10 @@ FUNCTION_FAULTS = {
     "an output that is not declared": ("undeclared output", ["result"]),
     "a result without what is required": ("no output", ["result"]),
     "two values where one is declared": ("two outputs", ["result"]),
-    "a function that forgets a second call": ("one at a time", ["open-calls", "answers"]),
+    "a function that forgets a second call":
+        ("one at a time", ["open-calls", "answers", "cancelled-call"]),
+    "a function that serves one caller at a time": ("one caller", ["two-callers"]),
+    "a refusal that does not say of what": ("a code of its own", ["error-code"]),
 }
 # fmt: on
 

@@ -23,6 +23,7 @@ from droidgate.devices import (
     properties,
     service_shells,
 )
+from droidgate.devices.device_errors import DeviceOutputError
 from droidgate.devices.device_list import read_devices
 from droidgate_appfunctions.listing_reader import read_printed_documents
 from droidgate_appfunctions.shell_calls import read_shell_output
@@ -97,11 +98,12 @@ def _help(case: Case) -> Any:
 
 def _listing(case: Case) -> Any:
     command = "cmd app_function list-app-functions"
-    return _plain(
-        service_shells.read_output(
-            command, read_printed_documents, case.stdout, case.exit_status, case.stderr
-        )
+    listed = service_shells.read_output(
+        command, read_printed_documents, case.stdout, case.exit_status, case.stderr
     )
+    for fault in listed.faults.values():
+        raise DeviceOutputError(command, fault)
+    return _plain(listed.documents)
 
 
 def _execution(case: Case) -> Any:

@@ -393,22 +393,41 @@ def test_a_package_without_a_dot_is_read_like_any_other() -> None:
     assert {app.package: app.problems for app in phone.apps} == {name: (), CLOCK: ()}
 
 
-def test_a_function_without_an_id_is_not_a_function() -> None:
+def test_a_function_without_an_id_is_a_problem_of_its_app_and_no_other_s() -> None:
     help_text = (
         "AppFunctionManagerService commands:\n  help\n    Prints this help text.\n\n  list-app-functions\n"
+        "  is-enabled --package <P> --function <F>\n"
     )
-    document = {f"AppFunctionStaticMetadata-{CLOCK}": {"enabledByDefault": [True]}}
+    listed = {
+        package: [
+            {f"AppFunctionStaticMetadata-{package}": {"functionId": ids}}
+            for ids in (["a"], [], ["b" * 200_000])
+        ]
+        for package in (CLOCK, "org.gone", "not a package")
+    }
     device = clock_device(
         {
             "cmd app_function help": help_text,
-            "cmd app_function list-app-functions": json.dumps({CLOCK: [document]}) + "\n",
+            "cmd app_function list-app-functions": json.dumps(listed) + "\n",
+            "cmd app_function is-enabled": "true\n",
         }
     )
     phone = read(device)
-    (problem,) = phone.problems
-    assert "no id" in problem.message
-    assert phone.facts.shell_commands.keys() >= {"list-app-functions"}
-    assert len(phone.apps[0].providers) == 1
+    assert [problem.message for problem in phone.problems] == [
+        "the listing of org.gone is not read to its end: a function has no id",
+        "the listing of not a package is not read to its end: it is not the name of a package",
+    ]
+    (clock,) = phone.apps
+    assert [problem.message for problem in clock.problems] == [
+        f"what the phone lists of {CLOCK} is not read to its end: a function has no id"
+    ]
+    states = {
+        len(item.id): item.state.enabled
+        for provider in clock.providers
+        for item in provider.capabilities
+        if item.state is not None
+    }
+    assert states == {1: True, 200_000: None}
 
 
 @pytest.mark.parametrize("written", ["adb:a/b/c", "adb:a/b!/res/xml/x.xml", "abd:"])

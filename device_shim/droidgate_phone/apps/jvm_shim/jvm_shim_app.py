@@ -247,3 +247,6 @@ class JvmAgentApp(App):
     PACKAGE = AgentApp.PACKAGE
     ACTIVITIES = _classes((JvmScreen, "MainActivity"), (JvmActivity, "CallActivity"), package=PACKAGE)
     PROVIDERS = _classes((ComputerProvider, "ComputerProvider"), package=PACKAGE)
+    INSTRUMENTATIONS = _classes(
+        (ShellIdentityInstrumentation, "ShellIdentityInstrumentation"), package=PACKAGE
+    )

@@ -17,6 +17,7 @@ class CallTransport(StrEnum):
     START_FOREGROUND = "start-foreground"
     ACTIVITY = "activity"
     BROADCAST = "broadcast"
+    APP_FUNCTION = "app-function"
 
 
 class CallDialect(StrEnum):
@@ -73,6 +74,9 @@ class AgentCall(
 
     Android's rules and the app's own bind the call: a shim asks the phone's user, or refuses, as it would
     any other agent (`shim grant --agent dev.droidgate.agent`). Text arguments stay text.
+
+    App functions (`--transport app-function`) are called with the shell's right, which Android gives to no
+    ordinary app; where adb cannot lend it, the answer is Android's refusal.
     """
 
     component: str = argument("TOOL_APP", "PACKAGE, or PACKAGE/CLASS where it has several components", ...)
@@ -80,7 +84,9 @@ class AgentCall(
     values: list[str] | None = VALUES
     arguments: str = ARGUMENTS
     transport: CallTransport | None = option(
-        "--transport", "How the tool is reached; by default the first way of its protocol"
+        "--transport",
+        "How the tool is reached; by default the first way of its protocol. For app-function, TOOL_APP is "
+        "the package and TOOL the function's id",
     )
     dialect: CallDialect = option(
         "--dialect",

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import json
+from typing import cast
 
-from droidgate.agents.agent_client import FIRST_AGENT, SECOND_AGENT, AgentClient, ToolComponent
+from droidgate.agents.agent_client import (
+    FIRST_AGENT,
+    SECOND_AGENT,
+    AgentClient,
+    ToolComponent,
+    Transport,
+)
 from droidgate.agents.agent_installation import install_agents, uninstall_agents
+from droidgate.agents.function_calls import call_function, error_text, lend_identity
 from droidgate.agents.live_calls import LiveAnswer, answer_texts, call_tool, tool_names
 from droidgate.cli.agent import agent_options
 from droidgate.cli.calls.typed_arguments import read_arguments
@@ -70,7 +78,7 @@ class AgentCallDocument(PublishedDocument, schema="droidgate.agent-call/1"):
     Attributes:
         serial: The phone.
         application_id: The agent.
-        component: What was called.
+        component: What was called; the package of an app function.
         answered: Whether the tool answered.
         texts: Texts of the answer.
         events: What happened, raw.
@@ -162,24 +170,32 @@ def call_and_report(options: agent_options.AgentCall) -> Report:
     """
     arguments = read_arguments(options.arguments, options.values or ())
     client = _client(options.serial, second=options.second)
-    component = _component(client, options.component)
-    answer = call_tool(
-        client,
-        component,
-        options.tool,
-        arguments,
-        transport=None if options.transport is None else options.transport.value,
-        dialect=options.dialect.value,
-        seconds=options.deadline,
-    )
-    client.unbind(component.component)
+    transport, called = options.transport, options.component
+    if transport is agent_options.CallTransport.APP_FUNCTION:
+        reason = lend_identity(device_user_of(client.device), client)
+        if reason:
+            print_note(f"the agent has not got the shell's right: {reason}")
+        answer = call_function(client, called, options.tool, arguments, seconds=options.deadline)
+    else:
+        component = _component(client, options.component)
+        called = component.component
+        answer = call_tool(
+            client,
+            component,
+            options.tool,
+            arguments,
+            transport=None if transport is None else cast("Transport", transport.value),
+            dialect=options.dialect.value,
+            seconds=options.deadline,
+        )
+        client.unbind(called)
     texts = answer_texts(answer)
     return Report(
         lambda: [Line(line) for line in texts or [_reason(answer, options.deadline)]],
         lambda: AgentCallDocument(
             serial=client.device.serial,
             application_id=client.application_id,
-            component=component.component,
+            component=called,
             answered=answer.is_answer,
             texts=texts,
             events=tuple(item.document() for item in answer.events),
@@ -240,6 +256,8 @@ def _reason(answer: LiveAnswer, seconds: float) -> str:
         return f"no answer in {seconds:g} seconds"
     if event.kind == "refused":
         return f"Android refused the call: {event.fields.get('message')}"
+    if event.kind == "function-error":
+        return error_text(answer)
     if event.kind == "null-binding":
         return "the service returns no binder; try --transport start"
     return "the app's process ended" if event.kind == "disconnected" else "the answer has no text"

@@ -32,7 +32,7 @@ import org.json.JSONObject;
  */
 final class Calls {
     private static final String CALLBACK = "mcp_callback";
-    private static final String CALL = "call";
+    static final String CALL = "call";
     private static final int LONGEST_PAGE = 3 * RawValues.LONGEST_TEXT;
     private static final int MOST_EVENTS = 10_000;
 
@@ -43,6 +43,7 @@ final class Calls {
     private final List<JSONObject> log = new ArrayList<>();
     private final Map<ComponentName, Bound> bound = new HashMap<>();
     private final Map<String, Intent> opened = new HashMap<>();
+    private final Map<String, FunctionCall> functions = new HashMap<>();
 
     /** Before Android 13 any app can send to a receiver that is made in code: so the action is a secret. */
     private final String action = Calls.class.getPackage().getName() + "." + UUID.randomUUID();
@@ -143,11 +144,62 @@ final class Calls {
         try {
             code.run();
         } catch (RuntimeException refused) {
-            record(
-                    "refused",
-                    CALL, call,
-                    "exception", refused.getClass().getName(),
-                    "message", String.valueOf(refused.getMessage()));
+            refuse(call, refused);
+        }
+    }
+
+    private void refuse(String call, RuntimeException refused) {
+        record(
+                "refused",
+                CALL, call,
+                "exception", refused.getClass().getName(),
+                "message", String.valueOf(refused.getMessage()));
+    }
+
+    /** Executes an app function: with the shell's right where adb lends it, else with this app's own. */
+    void execute(JSONObject asked) throws JSONException {
+        if (Build.VERSION.SDK_INT < 36) {
+            throw new JSONException("app functions need Android 16");
+        }
+        String call = asked.getString(CALL);
+        record(
+                "sent",
+                CALL, call,
+                "transport", "app-function",
+                "package", asked.getString("package"),
+                "function", asked.getString("function"),
+                "arguments", asked.getJSONObject("arguments"));
+        FunctionCall made = new FunctionCall(this, call);
+        synchronized (functions) {
+            functions.put(call, made);
+        }
+        try {
+            ShellIdentityInstrumentation.borrow();
+            made.execute(context, asked);
+        } catch (RuntimeException refused) {
+            ended(call);
+            refuse(call, refused);
+        }
+    }
+
+    /** Asks Android to cancel the execution of a function; what comes of it are events. */
+    void cancel(String call) {
+        FunctionCall made;
+        synchronized (functions) {
+            made = functions.get(call);
+        }
+        if (made != null) {
+            record("cancelled", CALL, call);
+            made.signal.cancel();
+        }
+    }
+
+    /** Forgets an execution, and gives the right back after the last. */
+    void ended(String call) {
+        synchronized (functions) {
+            if (functions.remove(call) != null && functions.isEmpty()) {
+                ShellIdentityInstrumentation.giveBack();
+            }
         }
     }
 

@@ -54,11 +54,19 @@ public final class ComputerProvider extends ContentProvider {
         switch (method) {
             case "hello":
                 return RawValues.object(
-                        "application_id", getContext().getPackageName(), "sdk", Build.VERSION.SDK_INT);
+                        "application_id", getContext().getPackageName(),
+                        "sdk", Build.VERSION.SDK_INT,
+                        "is_lent", ShellIdentityInstrumentation.isLent());
             case "list":
                 return RawValues.object("components", ToolApps.findAll(getContext()));
             case "send":
                 calls.send(asked);
+                return new JSONObject();
+            case "execute":
+                calls.execute(asked);
+                return new JSONObject();
+            case "cancel":
+                calls.cancel(asked.getString(Calls.CALL));
                 return new JSONObject();
             case "unbind":
                 calls.unbind(ComponentName.unflattenFromString(asked.getString("component")));

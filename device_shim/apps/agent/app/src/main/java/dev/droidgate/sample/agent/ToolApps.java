@@ -67,7 +67,9 @@ final class ToolApps {
     private JSONObject xmlOf(ComponentInfo info, int reference) {
         try (XmlResourceParser parser =
                 packages.getResourcesForApplication(info.applicationInfo).getXml(reference)) {
-            return RawValues.of(parser);
+            JSONObject root = RawValues.of(parser);
+            // One app's XML may not fill the answer, which has all apps.
+            return root == null || root.toString().length() > RawValues.LONGEST_TEXT ? null : root;
         } catch (PackageManager.NameNotFoundException
                 | Resources.NotFoundException
                 | IOException
