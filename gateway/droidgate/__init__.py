@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from droidgate_shim.builder.shims import ShimOptions as ShimOptions
 
     __all__: list[str]
+    __version__: str
 else:
     from importlib import import_module as _import_module
 
@@ -113,6 +114,8 @@ else:
     __all__ = sorted(_HOMES)  # noqa: PLE0605 - it is a list
 
     def __getattr__(name: str) -> object:
+        if name == "__version__":
+            return _import_module("droidgate.computer.version").VERSION
         if name not in _HOMES:
             message = f"module {__name__!r} has no attribute {name!r}"
             raise AttributeError(message)

@@ -32,6 +32,7 @@ from droidgate import (
     pack,
     read,
 )
+from droidgate.computer.version import VERSION
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_shim.builder.sample_apps import sample_apps_directory
 from gateway.coverage_html.made_reports import make_report
@@ -227,6 +228,11 @@ def test_no_module_of_ours_hides_a_stable_name() -> None:
     folder = Path(str(droidgate.__file__)).parent
     modules = {path.stem for path in folder.iterdir() if path.suffix == ".py" or path.is_dir()}
     assert modules.isdisjoint(droidgate.__all__)
+
+
+def test_the_version_is_that_of_the_command_and_one_format_needs_no_list() -> None:
+    assert droidgate.__version__ == VERSION
+    assert droidgate.read(str(APP), formats="mmcp")[0].protocol == "mmcp"
 
 
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from droidgate.cli.calls.run_call import point_to_parameters
 from droidgate.cli.calls.typed_arguments import output_lines, read_arguments
 from droidgate.cli.output.pages import Line, amount
 from droidgate.cli.output.reports import Report
@@ -11,6 +12,7 @@ from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.shim import shim_options
 from droidgate.cli.shim.shim_documents import ShimCallDocument, ShimGrantDocument
 from droidgate.devices.device import connect_device
+from droidgate.shims.answers import ShimRefusalError
 from droidgate.shims.granting import GrantChange, grant_capabilities, revoke_capabilities
 from droidgate.shims.host_client import EVERY_CAPABILITY
 from droidgate.shims.place import DeviceUser, place_of
@@ -28,14 +30,18 @@ def call_and_report(options: shim_options.ShimCall) -> Report:
     """
     given = read_arguments(options.arguments, options.values or ())
     place = place_of(connect_device(options.serial))
-    answer = call_shim(
-        place,
-        options.capability,
-        given,
-        shim=options.shim,
-        signed_by=options.signed_by,
-        deadline_ms=options.deadline_ms,
-    )
+    try:
+        answer = call_shim(
+            place,
+            options.capability,
+            given,
+            shim=options.shim,
+            signed_by=options.signed_by,
+            deadline_ms=options.deadline_ms,
+        )
+    except ShimRefusalError as error:
+        point_to_parameters(error, options.capability, options.serial)
+        raise
     document = ShimCallDocument(
         serial=place.device.serial,
         application_id=answer.application_id,

@@ -159,7 +159,7 @@ def _page(found: Verification) -> Iterator[Block]:
     broken = [check for check in found.checks if check.verdict == "failed"]
     shown = found.checks if shows_details() else broken
     if shown:
-        yield Table(("verdict", "transport", "section", "rule", "reason"), [_row(check) for check in shown])
+        yield Table(("VERDICT", "TRANSPORT", "SECTION", "RULE", "REASON"), [_row(check) for check in shown])
     for check in broken:
         yield Line(f"{check.rule.id}, {check.transport}: {check.rule.asks}")
         yield from (Line(one_line(f"sent: {text}"), 1, 400) for text in check.sent)
