@@ -31,6 +31,7 @@ from droidgate import (
     migrate,
     pack,
     read,
+    why,
 )
 from droidgate.computer.version import VERSION
 from droidgate_phone.phone import VirtualPhone, start_phone
@@ -285,6 +286,7 @@ def test_results_are_printed_on_one_line(tmp_path: Path) -> None:
     assert repr(conversion) == f"<Conversion to mobile-mcp+1.0: {counts}>"
     assert repr(diff(APP, APP)).startswith("<Comparison without changes: changes=0, unchanged_capabilities=")
     assert repr(lint(APP)) == "<LintReport problems=0, checked=mmcp>"
+    assert repr(why(agent="ui", source=APP)[0]).startswith("<WhyAnswer ui cannot (screen): 'page_count' of ")
     change = install_client("cursor", write=False)
     assert "mcpServers" not in repr(change)  # the settings may hold another server's token
     assert repr(AuditLog(tmp_path)).count("=") == 3
