@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from droidgate_shim.builder.shims import ShimOptions as ShimOptions
 
     __all__: list[str]
+    __version__: str
 else:
 
     def _read_homes() -> dict[str, str]:
@@ -79,6 +80,8 @@ else:
         homes = _read_homes()
         if name == "__all__":
             return sorted(homes)
+        if name == "__version__":
+            return import_module("droidgate.computer.version").VERSION
         if name not in homes:
             message = f"module {__name__!r} has no attribute {name!r}"
             raise AttributeError(message)

@@ -23,6 +23,7 @@ from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.model.findings import FINDING_CODES, RULE_BOOKS, Finding, Level, LintRule
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.tables.android_names import android_name
+from droidgate_mappings.text.nearest_names import closest_name
 
 Edition = Literal["S0", "S1"]
 """Editions of Mobile-MCP's specification: arguments as `args`, or as `input`."""
@@ -124,7 +125,9 @@ def verify(
     """
     device, package = device_user.device, request.package
     if package not in device_user.packages():
-        raise UsageError(f"{package} is not installed", hint="install it, or name its APK with --install")
+        meant = closest_name(package, place.packages())
+        hint = f"did you mean {meant!r}?" if meant else "install it, or name its APK with --install"
+        raise UsageError(f"{package} is not installed", hint=hint)
     components = [item for item in agents[0].list_components() if item.package == package]
     source = f"adb:{device.serial}/{package}"
     report = lint(source, formats=_LIVE_RULES)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _MOST_ENTRIES: Final = 1000
 """Most entries of a folder that a missing name is compared with."""
+_REPORT_FORMS: Final = ("--json", "--sarif", "--markdown", "--junit")
+_REPORT_OPTIONS: Final = ("-o", "--output", "--out")
 _REPORT_FILE: Final = re.compile(r"extra argument\(s\) \((\S+\.(?:sarif|json|md))\)")
 
 _HINTS_OF_FILES: Final = {
@@ -177,8 +179,8 @@ def _hint_of_missing(path: Path) -> str:
     closest = closest_name(path.name, names)
     if closest is not None:
         return f"did you mean {closest!r}?"
-    is_in_repository = path.name == str(path) and Path(".git").exists()
-    return f"check the path, or write git:{path} for a revision" if is_in_repository else "check the path"
+    may_be_revision = path.name == str(path) and not path.suffix[1:].isalpha() and Path(".git").exists()
+    return f"check the path, or write git:{path} for a revision" if may_be_revision else "check the path"
 
 
 def _hint_of(error: DroidgateError) -> str | None:
@@ -196,10 +198,12 @@ def _print_usage(error: Exception, called: str) -> int:
     if type(error).__name__ == "NoArgsIsHelpError":
         print(error.format_message(), file=sys.stderr)  # type: ignore[attr-defined]
     else:
+        _keep_close_options(error)
         message, suggestion = _split_suggestion(_in_plain_words(error).replace("Value error, ", ""))
         hint = f"{suggestion or _form_of(error, context)}see `{path} --help`"
-        if file := _REPORT_FILE.search(message):
-            hint = f"to write the report into a file, end the command with: > {file[1]}"
+        file = _REPORT_FILE.search(message)
+        if file or _asks_for_report_file(error, message, context):
+            hint = f"to write the report into a file, end the command with: > {file[1] if file else 'FILE'}"
         _print_error(message[:1].lower() + message[1:].rstrip("."), hint=hint)
     return ExitCode.USAGE
 
@@ -222,8 +226,30 @@ def _in_plain_words(error: Any) -> str:
     return message.replace(error.message, f"{detail['input']!r} is not {allowed}")
 
 
+def _keep_close_options(error: Any) -> None:
+    """Keep of the options that typer suggests those that are close: it counts the hyphens as alike."""
+    from droidgate_mappings.text.nearest_names import nearest_names
+
+    found = getattr(error, "possibilities", None) or []
+    near = nearest_names(error.option_name, found) if found else []
+    error.possibilities = [name for name in found if name in near or name.startswith(error.option_name)]
+
+
+def _asks_for_report_file(error: Any, message: str, context: Any) -> bool:
+    """Return whether an option was typed that would name a file for a report that the command prints."""
+    known = [] if context is None else [name for item in context.command.params for name in item.opts]
+    named = getattr(error, "option_name", None)
+    is_form_of_file = "does not take a value" in message and named in _REPORT_FORMS
+    is_output = "No such option" in message and named in _REPORT_OPTIONS and "--output" not in known
+    return "--json" in known and (is_form_of_file or is_output)
+
+
 def _form_of(error: Any, context: Any) -> str:
-    """Return how an option is written that has no value or is missing, for the hint; "" for other errors."""
+    """Return how an option is written that has no value or is missing, or the commands of a group, for the
+    hint; "" for other errors.
+    """
+    if error.message.startswith("No such command") and context is not None and context.parent is not None:
+        return f"known: {', '.join(context.command.commands)}; "
     option_name = getattr(error, "option_name", None)
     options = [] if context is None else [item for item in context.command.params if option_name in item.opts]
     if type(error).__name__ == "MissingParameter" and error.param.param_type_name == "option":

@@ -98,6 +98,9 @@ def _status(path: Path, data: bytes) -> Status:
         raise WriteError(message, place=str(in_the_way or path), hint="choose another output folder")
     if not path.exists():
         return "created"
+    if not path.is_file():
+        # A device file may have no end, and its folder takes no other in its place.
+        raise WriteError("it is not a regular file", place=str(path), hint="name a new file")
     return "unchanged" if path.read_bytes() == data else "updated"
 
 

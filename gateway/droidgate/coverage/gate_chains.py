@@ -104,6 +104,11 @@ class WhyAnswer:
     decisive: str | None
     gates: tuple[FoundGate, ...]
 
+    def __repr__(self) -> str:
+        """Return one line: the agent, the verdict, and the gate that decides."""
+        gate = f" ({self.decisive})" if self.decisive else ""
+        return f"<WhyAnswer {self.agent} {self.verdict}{gate}: {self.capability!r} of {self.package!r}>"
+
     @property
     def decisive_gate(self) -> FoundGate | None:
         """The gate that decides."""

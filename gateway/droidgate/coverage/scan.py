@@ -276,6 +276,11 @@ class ScanResult:
     known: int
     out_of_time: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        """Return one line: what became of the inputs, counted, and what the catalog has."""
+        counts = {**self.outcomes, "capabilities": self.catalog.rows["capabilities"]}
+        return f"<ScanResult {', '.join(f'{name}={count}' for name, count in counts.items())}>"
+
 
 def run_scan(request: ScanRequest, watcher: Watcher | None = None) -> ScanResult:
     """Scan sources into a catalog, which afterwards holds exactly them.

@@ -85,11 +85,11 @@ def build_shim(
     """
     options = options or ShimOptions()
     protocols = chosen_protocols(options)
-    key = chosen_key(options.key, report)
     apps, left_out = choose_protocols(
         read_source_apps([fspath(source) for source in sources], signer=options.signer), protocols
     )
     check_something_is_left(apps, left_out)
+    key = chosen_key(options.key, report)
     built = build_shims(apps, options, key.signing)
     return ShimBuild(built, unused_apps(apps, built, options.only), key, left_out)
 

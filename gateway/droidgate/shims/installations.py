@@ -264,10 +264,10 @@ def _installed_callers(device_user: DeviceUser) -> tuple[ShimFacts, ...]:
 def _build(request: InstallRequest, device_user: DeviceUser, report: Report) -> PreparedInstallation:
     options = request.options
     protocols = chosen_protocols(options)
-    key = chosen_key(options.key, report)
     read = read_source_apps(_on_this_phone(request.sources, device_user), signer=options.signer)
     apps, left_out = choose_protocols(read, protocols)
     check_something_is_left(apps, left_out)
+    key = chosen_key(options.key, report)
     answers = ask_broadcast_apps(device_user, apps, key.signing)
     built = build_shims(answers.apps, options, key.signing)
     unused = unused_apps(answers.apps, built, options.only)
@@ -295,9 +295,8 @@ def _apk_files(named: Iterable[Path]) -> list[Path]:
     for item in named:
         apks = sorted(item.glob("*.apk")) if item.is_dir() else [item]
         if not apks:
-            raise InputError(
-                "the folder holds no APK", place=str(item), hint="`droidgate shim build` makes some"
-            )
+            hint = f"`droidgate shim build` makes some; for the apps of a source, write --from {item}"
+            raise InputError("the folder holds no APK", place=str(item), hint=hint)
         files += apks
     return files
 

@@ -52,7 +52,7 @@ def read(
             `discover --json`), a revision of the Git repository around the working folder: `git:REVISION`,
             `git:REVISION:PATH`, `-` for standard input, a phone: `adb:`, `adb:SERIAL`,
             `adb:SERIAL/PACKAGE`, or the capabilities that a format fixes itself: `mobile-agent:`.
-        formats: Ids of the formats to look for, such as `mmcp`; all installed ones by default.
+        formats: Ids of the formats to look for, such as `mmcp`, or one id; all installed ones by default.
         strict: Every leniency of a reader is an error.
         variant: The variant of source trees whose source code is read, such as `playRelease`, `play` or
             `release`; Gradle's default without it.

@@ -98,7 +98,9 @@ def _run(*arguments: str, place: str, given: bytes = b"") -> bytes:
         out, err = process.communicate(given)
     if process.returncode != 0:
         message = err.decode(errors="replace").strip().removeprefix("fatal: ")
-        raise InputError(printable(message), place=printable(place), hint=_HINT)
+        is_outside = message.startswith("not a git repository")
+        hint = "run it in a folder of the repository" if is_outside else _HINT
+        raise InputError(printable(message), place=printable(place), hint=hint)
     return out
 
 

@@ -534,12 +534,13 @@ def find_format(text: str) -> tuple[Format, DialectTable]:
 
 
 def chosen_formats(names: Iterable[str] | None) -> list[Format] | None:
-    """Return the formats of these ids, None without any.
+    """Return the formats of these ids, or of a single id; None without any.
 
     Raises:
         UsageError: a format is unknown.
     """
-    return [find_format(name)[0] for name in names or ()] or None
+    several = (names,) if isinstance(names, str) else names
+    return [find_format(name)[0] for name in several or ()] or None
 
 
 def only_format(source: SourceFile, formats: Sequence[Format]) -> Format | None:

@@ -157,7 +157,7 @@ def test_a_port_that_is_taken_is_reported(droidgate: Runner) -> None:
     port = start(droidgate)["port"]
     run = droidgate("phone", "start", "--no-apps", "--port", str(port))
     assert (run.code, run.out) == (ExitCode.DEVICE, "")
-    assert "Address already in use" in run.err
+    assert f"--port {port} is in use\nhint: choose another port" in run.err
     assert droidgate("phone", "stop").code == 0
 
 

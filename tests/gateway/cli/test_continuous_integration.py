@@ -90,9 +90,13 @@ def test_a_hook_runs_as_pre_commit_runs_it(hook: str, arguments: list[str] | Non
     assert subprocess.run(words, check=False).returncode == code
 
 
-def test_a_revision_without_its_prefix_is_explained() -> None:
-    ran = subprocess.run(["droidgate", "diff", "main", "."], capture_output=True, text=True, check=False)
-    assert ran.stderr.endswith("hint: check the path, or write git:main for a revision\n")
+@pytest.mark.parametrize(("named", "hint"), [
+    ("main", "check the path, or write git:main for a revision"),
+    ("new.json", "check the path"),
+])  # fmt: skip
+def test_a_revision_without_its_prefix_is_explained(named: str, hint: str) -> None:
+    ran = subprocess.run(["droidgate", "diff", named, "."], capture_output=True, text=True, check=False)
+    assert ran.stderr.endswith(f"hint: {hint}\n")
 
 
 def test_the_page_uses_inputs_and_hooks_that_exist() -> None:

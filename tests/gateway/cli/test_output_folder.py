@@ -54,6 +54,8 @@ def test_what_is_in_the_way_is_named(tmp_path: Path, *, force: bool) -> None:
     (tmp_path / "folder").mkdir()
     with pytest.raises(WriteError, match="a file is in the way of a folder"):
         write_files({tmp_path / "file" / "x" / "y": b""}, force=force)
+    with pytest.raises(WriteError, match="it is not a regular file"):
+        write_files({Path(os.devnull): b""}, force=force)
     with pytest.raises(WriteError, match="a folder is in the way of a file"):
         write_files({tmp_path / "folder": b""}, force=force)
 

@@ -131,6 +131,18 @@ def test_a_narrow_terminal_shows_the_last_column_below_the_others(monkeypatch: p
     assert max(map(len, narrow)) <= 80
 
 
+def test_a_row_of_many_wide_columns_is_a_list_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    names = [f"column{number}" for number in range(6)]
+    table = Table(names, [["a" * 70, "b" * 90, "", *("c" * 70 for _ in range(3))]])
+    shown = re.sub("\x1b\\[[0-9;]*m", "", _shown_on_a_terminal(monkeypatch, 80, table)).splitlines()
+    assert [line.split()[0] for line in shown] == [
+        *("column0", "a", "column1", "b" * 25),
+        *(word for name in names[3:] for word in (name, "c" * 5)),
+    ]
+    assert max(map(len, shown)) <= 80
+
+
 @pytest.mark.parametrize("columns", [60, 200], ids="{} columns".format)
 def test_grave_levels_have_a_colour(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
     rows = [("error", "/" * 40, LONG), ("warning", "/", "m"), ("note", "/", "m")]

@@ -614,7 +614,7 @@ def test_the_page_of_a_scan_names_the_providers_that_inspect_does_not_count(
     assert len(read_source(str(apps)).providers) == 1
     page = scan(apps).out
     assert "1 capability of an app and of a descriptor: counted twice, by `inspect` once" in page
-    assert "1 provider with capabilities only on request: counted here, not by `inspect`" in page
+    assert "1 provider lists its capabilities only when asked: counted here, not by `inspect`" in page
 
 
 def _component(element: str, action: str, content: str = "") -> str:

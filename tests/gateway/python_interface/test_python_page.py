@@ -30,7 +30,9 @@ from droidgate import (
     migrate,
     pack,
     read,
+    why,
 )
+from droidgate.computer.version import VERSION
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_shim.builder.sample_apps import sample_apps_directory
 from gateway.coverage_html.made_reports import make_report
@@ -221,6 +223,11 @@ def test_no_module_of_ours_hides_a_stable_name() -> None:
     assert modules.isdisjoint(droidgate.__all__)
 
 
+def test_the_version_is_that_of_the_command_and_one_format_needs_no_list() -> None:
+    assert droidgate.__version__ == VERSION
+    assert droidgate.read(str(APP), formats="mmcp")[0].protocol == "mmcp"
+
+
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="module 'droidgate' has no attribute 'inspect'"):
         getattr(droidgate, "inspect")  # noqa: B009 - type checkers know that it is not there
@@ -271,6 +278,7 @@ def test_results_are_printed_on_one_line(tmp_path: Path) -> None:
     assert repr(conversion) == f"<Conversion to mobile-mcp+1.0: {counts}>"
     assert repr(diff(APP, APP)).startswith("<Comparison without changes: changes=0, unchanged_capabilities=")
     assert repr(lint(APP)) == "<LintReport problems=0, checked=mmcp>"
+    assert repr(why(agent="ui", source=APP)[0]).startswith("<WhyAnswer ui cannot (screen): 'page_count' of ")
     change = install_client("cursor", write=False)
     assert "mcpServers" not in repr(change)  # the settings may hold another server's token
     assert repr(AuditLog(tmp_path)).count("=") == 3

@@ -940,8 +940,9 @@ class TestRevisions:
 
     def test_a_folder_without_a_repository_is_an_error_that_names_it(self) -> None:
         shutil.rmtree(".git")
-        with pytest.raises(InputError, match="not a git repository"):
+        with pytest.raises(InputError, match="not a git repository") as raised:
             read("git:HEAD")
+        assert raised.value.hint == "run it in a folder of the repository"
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-16-le"])

@@ -150,7 +150,7 @@ def list_and_report(options: agent_options.AgentList) -> Report:
     ]
     return Report(
         lambda: (
-            [Table(("protocol", "component", "tools"), [tuple(map(one_line, row)) for row in rows])]
+            [Table(("PROTOCOL", "COMPONENT", "TOOLS"), [tuple(map(one_line, row)) for row in rows])]
             if rows
             else [Line("the agent sees no tools")]
         ),

@@ -25,6 +25,7 @@ from droidgate.cli.output.reports import Report
 from droidgate.cli.output.waiting_line import clear_waiting_line, run_with_steps_shown, show_waiting_line
 from droidgate.devices.device import connect_device
 from droidgate.devices.quoting import join_command, quote_argument
+from droidgate.shims.answers import ShimRefusalError
 from droidgate_mappings.model.errors import DeviceError, InputError, UsageError
 from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.model.json_values import Json, one_line_json
@@ -226,7 +227,7 @@ def call_and_report(request: CallRequest, options: Call) -> int:
             )
             result = caller.call(request, controls)
         except CallError as error:
-            _point_to_parameters(error, request.capability, options.serial)
+            point_to_parameters(error, request.capability, options.serial)
             raise
         except DeviceError as error:
             if error.is_of_sent_call:
@@ -270,9 +271,9 @@ def explain_and_report(request: CallRequest, options: Call) -> int:
     return report.print(options.form)
 
 
-def _point_to_parameters(error: CallError, capability: str, serial: str | None) -> None:
+def point_to_parameters(error: CallError | ShimRefusalError, capability: str, serial: str | None) -> None:
     """Add to the last problem of the arguments how the declared parameters are listed."""
-    last = (error, *error.others)[-1]
+    last = (error, *getattr(error, "others", ()))[-1]
     if error.failure.token == "invalid_argument" and last.hint is None:  # noqa: S105
         command = f"droidgate inspect adb:{serial or ''} --capability {quote_argument(capability)}"
         last.hint = f"`{command}` lists the parameters"

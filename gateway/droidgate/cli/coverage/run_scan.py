@@ -170,8 +170,8 @@ def _counted_otherwise(result: ScanResult) -> list[Block]:
         if found_by(Provider(protocol=protocol, dialect=dialect)) is not None
     )
     if silent:
-        counted = amount(silent, "provider")
-        lines.append(Line(f"{counted} with capabilities only on request: counted here, not by `inspect`"))
+        counted = amount(silent, "provider lists its", "providers list their")
+        lines.append(Line(f"{counted} capabilities only when asked: counted here, not by `inspect`"))
     return [*lines, Line()] if lines else []
 
 

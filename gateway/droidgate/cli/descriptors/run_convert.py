@@ -20,7 +20,7 @@ from droidgate.cli.output.grouped_findings import (
 )
 from droidgate.cli.output.json_output import Document, Problem, PublishedDocument, json_text, json_value
 from droidgate.cli.output.marking import marks_page
-from droidgate.cli.output.pages import Block, Heading, Line, show
+from droidgate.cli.output.pages import Block, Heading, Line, print_warning, show
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import visible
 from droidgate.cli.read_sources import print_problem, read_all
@@ -150,6 +150,7 @@ def convert_sources(options: Convert) -> Report | int:
         _print_artifact(read, converted, options)
         return code
     data = conversion_files(read, converted, options.out)
+    _warn_of_output_in_source(options)
     if options.check:
         files = compare_files(data)
         if any(status != "unchanged" for status in files.values()):
@@ -166,6 +167,15 @@ def convert_sources(options: Convert) -> Report | int:
             *(mark.as_finding() for item in converted.translations for mark in _marks_of(item)),
         ],
     )
+
+
+def _warn_of_output_in_source(options: Convert) -> None:
+    """Warn where the next run would read what this one writes, and convert it as well."""
+    for source in options.sources:
+        folder = Path(source)
+        if folder.is_dir() and options.out.resolve().is_relative_to(folder.resolve()):
+            print_warning(f"warning: {options.out} is in the source {source}: the next run reads it too")
+            print_warning("hint: choose an output outside of the source")
 
 
 def _marks_of(translation: Translation) -> tuple[TextMark, ...]:

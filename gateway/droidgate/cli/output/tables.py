@@ -23,6 +23,8 @@ _NARROWEST_LAST: Final = 34
 """The last column usually holds sentences."""
 _WORDS: Final = re.compile(r"/?[^\s/]*\s*")
 _EMPTY: Final = frozenset({"", "-"})
+_MOST_LINES_OF_A_ROW: Final = 4
+"""A row that continues on more lines is a list of its columns."""
 
 
 def draw_table(
@@ -37,6 +39,9 @@ def draw_table(
         console: The console; its width is that of the terminal.
     """
     lines = _divide_columns([columns, *rows], console.width)
+    if rows and len(lines) > _MOST_LINES_OF_A_ROW:
+        _draw_lists(columns, rows, console)
+        return
     for number, line in enumerate(lines):
         for text in _draw_line([columns[column] for column, _ in line], line, number):
             text.stylize("bold")
@@ -49,6 +54,20 @@ def draw_table(
             for position, text in enumerate(_draw_line(cells, line, number)):
                 if number == position == 0:
                     text.stylize(colours.get(row[0], ""), _INDENT, _INDENT + len(row[0]))
+                _print(text, console)
+
+
+def _draw_lists(columns: Sequence[str], rows: Sequence[Sequence[str]], console: Console) -> None:
+    """Print each row as lines of a column and its cell; the first column begins further left."""
+    name_width = max(map(cell_len, columns))
+    for row in rows:
+        for number, cells in enumerate(zip(columns, row, strict=True)):
+            if number and cells[1] in _EMPTY:
+                continue
+            indent = _CONTINUED_INDENT if number else _INDENT
+            line = ((0, name_width), (1, max(1, console.width - indent - name_width - _GAP)))
+            for text in _draw_line(cells, line, number):
+                text.stylize("bold", indent, indent + name_width)
                 _print(text, console)
 
 

@@ -171,9 +171,14 @@ def _running(options: PhoneStart) -> Iterator[VirtualPhone]:
                 shim_runtime=check_shim_runtime(options.shim_runtime, load_release(options.sdk.value)),
             )
         except OSError as error:
-            raise DeviceError(
-                f"the phone cannot listen: {error.strerror or error}", hint="choose other ports"
-            ) from error
+            ports = (("--port", options.port), ("--server-port", options.server_port))
+            # asyncio's message ends with the address.
+            taken = next((f"{name} {port}" for name, port in ports if f", {port})" in str(error)), None)
+            if error.errno != errno.EADDRINUSE or taken is None:
+                raise DeviceError(f"the phone cannot listen: {error.strerror or error}") from error
+            hint = "choose another port; `droidgate phone status` lists the phones that run, and "
+            hint += "`adb kill-server` ends an adb server"
+            raise DeviceError(f"{taken} is in use", hint=hint) from error
         about = _document(stack.enter_context(phone), options)
         record = RunningPhone(about.serial, about.sdk, about.port, about.server_port, about.pid)
         record_phone(record)

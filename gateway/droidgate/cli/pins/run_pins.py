@@ -132,7 +132,7 @@ _NOTHING_APPROVED: Final = f"{_NOTHING}; {_APPROVE_ONE}"
 _LONGEST_VALUE: Final = 400
 _ENDS: Final = re.compile(r"[.#/]")
 _STATES: Final = {
-    "unchanged": "as it was approved",
+    "unchanged": "as approved",
     "changed": "changed since it was approved",
     "other-signer": "another key signed the app since it was approved",
     "missing": "not on this phone",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from droidgate.cli.calls.run_call import point_to_parameters
 from droidgate.cli.calls.typed_arguments import output_lines, read_arguments
 from droidgate.cli.output.pages import Line
 from droidgate.cli.output.reports import Report
@@ -11,6 +12,7 @@ from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.shim import shim_options
 from droidgate.cli.shim.shim_documents import ShimCallDocument, ShimGrantDocument
 from droidgate.devices.device import connect_device
+from droidgate.shims.answers import ShimRefusalError
 from droidgate.shims.device_user import DeviceUser, device_user_of
 from droidgate.shims.granting import GrantChange, grant_capabilities, revoke_capabilities
 from droidgate.shims.host_client import EVERY_CAPABILITY
@@ -29,14 +31,18 @@ def call_and_report(options: shim_options.ShimCall) -> Report:
     """
     arguments = read_arguments(options.arguments, options.values or ())
     device_user = device_user_of(connect_device(options.serial))
-    answer = call_shim(
-        device_user,
-        options.capability,
-        arguments,
-        shim=options.shim,
-        signed_by=options.signed_by,
-        deadline_ms=None if options.deadline is None else round(options.deadline * 1000),
-    )
+    try:
+        answer = call_shim(
+            device_user,
+            options.capability,
+            arguments,
+            shim=options.shim,
+            signed_by=options.signed_by,
+            deadline_ms=None if options.deadline is None else round(options.deadline * 1000),
+        )
+    except ShimRefusalError as error:
+        point_to_parameters(error, options.capability, options.serial)
+        raise
     document = ShimCallDocument(
         serial=device_user.device.serial,
         application_id=answer.application_id,

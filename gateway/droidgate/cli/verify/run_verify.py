@@ -160,7 +160,7 @@ def _page(found: Verification) -> Iterator[Block]:
     broken = [check for check in found.checks if check.verdict == "failed"]
     checks = found.checks if shows_details() else broken
     if checks:
-        yield Table(("verdict", "transport", "section", "rule", "reason"), [_row(check) for check in checks])
+        yield Table(("VERDICT", "TRANSPORT", "SECTION", "RULE", "REASON"), [_row(check) for check in checks])
     for check in broken:
         yield Line(f"{check.rule.id}, {check.transport}: {check.rule.asks}")
         yield from (Line(one_line(f"sent: {text}"), 1, 400) for text in check.sent)

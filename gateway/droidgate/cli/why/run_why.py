@@ -151,7 +151,7 @@ def _format_answers(answers: Sequence[WhyAnswer]) -> Iterator[Block]:
         package, name = answer.package or "-", last_part(answer.capability or "-")
         ids_by_package.setdefault(package, set()).add(name)
         is_by_gateway = answer.reach == "gateway" and answer.verdict != "cannot"
-        verdict = f"{answer.verdict}, by the gateway" if is_by_gateway else answer.verdict
+        verdict = f"{answer.verdict} (gateway)" if is_by_gateway else answer.verdict
         gate = answer.decisive or "-"
         capabilities.setdefault((package, verdict, gate, answer.agent), []).append(name)
     agents: dict[tuple[str, str, str, str], list[str]] = {}
