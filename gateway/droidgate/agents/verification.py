@@ -125,7 +125,7 @@ def verify(
     """
     device, package = device_user.device, request.package
     if package not in device_user.packages():
-        meant = closest_name(package, place.packages())
+        meant = closest_name(package, device_user.packages())
         hint = f"did you mean {meant!r}?" if meant else "install it, or name its APK with --install"
         raise UsageError(f"{package} is not installed", hint=hint)
     components = [item for item in agents[0].list_components() if item.package == package]
