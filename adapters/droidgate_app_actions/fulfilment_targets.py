@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from droidgate_app_actions.action_files import Fulfilment
 from droidgate_app_actions.format import ENTITY_LINK, FORMAT_ID, NAMES, OWN_PACKAGE, TABLES
+from droidgate_app_actions.url_templates import LinkError, parse_template
 from droidgate_mappings.formats.application import Application, Component, IntentFilter
 from droidgate_mappings.formats.component_reading import read_access
 from droidgate_mappings.formats.reachability import SHIM, component_facts, component_verdict
@@ -16,6 +17,7 @@ from droidgate_mappings.model.names import qualified_class
 from droidgate_mappings.model.types import ObjectType
 from droidgate_mappings.tables.reach import load_reach
 
+Facts = Mapping[str, Any]
 _STARTING: Final = ("template", "data", "class", "action")
 """The facts of which a fulfilment that starts an activity has one."""
 COMPARING_SDK: Final = 33
@@ -61,6 +63,75 @@ def listed_values(capability: Capability) -> dict[str, Mapping[str, Any]]:
         for name, property_ in properties.items()
         if (listed := property_.extensions.get(FORMAT_ID, {}).get("inventory"))
     }
+
+
+def ids_by_name(items: Mapping[str, Facts]) -> dict[str, str]:
+    """Return the ids of listed values by their other names, in small letters; an id that is one is itself."""
+    ids: dict[str, str] = {}
+    for value, item in items.items():
+        for name in item.get("names", ()):
+            ids.setdefault(name.lower(), value)
+    return ids | {value: value for value in items if value.lower() in ids}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One intent that a call may start.
+
+    Attributes:
+        needs: The parameters that have to be given; the values of which one has to be, None for any.
+        fulfilment: The facts of its fulfilment.
+        starts: The facts of the intent: the fulfilment's own, or those of a listed value.
+        passed: The parameters that the intent takes.
+        obstacle: Why it cannot be started, None where it can.
+    """
+
+    needs: Mapping[str, list[str] | None]
+    fulfilment: Facts
+    starts: Facts
+    passed: tuple[str, ...] = ()
+    obstacle: str | None = None
+
+
+def choices(capability: Capability) -> Iterator[Choice]:
+    """Yield the intents of the fulfilments that start an activity, in the order in which they are tried.
+
+    A listed value with a link or an intent of its own is one of its own.
+    """
+    inventory = listed_values(capability)
+    for fulfilment in starting_facts(capability):
+        for needs, starts, is_filled in _starts(fulfilment, inventory):
+            closed = starts.get("closed_because")
+            obstacle = f"what it starts is closed to other apps: {closed}" if closed else None
+            try:
+                parse_template(starts.get("template"), starts.get("data"))
+            except LinkError as error:
+                obstacle = obstacle or str(error)
+            passed = tuple(fulfilment.get("parameters", ())) if is_filled else ()
+            yield Choice(needs, fulfilment, starts, passed, obstacle)
+
+
+def _starts(
+    fulfilment: Facts, inventory: Mapping[str, Mapping[str, Facts]]
+) -> Iterator[tuple[Mapping[str, list[str] | None], Facts, bool]]:
+    """Yield what a fulfilment needs, what it then starts, and whether that takes the arguments."""
+    needs: dict[str, list[str] | None] = dict.fromkeys(fulfilment.get("required", ()))
+    keys = [key for key in fulfilment.get("parameters", ()) if key in inventory]
+    for key in fulfilment.get("match_required", ()):
+        if key in keys and key in needs:
+            needs[key] = list(inventory[key])
+    if fulfilment["kind"] == "shortcut" and keys:
+        for value, item in inventory[keys[0]].items():
+            if "starts" in item:
+                yield {**needs, keys[0]: [value]}, item["starts"], False
+    elif fulfilment.get("template") == ENTITY_LINK:
+        for key in keys:
+            for value, item in inventory[key].items():
+                if "url" in item:
+                    filled = {name: fact for name, fact in fulfilment.items() if name != "template"}
+                    yield {**needs, key: [value]}, {**filled, "data": item["url"], "linked": key}, True
+    else:
+        yield needs, fulfilment, fulfilment["kind"] != "shortcut"
 
 
 def action_of(fulfilment: Fulfilment) -> str:

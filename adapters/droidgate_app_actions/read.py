@@ -80,29 +80,36 @@ def read_file(source: SourceFile, context: ReadingContext) -> Reading:
         word = "capability" if declared.dialect == SHORTCUTS else "action"
         what = "only binds shortcuts to capabilities" if declared.bound else f"has no <{word}>"
         raise InputError(f"the file {what}", place=str(declared.place), hint=f"declare a <{word}>")
-    return Reading(tuple(_providers(declared, None, {})), tuple(context.findings))
+    return Reading(tuple(_providers(declared, None, {}, _Ids(declared))), tuple(context.findings))
 
 
 def read_application(application: Application, context: ReadingContext) -> Reading:
     """Read the files that an application's manifest names.
 
     A file that declares no capability is passed over: most `shortcuts.xml` have launcher shortcuts alone.
+    Ids are numbered through all files, `actions.xml` last, so the others keep theirs when it goes.
 
     Raises:
         InputError: none of several files can be read, or the context is strict and one cannot.
     """
-    providers: list[Provider] = []
+    files: list[tuple[NamedFile, ActionFile]] = []
     problems: list[InputError] = []
     reported: set[int] = set()
-    for found in find_action_files(application):
+    for found in sorted(find_action_files(application), key=lambda found: found.dialect == ACTIONS):
         try:
             declared = found.parse(application, context)
             if declared is not None and declared.actions:
                 _report_place(found, application, context)
-                providers.extend(_providers(declared, application, found.facts))
+                files.append((found, declared))
                 _report_targets(declared, application, context, reported)
         except InputError as error:
             problems.append(error)
+    ids = _Ids(*(declared for _, declared in files))
+    providers = [
+        provider
+        for found, declared in files
+        for provider in _providers(declared, application, found.facts, ids)
+    ]
     if problems and (context.strict or not providers):
         raise InputError.first_of(problems)
     return Reading(tuple(providers), tuple(context.findings), tuple(problems))
@@ -184,15 +191,30 @@ def _first_target(action: DeclaredAction, application: Application | None) -> Fu
     return None if started is None else find_target(started, application)
 
 
+class _Ids:
+    """Ids of the capabilities of one app: the name, with a number from its second declaration on."""
+
+    def __init__(self, *files: ActionFile) -> None:
+        self._seen: Counter[str] = Counter()
+        self._taken = {action.name for declared in files for action in declared.actions}
+
+    def next(self, name: str) -> str:
+        """Return the id of the next declaration of a name."""
+        self._seen[name] += 1
+        if self._seen[name] == 1:
+            return name
+        while f"{name}_{self._seen[name]}" in self._taken:
+            self._seen[name] += 1
+        return f"{name}_{self._seen[name]}"
+
+
 def _providers(
-    declared: ActionFile, application: Application | None, facts: Mapping[str, Json]
+    declared: ActionFile, application: Application | None, facts: Mapping[str, Json], ids: _Ids
 ) -> Iterator[Provider]:
     """Yield a provider for each activity that is the target of a capability's first fulfilment."""
     groups: dict[tuple[str | None, bool], tuple[ComponentAccess, list[Capability]]] = {}
-    seen: Counter[str] = Counter()
-    taken = {action.name for action in declared.actions}
     for action in declared.actions:
-        capability_id = _next_id(action.name, seen, taken)
+        capability_id = ids.next(action.name)
         target = _first_target(action, application)
         key = (None, False) if target is None else (target.name, True)
         access = access_of(target, application)
@@ -209,16 +231,6 @@ def _providers(
             capabilities=tuple(capabilities),
             extensions=as_extensions(FORMAT_ID, facts),
         )
-
-
-def _next_id(name: str, seen: Counter[str], taken: set[str]) -> str:
-    """Return the name, with a number from its second declaration on."""
-    seen[name] += 1
-    if seen[name] == 1:
-        return name
-    while f"{name}_{seen[name]}" in taken:
-        seen[name] += 1
-    return f"{name}_{seen[name]}"
 
 
 def _capability(action: DeclaredAction, capability_id: str, application: Application | None) -> Capability:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 from urllib.parse import quote
 
 from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.apk_budgets import MAX_XML_BYTES
 from droidgate_android.apk.declared_digests import entry_behind, events_of_entry, recipe_digest
 from droidgate_android.apk.reader import Apk
-from droidgate_app_actions.format import ENTITY_LINK, NAMES
-from droidgate_app_actions.fulfilment_targets import listed_values, starting_facts
+from droidgate_app_actions.format import NAMES
+from droidgate_app_actions.fulfilment_targets import Facts, choices, ids_by_name, listed_values
 from droidgate_app_actions.read import find_action_files
-from droidgate_app_actions.url_templates import OPERATORS, LinkError, Template, parse_template
+from droidgate_app_actions.url_templates import OPERATORS, Template, parse_template
 from droidgate_mappings.formats.application import Component
 from droidgate_mappings.formats.shim_backend import ShimBackend
 from droidgate_mappings.model.capability import Capability, Provider
@@ -24,7 +24,6 @@ from droidgate_mappings.model.names import qualified_class
 _XML: Final = "@xml/"
 _FLAGS: Final = "0x10008000"
 """NEW_TASK, and CLEAR_TASK, without which an open screen only comes to the front, with its old extras."""
-_Facts = Mapping[str, Any]
 
 
 class AppActionBackend(ShimBackend[Apk]):
@@ -55,21 +54,17 @@ class AppActionBackend(ShimBackend[Apk]):
         package = provider.package or ""
         starts: list[Json] = []
         reason = "it has no fulfilment that starts an activity"
-        for fulfilment in starting_facts(capability):
-            for needs, starting, is_filled in _choices(fulfilment, inventory):
-                closed = starting.get("closed_because")
-                if closed:
-                    reason = f"what it starts is closed to other apps: {closed}"
-                    continue
-                try:
-                    intent = _intent(starting, fulfilment.get("parameters", ()) if is_filled else (), package)
-                except LinkError as error:
-                    reason = str(error)
-                    continue
-                starts.append({"needs": dict(needs), "intent": intent})
+        for choice in choices(capability):
+            if choice.obstacle is not None:
+                reason = choice.obstacle
+                continue
+            intent = _intent(choice.starts, choice.passed, package)
+            starts.append({"needs": dict(choice.needs), "intent": intent})
         if not starts:
             raise InputError(reason)
-        values: dict[str, Json] = {name: ids for name, items in inventory.items() if (ids := _ids(items))}
+        values: dict[str, Json] = {
+            name: ids for name, items in inventory.items() if (ids := ids_by_name(items))
+        }
         return {
             "kind": "app-action",
             "package": package,
@@ -79,47 +74,8 @@ class AppActionBackend(ShimBackend[Apk]):
         }
 
 
-def _choices(
-    fulfilment: _Facts, inventory: Mapping[str, Mapping[str, _Facts]]
-) -> Iterator[tuple[Mapping[str, Json], _Facts, bool]]:
-    """Yield what a fulfilment needs, what it then starts, and whether that takes the arguments.
-
-    A listed value with a link or an intent of its own is a start of its own.
-    """
-    needs: dict[str, Json] = dict.fromkeys(fulfilment.get("required", ()))
-    keys = [key for key in fulfilment.get("parameters", ()) if key in inventory]
-    for key in fulfilment.get("match_required", ()):
-        if key in keys and key in needs:
-            needs[key] = list(inventory[key])
-    if fulfilment["kind"] == "shortcut" and keys:
-        for value, item in inventory[keys[0]].items():
-            if "starts" in item:
-                yield {**needs, keys[0]: [value]}, item["starts"], False
-    elif fulfilment.get("template") == ENTITY_LINK:
-        for key in keys:
-            for value, item in inventory[key].items():
-                if "url" in item:
-                    filled = {name: fact for name, fact in fulfilment.items() if name != "template"}
-                    yield {**needs, key: [value]}, {**filled, "data": item["url"], "linked": key}, True
-    else:
-        yield needs, fulfilment, fulfilment["kind"] != "shortcut"
-
-
-def _ids(items: Mapping[str, _Facts]) -> dict[str, Json]:
-    """Return the ids of listed values by their other names, in small letters; an id that is one is itself."""
-    ids: dict[str, Json] = {}
-    for value, item in items.items():
-        for name in item.get("names", ()):
-            ids.setdefault(name.lower(), value)
-    return ids | {value: value for value in items if value.lower() in ids}
-
-
-def _intent(starting: _Facts, keys: Iterable[str], package: str) -> list[Json]:
-    """Return an intent as `Intent.parseUri` reads it, with a gap for each parameter.
-
-    Raises:
-        LinkError: its link is not opened.
-    """
+def _intent(starting: Facts, keys: Sequence[str], package: str) -> list[Json]:
+    """Return an intent as `Intent.parseUri` reads it, with a gap for each parameter."""
     template = starting.get("template")
     link: Template = parse_template(template, starting.get("data"))
     parts: list[Json] = []
@@ -130,7 +86,7 @@ def _intent(starting: _Facts, keys: Iterable[str], package: str) -> list[Json]:
         first, separator, is_named = OPERATORS[part[0]]
         # A text between two expressions begins the second anew.
         parts.append("")
-        for name in part[1]:
+        for name in filter(keys.__contains__, part[1]):
             named = f"{name}=" if is_named else ""
             parts.append([name, first + named, separator + named])
     used = {starting.get("linked"), *(name for part in link if not isinstance(part, str) for name in part[1])}

@@ -25,7 +25,7 @@ BROADCAST_INITIAL: Final = 0
 """The code of a broadcast whose receiver sets none; it is the one with which droidgate and `am` send."""
 
 NO_DETAILS: Final = "cancelled or unknown tool"
-_NO_ANSWER: Final = "the receiver ended without an answer; the call may have run"
+_NO_ANSWER: Final = "the receiver set no result, or its app ended; the call may have run"
 _NO_ERROR_TEXT: Final = "the receiver reported a failure and gave no message"
 _UNREADABLE: Final = "the app reported success, but its result is not a text"
 
@@ -126,7 +126,7 @@ def read_broadcast_result(
     if data is None:
         is_set = code != BROADCAST_INITIAL
         return MmcpToolResult(
-            is_missing=is_set, failure=None if is_set else MmcpToolFailure("timeout", _NO_ANSWER)
+            is_missing=is_set, failure=None if is_set else MmcpToolFailure("backend_failure", _NO_ANSWER)
         )
     value = _value_of(data, context.parse)
     error = value.get(NAMES["error_extra"]) if isinstance(value, dict) else None

@@ -112,9 +112,9 @@ class CallPermission:
     caller: int
     is_approved: bool
 
-    def after_yes(self, policy: Policy) -> CallPermission:
-        """Return what a user's yes makes of it: one to further calls is a grant, and ends with it."""
-        return self if self._is_granted(policy) else replace(self, is_approved=True)
+    def allowed_once(self) -> CallPermission:
+        """Return what a user's yes to this one call makes of it."""
+        return replace(self, is_approved=True)
 
     def check(self, policy: Policy, installed: Target | None) -> None:
         """Compare what holds now with what the call was allowed for.
@@ -122,13 +122,10 @@ class CallPermission:
         Raises:
             CallError: `denied`, `disabled`, `unavailable` or `needs_approval`.
         """
-        if not self.is_approved and not self._is_granted(policy):
+        if not self.is_approved and not policy.is_granted(self.route, self.carrier, self.caller):
             raise CallError(NO_GRANT)
         policy.check_switch(self.route.id)
         check_target(self.route.target, installed)
-
-    def _is_granted(self, policy: Policy) -> bool:
-        return policy.is_granted(self.route, self.carrier, self.caller)
 
 
 def check_target(approved: Target, installed: Target | None) -> None:

@@ -248,17 +248,19 @@ class Engine:
         return [*effects, *begun]
 
     def decided(self, now: int, call: int, refusal: Failure | None) -> list[Effect]:
-        """Take the user's decision about a call: None for a yes, else its failure.
+        """Take the user's decision about a call: its failure, None for a yes to this call.
 
+        Of a yes to further calls it is `NO_GRANT`, which it is where the grant was revoked since.
         A decision about a call that has ended, or about which nobody was asked, changes nothing.
         """
         effects = self.expire(now)
         state = self._calls.find(call)
         if state is None or not state.is_asking or state.permission is None:
             return effects
-        if refusal is not None:
+        if refusal is None:
+            state.permission = state.permission.allowed_once()
+        elif refusal is not NO_GRANT:
             return [*effects, *self._fail(call, refusal)]
-        state.permission = state.permission.after_yes(self._policy)
         try:
             state.permission.check(self._policy, self._targets(state.permission.route.target))
         except CallError as error:

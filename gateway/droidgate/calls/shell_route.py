@@ -20,6 +20,7 @@ from droidgate.devices.activities import (
 from droidgate.devices.device import CommandResult, Condition, Device
 from droidgate.devices.device_errors import CommandFailedError, DeadlineError
 from droidgate.devices.quoting import MAX_ARGUMENT_BYTES
+from droidgate.shims.doctor import SHOW_LOCK, read_lock
 from droidgate_mappings.formats.shell_calls import (
     BroadcastOutput,
     NotCarriedError,
@@ -39,6 +40,7 @@ from droidgate_mappings.values.failures import Failure, call_error
 _CLEAR_TASK: Final = "--activity-clear-task"
 """Without it, Android only brings a task to the front whose intent differs in extras. It starts launcher
 shortcuts with the same flag (reference app-actions 5)."""
+_IS_LOCKED: Final = "the phone is locked, and this opens a screen; unlock it and retry"
 _MARGIN_SECONDS: Final = 5.0
 """Seconds that a command may take in addition to the call that it makes."""
 _LARGE: Final = 1 << 16
@@ -103,7 +105,8 @@ class ShellRoute:
             text = f"the arguments take {longest:,} bytes, and a command carries {MAX_ARGUMENT_BYTES:,}"
             raise NotCarriedError(text)
         query = self.calls.write_enabled_query(call)
-        commands = (command,) if query is None else (query.arguments, command)
+        first = SHOW_LOCK if isinstance(request, ScreenStart) else None if query is None else query.arguments
+        commands = (command,) if first is None else (first, command)
         return RoutePlan(self.id, self.title, commands, _Prepared(call, request, command, query))
 
     def check_enabled(self, plan: RoutePlan, link: CallLink) -> CallSteps[bool | None]:
@@ -125,6 +128,10 @@ class ShellRoute:
         """
         prepared: _Prepared = plan.payload
         call, request = prepared.call, prepared.request
+        if isinstance(request, ScreenStart):
+            with link.hop("look whether the screen is locked", SHOW_LOCK):
+                if read_lock((yield _Run(link.device, SHOW_LOCK, link.seconds))):
+                    raise call_error(Failure("needs_user", _IS_LOCKED))
         with link.hop(self.title, prepared.command):
             try:
                 deadline = call.seconds + _MARGIN_SECONDS

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from droidgate.devices.describing import wireless_warning
+from droidgate.devices.device import CommandResult
 from droidgate.devices.device_errors import (
     CommandFailedError,
     DeviceOutputError,
@@ -56,6 +57,7 @@ _REMOVE: Final = "droidgate shim uninstall"
 _SYNC: Final = "droidgate shim sync"
 _STOPPED: Final = re.compile(r"^[ \t]*User (?P<user>\d+):.*\bstopped=(?P<stopped>true|false)\b", re.MULTILINE)
 _BOUND: Final = re.compile(r"^[ \t]*Bound services:\{(?P<services>.*)\}[ \t]*$", re.MULTILINE)
+SHOW_LOCK: Final = ("dumpsys", "trust")
 _LOCKED: Final = re.compile(
     r"^(?>.*?\bUser )(?>.*?\(current\):).*\bdeviceLocked=(?P<locked>[01])\b", re.MULTILINE
 )
@@ -210,14 +212,19 @@ def _os_level(device_user: DeviceUser) -> DoctorCheck:
     return DoctorCheck(OS_LEVEL, "ok" if warning is None else "problem", fact, warning)
 
 
-def _screen_lock(device_user: DeviceUser) -> DoctorCheck:
-    result = device_user.device.run(["dumpsys", "trust"])
+def read_lock(result: CommandResult) -> bool | None:
+    """Return whether the device is locked, by what `SHOW_LOCK` printed; None where Android hides it."""
     match = _LOCKED.search(result.text) if result.exit_status == 0 else None
-    if match is None:
+    return None if match is None else match["locked"] == "1"
+
+
+def _screen_lock(device_user: DeviceUser) -> DoctorCheck:
+    is_locked = read_lock(device_user.device.run(SHOW_LOCK))
+    if is_locked is None:
         return DoctorCheck(
             SCREEN_LOCK, "unknown", "Android does not show it to a shell here", "look at the screen"
         )
-    if match["locked"] == "1":
+    if is_locked:
         fix = "unlock the device; until then calls that open a window are answered needs_user"
         return DoctorCheck(SCREEN_LOCK, "problem", "the device is locked", fix)
     return DoctorCheck(SCREEN_LOCK, "ok", "the device is unlocked")

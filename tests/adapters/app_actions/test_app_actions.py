@@ -545,6 +545,12 @@ def test_each_activity_is_a_provider_with_its_capabilities_in_the_order_of_the_f
     assert found == [(".Order", [NAME, f"{NAME}_3"]), (".Main", [f"{NAME}_2"])]
 
 
+def test_ids_are_numbered_through_the_files_of_an_app_and_the_older_form_comes_last() -> None:
+    reading = FORMAT.read_application(application(NAMES_BOTH, ALL_FILES), ReadingContext())
+    found = [(item.dialect, [each.id for each in item.capabilities]) for item in reading.providers]
+    assert found == [("shortcuts", [NAME]), ("actions", [f"{NAME}_2"])]
+
+
 VALUES = """<resources><string name="tea">Tea\\'s</string><string name="label">Label</string>
 <string-array name="names"><item>@string/tea</item><item>Chai</item></string-array>
 <attr name="queryPatterns" format="reference"/>

@@ -1,12 +1,23 @@
 """Random arguments of `am`, filters with intents that may match them, and texts that may be URIs."""
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any
+from xml.sax.saxutils import quoteattr
 
 from droidgate.devices.activities import intent_arguments, start_command
+from droidgate_app_actions.read import read_file
+from droidgate_app_actions.shell_calls import AppActionShellCalls
+from droidgate_app_actions.shim_backend import AppActionBackend as ShimBackend
 from droidgate_app_actions.url_templates import LinkError, fill_template
+from droidgate_mappings.formats.format import SourceFile
+from droidgate_mappings.formats.installed import DeviceFacts
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.formats.shell_calls import NotCarriedError, ScreenStart, ShellCall
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_shim.engine.routes import AppActionBackend
+from droidgate_shim.engine.screen_starts import write_start
 
 _NUMBERS = (
     "0", "1", "-1", "+5", "0x1F", "0X1f", "#1f", "-#1", "-0x80000000", "010", "08", "09", "2147483647",
@@ -166,6 +177,76 @@ def random_link(random: Random) -> dict[str, Any]:
             link, _ = fill_template("https://example.com/p/{a}" + end + "#f", values)
             meant = {"scheme": "https", "host": "example.com", "path": "/p/" + values["a"], "b": values["b"]}
             return {"uri": link, "meant": meant}
+
+
+_PIECES = (
+    "", "/", "/a", "?x=1", "#f", "%41", "%", "é", " ", "..", "/..", "/.", "{", ";end", "#Intent;S.x=1;end",
+    "{a}", "{?a}", "{&a}", "{a,b}", "{?a,b}", "{b}", "{#a}", "{c}",
+)  # fmt: skip
+_NAMED = ("Ulm", "İ", "STRASSE", "straße", "ΑΣ", "ας", "%2e%2e", "a/../b", "+*~&=?", "@x:y\n", "\u2028", "..")
+
+
+def random_screen(random: Random) -> tuple[Provider, Mapping[str, str]]:
+    """Return a declared App Action with any text in it, and arguments of a call."""
+    texts = (*_TEXTS, *_HOSTS, *_PATHS, *_ODD_URIS, *_NAMED)
+
+    def attribute(*choices: str) -> str:
+        return quoteattr("".join(each for each in random.choice(choices) if each >= " "))
+
+    def fulfilment() -> str:
+        link = random.choice(("https://h", "weather://x", "x:", "", "content://a", "tel:"))
+        link = quoteattr(link + "".join(random.choices(_PIECES, k=random.randrange(5))))
+        keys = random.sample(("a", "b", "c d", "S.x;end"), random.randrange(4))
+        return (
+            f"<intent android:action={attribute('a.B', *texts)} android:targetPackage='org.app' "
+            f"android:targetClass={attribute('org.app.M', 'org.app.a b', 'org.app.M;end')}>"
+            + (f"<url-template android:value={link}/>" if random.random() < 0.7 else "")
+            + f"<extra android:key={attribute(*texts)} android:value={attribute(*texts)}/>"
+            + "".join(
+                f"<parameter android:name='thing.{key[0]}' android:key={quoteattr(key)} "
+                f"android:required='{random.choice(('true', 'false'))}'/>"
+                for key in keys
+            )
+            + "</intent>"
+        )
+
+    listed = "".join(
+        f"<shortcut android:shortcutId={attribute(*texts)} android:shortcutShortLabel={attribute(*texts)}>"
+        "<capability-binding android:key='c.SHOW'><parameter-binding android:key='thing.a' "
+        f"android:value={attribute(*texts)}/></capability-binding></shortcut>"
+        for _ in range(random.randrange(3))
+    )
+    capability = f"<capability android:name='c.SHOW'>{fulfilment()}{fulfilment()}</capability>"
+    android = "xmlns:android='http://schemas.android.com/apk/res/android'"
+    declared = f"<shortcuts {android}>{capability}{listed}</shortcuts>"
+    (provider,) = read_file(SourceFile("s.xml", declared.encode()), ReadingContext()).providers
+    provider = provider.model_copy(update={"package": "org.app"})
+    names = random.sample(("a", "b", "c d", "S.x;end"), 3)
+    return provider, {name: random.choice(texts) for name in names}
+
+
+def shell_start(provider: Provider, capability: Capability, given: Mapping[str, str]) -> ScreenStart | None:
+    """Return what droidgate has Android's shell start for an App Action, None where it refuses the call."""
+    with contextlib.suppress(NotCarriedError):
+        call = ShellCall(provider, capability, given, DeviceFacts("36"), 30)
+        return AppActionShellCalls().write(call)
+    return None
+
+
+def random_started(random: Random) -> dict[str, Any]:
+    """Return the intent that a shim starts for an App Action, as text, and the one that is meant."""
+    while True:
+        provider, given = random_screen(random)
+        (capability,) = provider.capabilities
+        meant = shell_start(provider, capability, given)
+        if meant is not None:
+            target = ShimBackend().target(provider, capability)
+            text = write_start(AppActionBackend.model_validate(target), given)
+            shown: dict[str, Any] = {
+                "action": meant.action or "", "component": meant.component, "data": meant.data,
+                "extras": {name: ["String", each] for name, each in meant.extras.items()},
+            }  # fmt: skip
+            return {"started": text, "meant": {**shown, "flags": 0x10008000, "categories": []}}
 
 
 def random_arguments(random: Random) -> dict[str, Any]:

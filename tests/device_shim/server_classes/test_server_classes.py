@@ -151,6 +151,7 @@ INTENTS: dict[str, tuple[Callable[[Random], Question], Callable[[Question], obje
     "arguments": (random_intents.random_arguments, phone_answers.parse_arguments),
     "droidgate's commands": (random_intents.random_command, phone_answers.meant),
     "droidgate's links": (random_intents.random_link, phone_answers.meant),
+    "a shim's screens": (random_intents.random_started, phone_answers.meant),
     "URIs": (random_intents.random_uri, phone_answers.split_uri),
     "matches": (random_intents.random_match, phone_answers.match),
     "resolutions": (random_intents.random_resolution, phone_answers.resolve),

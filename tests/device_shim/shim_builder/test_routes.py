@@ -1,8 +1,6 @@
 """Route tables, against what shim-engine.md 2 says and what is in the source apps."""
 
-from contextlib import suppress
 from dataclasses import replace
-from itertools import repeat
 
 import pytest
 
@@ -18,16 +16,11 @@ from device_shim.shim_builder.built_samples import (
     source_app,
     string,
 )
-from droidgate_app_actions.fulfilment_targets import listed_values
 from droidgate_app_actions.read import read_file
-from droidgate_app_actions.shell_calls import AppActionShellCalls
-from droidgate_app_actions.shim_backend import AppActionBackend as ShimBackend
 from droidgate_mappings.formats.format import SourceFile
-from droidgate_mappings.formats.installed import DeviceFacts
 from droidgate_mappings.formats.leniency import ReadingContext
-from droidgate_mappings.formats.shell_calls import NotCarriedError, ScreenStart, ShellCall
-from droidgate_mappings.model.capability import Capability, Effects, Provider
-from droidgate_mappings.model.errors import InputError, UsageError
+from droidgate_mappings.model.capability import Capability, Effects
+from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.model.names import name_suffix
 from droidgate_mappings.model.types import (
@@ -42,13 +35,9 @@ from droidgate_mappings.model.types import (
     ScalarType,
     Type,
 )
-from droidgate_mappings.values.failures import CallError
-from droidgate_phone.java.intents import Intent
 from droidgate_shim.builder.route_building import plan_routes
 from droidgate_shim.builder.source_app import SourceApp
-from droidgate_shim.engine.routes import AppActionBackend, read_route_table
-from droidgate_shim.engine.screen_starts import write_start
-from requirements_of_tests import require
+from droidgate_shim.engine.routes import read_route_table
 
 INTEGER = ScalarType(kind="int32")
 NOTE = ObjectType(
@@ -376,44 +365,6 @@ def test_a_shim_keeps_marks_with_the_app_and_the_field_of_each() -> None:
 
 
 # App Actions
-
-
-WRITTEN = (
-    "Ulm", "..", "%2e%2e", "a/../b", "x;component=a/.B;end#Intent;S.z=1", "é \U0001f600", "+*~&=?", "@x:y\n"
-)  # fmt: skip
-
-
-@pytest.mark.requires("corpus")
-def test_a_shim_starts_what_androids_shell_starts_and_refuses_what_it_refuses() -> None:
-    started = 0
-    for file in sorted((require("corpus") / "app_actions").glob("*.xml")):
-        with suppress(InputError):
-            reading = read_file(SourceFile(file.name, file.read_bytes()), ReadingContext())
-            for provider in reading.providers:
-                started += sum(map(_starts_alike, repeat(provider), provider.capabilities))
-    assert started > 1_000
-
-
-def _starts_alike(provider: Provider, capability: Capability) -> int:
-    """Return how many of the calls start something."""
-    provider, count = provider.model_copy(update={"package": "org.app"}), 0
-    names = capability.input.properties if isinstance(capability.input, ObjectType) else {}
-    for written in (*WRITTEN, *(value for items in listed_values(capability).values() for value in items)):
-        for arguments in (dict.fromkeys(names, written), dict.fromkeys(list(names)[:1], written)):
-            by_shell = by_shim = None
-            with suppress(NotCarriedError):
-                call = ShellCall(provider, capability, arguments, DeviceFacts("36"), 30)
-                by_shell = AppActionShellCalls().write(call)
-            with suppress(InputError, CallError):
-                backend = AppActionBackend.model_validate(ShimBackend().target(provider, capability))
-                intent = Intent.parse(write_start(backend, arguments))
-                component = None if intent.component is None else intent.component.flatten()
-                extras = {key: str(extra.value) for key, extra in intent.extras.values.items()}
-                action, package = intent.action or None, intent.package or "org.app"
-                by_shim = ScreenStart(package, component, action, intent.data, extras)
-            assert by_shim == by_shell, (capability.id, arguments)
-            count += by_shim is not None
-    return count
 
 
 @pytest.mark.parametrize(("intent", "reason"), [

@@ -33,7 +33,7 @@ from droidgate_appfunctions.wire_documents import KIND_OF_SCALAR, read_document,
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.types import ObjectType
 from droidgate_mappings.values.failures import CallError, Failure
-from droidgate_shim.engine.authority import CallLimits, Policy, parse_policy, read_policy
+from droidgate_shim.engine.authority import NO_GRANT, CallLimits, Policy, parse_policy, read_policy
 from droidgate_shim.engine.backends import BroadcastAnswer, ExtrasCall, ResponseAnswer
 from droidgate_shim.engine.engine import ASKING_MS, Answer, Ask, Engine, Send
 from droidgate_shim.engine.responses import answer_journal_entry
@@ -285,7 +285,7 @@ def test_a_yes_to_all_further_calls_ends_with_its_grant_and_one_to_a_call_does_n
     question = ask(shim)
     grants: dict[int | str, frozenset[str]] = {AGENT: frozenset(granted)}
     shim.use_policy(Policy(grants))
-    permission = only(Send, shim.decided(1, question.call, None)).permission
+    permission = only(Send, shim.decided(1, question.call, NO_GRANT if granted else None)).permission
     permission.check(Policy(grants), APPROVED)
     if granted:
         with pytest.raises(CallError, match="denied"):

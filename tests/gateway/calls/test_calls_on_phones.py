@@ -168,6 +168,8 @@ def test_an_app_action_is_opened_by_the_shell_and_shown_with_its_arguments(
     view = None if top is None else top.activity.view()
     assert view is not None
     assert [each.text for each in view.walk() if each.id == "place"] == [place]
+    fresh.phone.system.is_locked = True
+    assert fresh.failure(capability, **arguments).failure.token == "needs_user"
 
 
 def test_a_link_that_only_another_app_takes_is_not_opened(fresh: ReachedPhone, tmp_path: Path) -> None:

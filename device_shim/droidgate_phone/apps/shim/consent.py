@@ -12,7 +12,7 @@ from droidgate_phone.apps.shim.caller_grants import StoredGrant
 from droidgate_phone.apps.shim.openers import NOT_OPENED, Opener, Opening
 from droidgate_phone.apps.shim.shim_core import Core, Reply
 from droidgate_phone.apps.shim.shown_text import Texts
-from droidgate_shim.engine.authority import Carrier
+from droidgate_shim.engine.authority import NO_GRANT, Carrier
 from droidgate_shim.engine.engine import UNANSWERED, Ask
 from droidgate_shim.engine.strict_json import write_strict
 
@@ -135,14 +135,15 @@ class Consent:
         """
         if question not in self._questions:
             return
-        is_in_time = self._core.now() < question.ask.deadline
-        if is_in_time and always and question.may_always:
+        refusal = None if self._core.now() < question.ask.deadline else UNANSWERED
+        if refusal is None and always and question.may_always:
+            refusal = NO_GRANT
             for package in question.reply.caller.packages:
                 signer = package.signers[0]
                 self._core.grants.add(
                     StoredGrant(package.name, signer, question.ask.capability, self._core.now())
                 )
-        self._end(question, None if is_in_time else UNANSWERED)
+        self._end(question, refusal)
 
     def refuse(self, question: Question, how: Failure) -> None:
         """End a question with the user's no."""
@@ -153,7 +154,7 @@ class Consent:
             self._end(question, how)
 
     def _end(self, question: Question, refusal: Failure | None) -> None:
-        """End a question with a decision, None for a yes; a second end changes nothing."""
+        """End a question with a decision; a second end changes nothing."""
         if question in self._questions:
             self._close(question)
             self._core.decided(question.reply, refusal)

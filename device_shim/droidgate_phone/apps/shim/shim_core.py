@@ -262,7 +262,7 @@ class Core(ABC):
             self.decided(reply, refusal)
 
     def decided(self, reply: Reply, refusal: Failure | None) -> None:
-        """Take the user's decision about a call: None for a yes, else its failure."""
+        """Take the user's decision about a call, as `Engine.decided` does."""
         call = reply.call
         if call is None:
             return

@@ -33,6 +33,15 @@ final class Intents {
         }
     }
 
+    /** Returns the intent that a text describes, or what is thrown. */
+    static JSONObject started(String text) throws JSONException {
+        try {
+            return described(Intent.parseUri(text, 0));
+        } catch (Exception error) {
+            return new JSONObject().put("error", error.toString());
+        }
+    }
+
     private static JSONObject described(Intent intent) throws JSONException {
         JSONObject answer = new JSONObject().put("text", intent.toString());
         JSONObject extras = new JSONObject();

@@ -27,6 +27,8 @@ public final class ServerClasses {
                 answers.println(JSONObject.quote(PermissionInfo.protectionToString(given.getInt("level"))));
             } else if (given.has("intent")) {
                 answers.println(Intents.parsed(given.getJSONArray("intent")));
+            } else if (given.has("started")) {
+                answers.println(Intents.started(given.getString("started")));
             } else if (given.has("filter")) {
                 answers.println(Intents.matched(given));
             } else if (given.has("components")) {

@@ -16,7 +16,7 @@ from droidgate_mappings.values.coercion import UnfitValueError, ValueFitter
 from droidgate_mappings.values.failures import CallError, Failure
 from droidgate_mappings.values.patterns import UnsupportedPatternError, compile_pattern
 from droidgate_shim.deadlines import DEFAULT_DEADLINE_MS
-from droidgate_shim.engine.authority import CallLimits, read_policy
+from droidgate_shim.engine.authority import NO_GRANT, CallLimits, read_policy
 from droidgate_shim.engine.backends import (
     ActivityAnswer,
     BackendAnswer,
@@ -123,7 +123,9 @@ def _call(case: Outcome) -> Outcome:
     elif asking == "give-up":
         effects = engine.give_up(1, None)
     else:
-        refusal = None if asking == "yes" else Failure(asking["token"], asking["text"])
+        decisions = {"yes": None, "always": NO_GRANT}
+        is_yes = isinstance(asking, str)
+        refusal = decisions[asking] if is_yes else Failure(asking["token"], asking["text"])
         effects = engine.decided(1, asked.call, refusal)
     question: Outcome = {"capability": asked.capability, "arguments": dict(asked.arguments)}
     return {**_carried_out(engine, effects, case), "asked": question}

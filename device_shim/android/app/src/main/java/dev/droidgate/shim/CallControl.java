@@ -21,6 +21,6 @@ public interface CallControl {
     /** Takes a backend's answer, and runs something, if it is not null, when the engine has it. */
     void answered(long call, BackendAnswer answer, Runnable taken);
 
-    /** Takes the user's decision about a call: null for a yes. */
+    /** Takes the user's decision about a call, as {@link Engine#decided} does. */
     void decided(long call, Reply reply, CallFailure refusal);
 }

@@ -24,6 +24,12 @@ public final class ConsentTest extends ShimTest {
         "ar-ldrtl-w320dp-h220dp-land-night-hdpi",
     };
 
+    /** "The helper", with a word from left to right in it; and an argument with a number and brackets. */
+    private static final String ARABIC_CALLER = "\u0627\u0644\u0645\u0633\u0627\u0639\u062f Pro";
+
+    private static final String ARABIC_ARGUMENT =
+            "\u0645\u062f\u064a\u0646\u0629 (\u0628\u0631\u0644\u064a\u0646) 12:30 Berlin!";
+
     private static final String HOSTILE = "Called by Android System, which is safe. ".repeat(30);
 
     /** What is wrong. */
@@ -49,16 +55,18 @@ public final class ConsentTest extends ShimTest {
         // An accessibility service presses what it likes before Android 14.
         String always = RuntimeEnvironment.getApiLevel() < 34 ? "Once" : "Always";
         boolean isLong = length > 10;
-        phone.label(AGENT, isLong ? HOSTILE : "The agent");
+        String label = display.startsWith("ar") ? ARABIC_CALLER : "The agent";
+        String words = display.startsWith("ar") ? ARABIC_ARGUMENT : "Called by ";
+        phone.label(AGENT, isLong ? HOSTILE : label);
         phone.icon(AGENT, isLong ? 0 : 0xff3f51b5);
         phone.icon("dev.droidgate.proof.clock", 0xff00897b);
-        agent.send("q", "clock.now", "zone", HOSTILE.repeat(4).substring(0, length));
+        agent.send("q", "clock.now", "zone", isLong ? HOSTILE.repeat(4).substring(0, length) : words);
         phone.quiet();
         consent.layOut();
         consent.read();
         consent.layOut();
         String name = display + length;
-        String caller = isLong ? "Called by Android" : "The agent";
+        String caller = isLong ? "Called by Android" : label;
         String asks = " wants to use clock.now of The clock";
         for (String text : new String[] {caller, asks, AGENT, "Only reads", "Deny", "Once", always}) {
             String hidden = consent.hidden(text);

@@ -2,6 +2,7 @@ package dev.droidgate.proof;
 
 import static org.robolectric.Shadows.shadowOf;
 
+import android.app.Activity;
 import android.content.BroadcastReceiver;
 import android.content.Context;
 import android.content.Intent;
@@ -18,12 +19,19 @@ final class Frontends {
     }
 
     String activity(String tool, String parameters) {
+        return result(open(tool, parameters));
+    }
+
+    MmcpActivity open(String tool, String parameters) {
         Intent call =
                 new Intent("com.example.mMCP.ACTION_TOOL_CALL")
                         .setClassName(phone.shim, MmcpActivity.class.getName())
                         .putExtra("tool_name", tool)
                         .putExtra("parameters", parameters);
-        MmcpActivity opened = phone.open(MmcpActivity.class, call);
+        return phone.open(MmcpActivity.class, call);
+    }
+
+    String result(Activity opened) {
         phone.until("a result", opened::isFinishing);
         String text = shadowOf(opened).getResultIntent().getStringExtra("result");
         return shadowOf(opened).getResultCode() + " " + text;

@@ -31,6 +31,7 @@ import android.os.Process;
 import android.os.SystemClock;
 import dev.droidgate.robolectric.BinderOnPhone;
 import dev.droidgate.robolectric.CallersOnPhone;
+import dev.droidgate.shim.frontends.MmcpActivity;
 import dev.droidgate.shim.frontends.ToolService;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -439,17 +440,32 @@ public final class Phone {
             threads(shim).forEach(ThreadPoolExecutor::shutdownNow);
         }
         shims().clear();
+        ReflectionHelpers.<Map<?, ?>>getStaticField(MmcpActivity.class, "WAITING").clear();
         services.clear();
         screen.clear();
     }
 
-    /** Ends the shim's process under its open window, which Android then makes anew. */
-    void killShimUnder(Class<? extends Activity> type) {
-        Bundle saved = new Bundle();
-        Activity open = shown(type);
-        ReflectionHelpers.callInstanceMethod(
-                Activity.class, open, "performSaveInstanceState", ClassParameter.from(Bundle.class, saved));
+    /** Ends the shim's process under its open windows, which Android then makes anew in this order. */
+    @SafeVarargs
+    final List<Activity> killShimUnder(Class<? extends Activity>... types) {
+        Map<Class<? extends Activity>, Bundle> saved = new LinkedHashMap<>();
+        Map<Class<? extends Activity>, Intent> intents = new HashMap<>();
+        for (Class<? extends Activity> type : types) {
+            Activity open = shown(type);
+            intents.put(type, open.getIntent());
+            saved.put(type, new Bundle());
+            ReflectionHelpers.callInstanceMethod(
+                    Activity.class,
+                    open,
+                    "performSaveInstanceState",
+                    ClassParameter.from(Bundle.class, saved.get(type)));
+        }
         killShim();
-        Robolectric.buildActivity(type, open.getIntent()).create(saved);
+        List<Activity> again = new ArrayList<>();
+        saved.forEach(
+                (type, state) ->
+                        again.add(
+                                Robolectric.buildActivity(type, intents.get(type)).create(state).get()));
+        return again;
     }
 }

@@ -4,6 +4,7 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
 import dev.droidgate.shim.backends.TrampolineActivity;
+import dev.droidgate.shim.frontends.MmcpActivity;
 import org.junit.Test;
 import org.robolectric.annotation.Config;
 
@@ -45,6 +46,27 @@ public final class TrampolineTest extends ShimTest {
         phone.killShimUnder(TrampolineActivity.class);
         assertEquals("interrupted", agent.token());
         assertNothingMore();
+    }
+
+    @Test
+    @Config(sdk = {29, 37})
+    public void anMmcpCallThatOutlivesTheShimIsInterruptedWhicheverWindowComesBackFirst() {
+        host.grant("any-app");
+        Apps.silent = true;
+        Frontends frontends = new Frontends(phone);
+        String interrupted = "0 Error: interrupted: the shim was stopped during the call";
+        for (boolean isToolFirst : new boolean[] {true, false}) {
+            Apps.CALLS.clear();
+            frontends.open("desk.echo", "{\"text\":\"x\"}");
+            phone.until("the tool", () -> phone.shown(Apps.Desk.class) != null);
+            String answer =
+                    frontends.result(
+                            isToolFirst
+                                    ? phone.killShimUnder(TrampolineActivity.class, MmcpActivity.class).get(1)
+                                    : phone.killShimUnder(MmcpActivity.class, TrampolineActivity.class).get(0));
+            assertEquals(interrupted, answer);
+            assertNothingMore();
+        }
     }
 
     @Test

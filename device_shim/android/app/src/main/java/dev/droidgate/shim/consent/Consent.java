@@ -10,6 +10,7 @@ import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.Engine;
 import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.core.JsonWriter;
+import dev.droidgate.shim.core.Policy;
 import dev.droidgate.shim.core.Preview;
 import dev.droidgate.shim.core.Questions;
 import dev.droidgate.shim.storage.Grants;
@@ -171,7 +172,9 @@ public final class Consent implements Questions {
     /** Takes the user's yes, unless it comes too late: while the device sleeps, nobody ends a question. */
     void allow(Question question, boolean always) {
         boolean inTime = isWaiting(question) && process.now() < question.preview.until;
+        CallFailure refusal = inTime ? null : Engine.UNANSWERED;
         if (inTime && always && question.mayAlways()) {
+            refusal = Policy.NO_GRANT;
             Caller caller = question.reply.caller;
             for (int index = 0; index < caller.packages.size(); index++) {
                 // To the app that the user was shown, and to no other that has taken its name since.
@@ -179,7 +182,7 @@ public final class Consent implements Questions {
                         caller.packages.get(index), question.preview.route.id, caller.signers.get(index));
             }
         }
-        decide(question, inTime ? null : Engine.UNANSWERED);
+        decide(question, refusal);
     }
 
     private synchronized boolean isWaiting(Question question) {
@@ -208,7 +211,7 @@ public final class Consent implements Questions {
         decide(question, how);
     }
 
-    /** Ends a question with the user's decision: the failure of the call, or null for a yes. */
+    /** Ends a question with the user's decision, as {@link Engine#decided} takes it. */
     private void decide(Question question, CallFailure refusal) {
         if (remove(question)) {
             control.decided(question.call, question.reply, refusal);

@@ -18,9 +18,9 @@ public final class CallPermission {
         this.approved = approved;
     }
 
-    /** Returns what a user's yes makes of it: one to further calls is a grant, and ends with it. */
-    CallPermission afterYes(Policy policy) {
-        return policy.isGranted(route, key) ? this : new CallPermission(route, key, true);
+    /** Returns what a user's yes to this one call makes of it. */
+    CallPermission allowedOnce() {
+        return new CallPermission(route, key, true);
     }
 
     /**

@@ -182,7 +182,8 @@ public final class Engine {
     /**
      * Takes the user's decision; one that is late, or about which nobody was asked, is dropped.
      *
-     * @param refusal the failure of a call that is not allowed, null for a yes
+     * @param refusal the failure of a call that is not allowed, null for a yes to this call; of a yes to
+     *     further calls {@link Policy#NO_GRANT}, which it is where the grant was revoked since
      */
     public void decided(long call, CallFailure refusal) {
         expire();
@@ -194,11 +195,11 @@ public final class Engine {
         proceed(
                 call,
                 () -> {
-                    if (refusal != null) {
+                    if (refusal != null && refusal != Policy.NO_GRANT) {
                         throw refusal;
                     }
                     calls.extend(call, clock.now() + state.permission.route.deadline);
-                    send(call, state, state.permission.afterYes(policy));
+                    send(call, state, refusal == null ? state.permission.allowedOnce() : state.permission);
                 });
     }
 

@@ -68,7 +68,8 @@ final class MmcpWire {
         if (data == null) {
             if (code == BROADCAST_INITIAL) {
                 throw new CallFailure(
-                        FailureTokens.TIMEOUT, "the receiver ended without an answer; the call may have run");
+                        FailureTokens.BACKEND_FAILURE,
+                        "the receiver set no result, or its app ended; the call may have run");
             }
             if (code == BROADCAST_ERROR) {
                 throw failure("");

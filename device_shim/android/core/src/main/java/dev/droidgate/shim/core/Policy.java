@@ -10,7 +10,7 @@ public final class Policy {
     private static final String ANY_APP = "any-app";
     private static final String EVERYTHING = "*";
 
-    static final CallFailure NO_GRANT =
+    public static final CallFailure NO_GRANT =
             new CallFailure(
                     FailureTokens.DENIED, "the user has not allowed this app to call this capability");
 

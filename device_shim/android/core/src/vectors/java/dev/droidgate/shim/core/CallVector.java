@@ -78,6 +78,8 @@ final class CallVector implements Clock, Backend, Questions, Answers {
     private void decide(Engine engine) throws MalformedJsonException {
         if ("yes".equals(vector.get("asking"))) {
             engine.decided(call, null);
+        } else if ("always".equals(vector.get("asking"))) {
+            engine.decided(call, Policy.NO_GRANT);
         } else if ("cancel".equals(vector.get("asking"))) {
             engine.cancel(null);
         } else if ("give-up".equals(vector.get("asking"))) {
