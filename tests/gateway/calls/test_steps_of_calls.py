@@ -426,7 +426,7 @@ def test_a_phone_that_does_not_say_leaves_the_step_as_it_is() -> None:
 def test_a_terminal_shows_the_wait_and_removes_it(silent: ReachedPhone) -> None:
     arguments = ["call", "query_clock_in", "date=2026-02-03", "--yes", "--deadline", "2"]
     arguments += ["--serial", silent.phone.serial]
-    output = run_on_terminal(*arguments)
+    output = run_on_terminal(*arguments, waiting_lines=True)
     assert "(1 s)\r\x1b[K" in output.replace("(2 s)", "(1 s)")
     assert "error: timeout" in output.rpartition("\r\x1b[K")[2]
 

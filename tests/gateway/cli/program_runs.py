@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -15,7 +16,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import jsonschema
 import pytest
@@ -141,11 +142,15 @@ class _PreloadedProgram:
 _preloaded_program = functools.cache(_PreloadedProgram)
 
 
+_WAITING_LINE: Final = re.compile(r"\r\x1b\[K(?:[^\r]+ \(\d+ s\))?")
+
+
 def run_on_terminal(
     *arguments: str | Path,
     cwd: Path | None = None,
     typed: bytes = b"",
     answers: Mapping[bytes, Callable[[], bytes]] | None = None,
+    waiting_lines: bool = False,
     **environment: str,
 ) -> str:
     """Run the program on a terminal of 100 columns, where something was typed; return what it got.
@@ -155,6 +160,7 @@ def run_on_terminal(
         cwd: The working folder.
         typed: What was typed before.
         answers: Text that the program prints -> what types the answer, each time that it is printed.
+        waiting_lines: Return also the lines that say what a slow run is doing.
         environment: Variables.
     """
     ours, theirs = pty.openpty()
@@ -169,7 +175,7 @@ def run_on_terminal(
         got = _read_until_closed(ours, answers or {})
         process.wait(timeout=120)
     os.close(ours)
-    return got.decode()
+    return got.decode() if waiting_lines else _WAITING_LINE.sub("", got.decode())
 
 
 def _read_until_closed(descriptor: int, answers: Mapping[bytes, Callable[[], bytes]]) -> bytes:
