@@ -454,7 +454,7 @@ def test_a_terminal_shows_what_a_run_does_after_a_second_until_something_is_prin
     *_, waiting, error = reported.split("\r\x1b[K")
     assert re.fullmatch(r"ask the catalog \([23] s\)", waiting)
     assert error.startswith("error: the query takes more than 3 seconds")
-    assert "\x1b[K" not in run_on_terminal("catalog", "sql", catalog.folder, "SELECT 1")
+    assert "\x1b[K" not in run_on_terminal(*command, "SELECT 1", waiting_lines=True)
 
 
 @pytest.mark.parametrize(("sql", "hint"), [
