@@ -448,9 +448,8 @@ def test_values_of_every_kind_stay_data(catalog: Catalog, capsys: pytest.Capture
 @pytest.mark.slow
 def test_a_terminal_shows_what_a_run_does_after_a_second_until_something_is_printed(catalog: Catalog) -> None:
     endless = "SELECT count(*) FROM range(1000000000000) WHERE sin(range) > 2"
-    reported = run_on_terminal(
-        "catalog", "sql", catalog.folder, endless, "--deadline", "3", waiting_lines=True
-    )
+    command = ("catalog", "sql", catalog.folder)
+    reported = run_on_terminal(*command, endless, "--deadline", "3", waiting_lines=True)
     *_, waiting, error = reported.split("\r\x1b[K")
     assert re.fullmatch(r"ask the catalog \([23] s\)", waiting)
     assert error.startswith("error: the query takes more than 3 seconds")
