@@ -161,7 +161,7 @@ class AppFunctionShellCalls:
         """Return that a required value is one that the shell carries never; None where some are carried."""
         if can_be_written(capability.input, definitions):
             return None
-        return "each call needs a value that the shell does not carry, such as bytes or an empty list"
+        return "the shell does not carry its arguments"
 
     def read(self, call: ShellCall, output: ShellAnswer) -> ShellResult:
         """Return the result, unwrapped by its declared type, or why there is none."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from droidgate.calls.phones import open_device
+from droidgate.calls.subjects import last_part
 from droidgate.cli.devices.device_options import Discover
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.grouped_findings import findings_table
@@ -184,7 +185,7 @@ def _reasons(provider: Provider, callability: Callability, phone: PhoneReading) 
     for declared in provider.capabilities if not phone.facts.shims else ():
         need = why_not_by_shell(provider, declared)
         if need is not None and any(route.ready for route in callability.routes):
-            yield f"a shim (`droidgate shim install --from adb:`) for {declared.id}: {need}"
+            yield f"a shim (`droidgate shim install --from adb:`) for {last_part(declared.id)}: {need}"
     for capability, reason in callability.closed:
         if reason != REPORTED_AS_DISABLED:
             yield f"{capability} cannot be called: {reason}"
