@@ -117,8 +117,8 @@ def test_a_notification_that_nobody_taps_goes_with_the_call(unwatched: World) ->
 @pytest.mark.slow
 def test_what_the_user_has_to_allow_is_named_where_no_window_opens(unwatched: World) -> None:
     message = unwatched.ask("screen", {"how": "well"})["message"]
-    assert message.startswith("needs_user: this app needs the screen")
-    assert "allow the shim's notifications" in message
+    assert message.startswith("needs_user: Android does not let the shim open a window")
+    assert "allow its notifications" in message
 
 
 def _revoke(world: World) -> None:

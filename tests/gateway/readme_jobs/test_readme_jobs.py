@@ -155,7 +155,7 @@ def play_on_phone(job: str, newcomer: Newcomer, phone: VirtualPhone) -> dict[str
     What takes the place of a folder is what the README says.
     """
     newcomer.variables["ANDROID_ADB_SERVER_PORT"] = str(phone.server_port)
-    replaced = re.search(r"write `(adb:)` in place of `(\S+)`, and `(adb:\S+)`", section("Three jobs"))
+    replaced = re.search(r"write `(adb:)` in place of `(\S+)`, and\s+`(adb:\S+)`", section("Three jobs"))
     assert replaced is not None
     every, folder, app = replaced.groups()
     lengths = {}

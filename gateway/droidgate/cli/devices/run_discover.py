@@ -164,8 +164,11 @@ def _obstacle_blocks(
     if not apps:
         return
     yield Heading("Missing for calls")
+    heading: tuple[str, ...] = ()
     for reason, packages in apps.items():
-        yield Line(", ".join(packages), 1)
+        if tuple(packages) != heading:
+            heading = tuple(packages)
+            yield Line(", ".join(heading), 1)
         yield Line(reason, 2)
     yield Line()
 
@@ -185,10 +188,10 @@ def _reasons(provider: Provider, callability: Callability, phone: PhoneReading) 
     for declared in provider.capabilities if not phone.facts.shims else ():
         need = why_not_by_shell(provider, declared)
         if need is not None and any(route.ready for route in callability.routes):
-            yield f"a shim (`droidgate shim install --from adb:`) for {last_part(declared.id)}: {need}"
+            yield f"a shim for {last_part(declared.id)}: {need}"
     for capability, reason in callability.closed:
         if reason != REPORTED_AS_DISABLED:
-            yield f"{capability} cannot be called: {reason}"
+            yield f"{last_part(capability)} cannot be called: {reason}"
 
 
 def _shown_findings(phone: PhoneReading) -> Iterator[Finding]:
