@@ -28,7 +28,7 @@ LOCKED = ' User "Owner" (id=0, flags=0x4c13) (current): trustState=UNTRUSTED, de
 STOPPED = "Packages:\n    User 0: ceDataInode=1 installed=true hidden=false stopped={} notLaunched=false\n"
 
 
-EVERY_KIND = frozenset({"mmcp-activity", "mmcp-broadcast", "app-function", "mobile-mcp"})
+EVERY_KIND = frozenset({"mmcp-activity", "mmcp-broadcast", "app-function", "app-action", "mobile-mcp"})
 FACTS = ShimFacts(APPLICATION_ID, "1" * 64, ("createNote",), EVERY_KIND, ("com.example.notes",), SIGNER)
 HOLDER = ShimFacts(SHIM_PACKAGE, "2" * 64, (), frozenset(), (), SIGNER)
 SERVICES_ON = b"com.example.reader/.ReaderService\n"
