@@ -43,8 +43,6 @@ _OF_ONE_DIALECT: Final = frozenset({"protocolVersion", "text_key", "parameters",
 _NEVER_WRITTEN: Final = frozenset({"application-access"})
 """Facts that say where the source states what is always written at the component."""
 
-_Facts = Mapping[str, Json]
-
 
 def write(provider: Provider, dialect: DialectTable) -> Writing:
     """Write a provider as an Android manifest and its JSON document.

@@ -5,7 +5,7 @@ Each is imported when it is first used, so that importing droidgate takes no tim
 """
 
 TYPE_CHECKING = False
-"""True for type checkers; the name in `typing` takes ten milliseconds, in which Ctrl-C prints a traceback."""
+"""True for type checkers; importing `typing` would take ten milliseconds."""
 
 if TYPE_CHECKING:
     from droidgate.calls.audit_log import AuditLog as AuditLog

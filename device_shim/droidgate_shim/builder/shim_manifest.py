@@ -113,7 +113,7 @@ PERMISSIONS: Final = {
 
 SCREEN_BACKENDS: Final = frozenset({"app-action", "mmcp-activity"})
 PERMISSIONS_OF_BACKENDS: Final = {
-    OVERLAYS: (SCREEN_BACKENDS, "open the tool's window while no agent is in front"),
+    OVERLAYS: (SCREEN_BACKENDS, "open an app's screen while no agent is in front"),
     EXECUTE_FUNCTIONS: (frozenset({"app-function"}), "call app functions"),
 }
 """What a shim asks for where a route has a backend of one of these kinds, and why."""

@@ -139,7 +139,7 @@ class AgentClient:
         transport: Transport,
         action: str | None = None,
     ) -> str:
-        """Call a component, and return the call's id; what comes of it are events.
+        """Call a component, and return the call's id; its outcome is in the log.
 
         Raises:
             UsageError: the extras are longer than the agent takes.
@@ -166,7 +166,7 @@ class AgentClient:
         return self._ask("hello").get("is_lent") is True
 
     def execute(self, package: str, function: str, arguments: Mapping[str, Json]) -> str:
-        """Execute an app function, and return the call's id; what comes of it are events.
+        """Execute an app function, and return the call's id; its outcome is in the log.
 
         Raises:
             UsageError: the arguments are longer than the agent takes.

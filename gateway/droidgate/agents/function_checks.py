@@ -496,7 +496,7 @@ def check_functions(
         seconds: How long an answer may take.
 
     Raises:
-        UsageError: nobody declares the function of a call.
+        UsageError: the app does not declare the function of a call.
         DeviceError: the phone fails.
     """
     run = _Run(device, package, user, seconds)

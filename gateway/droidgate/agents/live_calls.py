@@ -151,7 +151,7 @@ def ask(
 
 
 def wait_for_end(client: AgentClient, call: str, component: str, after: int, seconds: float) -> LiveAnswer:
-    """Return what came of a call since the event of a number.
+    """Return the outcome of a call, from its events after a given number.
 
     Raises:
         DeviceError: the phone or the agent fails.

@@ -119,7 +119,7 @@ class CallPlan:
 
 @dataclass(frozen=True, slots=True)
 class CallControls:
-    """What its caller has to do with a call while it runs.
+    """How the caller of a call controls and follows it.
 
     Attributes:
         cancel: Ends the call when it is set. The command on the phone is ended, and a shim ends the call;

@@ -232,7 +232,8 @@ def _match(subjects: list[Subject], text: str | None, app: str | None, protocol:
     if not in_app:
         packages = sorted({subject.package for subject in subjects if subject.package})
         raise UsageError(
-            "no capability of the source is meant", hint=f"its apps: {', '.join(packages) or 'none'}"
+            "no capability in the source matches --app or --format",
+            hint=f"its apps: {', '.join(packages) or 'none'}",
         )
     if text is None or (app is None and text in {subject.package for subject in in_app}):
         return [subject for subject in in_app if text in {None, subject.package}]

@@ -76,7 +76,7 @@ _JSON_SCHEMA: Final = flag(
     "--json-schema", "Print the JSON Schema of what --json prints", is_eager=True, callback=_print_schema
 )
 _DETAILS: Final = {
-    PageLength.SHORT_ON_TERMINALS: flag("--details", "Show everything where a terminal gets about a page"),
+    PageLength.SHORT_ON_TERMINALS: flag("--details", "Show all rows; a terminal shows about a page"),
     PageLength.SHORT: flag("--details", "Show the whole report in place of about a page"),
 }
 

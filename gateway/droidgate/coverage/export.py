@@ -1,7 +1,7 @@
 """The tables behind a report as files: CSV for spreadsheets, Parquet for everything else.
 
 A cell of a CSV that a spreadsheet would take for a formula begins with an apostrophe (OWASP, CSV injection),
-and characters that nobody sees are U+FFFD. Parquet has the texts as they are.
+and characters that nobody sees are written by their code. Parquet has the texts as they are.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ from droidgate_android.apk.reader import open_apk
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.tables.android_names import android_name
-from droidgate_shim.builder.shim_manifest import ACTIONS_OF_BACKENDS as BACKEND_KINDS, SCREEN_BACKENDS
+from droidgate_shim.builder.shim_manifest import ACTIONS_OF_BACKENDS, SCREEN_BACKENDS
 
 CheckState = Literal["ok", "problem", "risk", "not-needed", "unknown"]
 
@@ -151,7 +151,7 @@ class DeviceState:
     def kinds_of(self, application_id: str) -> frozenset[str]:
         """Return the kinds of the backends of a shim's routes; every kind where its APK cannot be read."""
         facts = self.facts.get(application_id)
-        return frozenset(BACKEND_KINDS) if facts is None else facts.kinds
+        return frozenset(ACTIONS_OF_BACKENDS) if facts is None else facts.kinds
 
 
 def examine(device_user: DeviceUser, shims: Sequence[InstalledShim]) -> tuple[DoctorCheck, ...]:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from droidgate.devices.packages import InstalledPackage
 from droidgate.devices.remote_apk import open_remote_apk
 from droidgate.shims.device_user import DeviceUser, InstalledShim, installed_shims
-from droidgate.shims.host_client import EVERY_CAPABILITY
+from droidgate.shims.host_client import ANY_APP, EVERY_CAPABILITY
 from droidgate.shims.shim_calls import named_shims, shim_with
 from droidgate_android.apk.reader import open_apk
 from droidgate_mappings.model.errors import DeviceError, UsageError
 from droidgate_mappings.text.nearest_names import suggest_name
-
-ANY_APP: Final = "any-app"
 
 
 @dataclass(frozen=True, slots=True)

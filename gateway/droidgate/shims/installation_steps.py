@@ -28,7 +28,7 @@ NOTIFICATIONS_SDK: Final = 33
 APP_FUNCTIONS_SDK: Final = 36
 APP_FUNCTION_ALLOWLIST_SDK: Final = 37
 
-OVERLAY: Final = "open the windows of mMCP tools while no agent is in front"
+OVERLAY: Final = "open screens of apps while no agent is in front"
 BATTERY: Final = "be started by agents while it does not run"
 NOTIFICATIONS: Final = "show notifications, by which it asks the user where no window may open"
 APP_FUNCTIONS: Final = "call app functions"
@@ -83,7 +83,7 @@ def allow_overlay(device_user: DeviceUser, application_id: str, kinds: Collectio
         [*command, "SYSTEM_ALERT_WINDOW", "allow"],
         accept=lambda result: not result.stdout.strip() and not result.stderr.strip(),
     )
-    return _noted(step, "SYSTEM_ALERT_WINDOW, as it has mMCP tools with windows")
+    return _noted(step, "SYSTEM_ALERT_WINDOW, as it opens screens of apps")
 
 
 def exempt_from_battery_rules(device_user: DeviceUser, application_id: str) -> InstallationStep:

@@ -49,7 +49,6 @@ SAME: Final = Effect(Holds.YES, Holds.YES)
 HARMLESS: Final = Effect(Holds.YES, Holds.YES, is_harmless=True)
 WIDER: Final = Effect(Holds.YES, Holds.NO)
 NARROWER: Final = Effect(Holds.NO, Holds.YES)
-NEITHER: Final = Effect(Holds.NO, Holds.NO)
 LOST: Final = Effect(Holds.NO, Holds.NO, is_fixed=True)
 """Something is gone that callers gave or took."""
 

@@ -230,7 +230,7 @@ def test_older_releases_need_less(
         run = builder.document("install", *ALL, "--from", builder.folder_with("pdf-tool"))
     steps = {what.partition(",")[0]: outcome for what, outcome in outcomes(run["shims"][0]).items()}
     assert steps["be started by agents while it does not run"] == "done"
-    assert steps["open the windows of mMCP tools while no agent is in front"] == window
+    assert steps["open screens of apps while no agent is in front"] == window
     assert steps["show notifications"] == notifications
 
 
@@ -624,7 +624,7 @@ def test_build_says_each_permission_and_for_which_capabilities_it_is_there(build
     output = builder(*arguments, builder.folder / "out").out
     for permission, what in (
         ("FOREGROUND_SERVICE", "run a call that an agent starts: every capability"),
-        ("SYSTEM_ALERT_WINDOW", "open the tool's window while no agent is in front: every"),
+        ("SYSTEM_ALERT_WINDOW", "open an app's screen while no agent is in front: every"),
     ):
         assert f"asks for {permission}, to {what}" in output
     together = builder(*arguments, builder.folder / "one", "--aggregate", "--call-deadline", "9").out

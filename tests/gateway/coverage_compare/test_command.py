@@ -553,6 +553,13 @@ def test_the_document_fits_its_published_schema(droidgate: Runner, hostile: Path
     assert not {"\x1b", "\u202e", "\u200b"} & set(done.out)
 
 
+def test_the_page_is_whole_and_takes_hostile_texts(droidgate: Runner, hostile: Path, tmp_path: Path) -> None:
+    assert droidgate("coverage", hostile, "--html", tmp_path / "page.html", "--translate", "com.*").code == 0
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page.startswith("<!")
+    assert "</script><b>" not in page
+
+
 def _text(folder: Path, name: str) -> Callable[[], bytes]:
     return (folder / name).read_bytes
 

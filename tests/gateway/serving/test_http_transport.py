@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from droidgate.serving import http_transport as front_door
+from droidgate.serving import http_transport
 from droidgate.serving.http_transport import MAX_BODY, listen, parse_address
 from droidgate.serving.tokens import TokenCheck, read_or_make_token
 from droidgate_mappings.model.errors import DroidgateError, InputError, UsageError
@@ -145,7 +145,7 @@ def test_a_body_that_does_not_arrive_ends_with_408_while_others_are_served() -> 
 
 
 def test_a_client_that_reads_no_answers_is_cut_off_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(front_door, "READ_SECONDS", 0.5)
+    monkeypatch.setattr(http_transport, "READ_SECONDS", 0.5)
     run, schema = RUNS["test_simple_text"][0], {"type": "object", "description": "x" * 400_000}
     requests, body = 40, message("tools/list", _meta=META)
     with running_server(FixtureTools({"long": (run, schema)})) as server:
@@ -164,13 +164,13 @@ def test_a_client_that_reads_no_answers_is_cut_off_and_no_other(monkeypatch: pyt
 
 @pytest.mark.parametrize("sent", [b"", b"POST /mcp HTTP/1.1\r\nHost: 127"])
 def test_a_connection_without_a_whole_request_is_closed(sent: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(front_door, "HEAD_SECONDS", 0.2)
+    monkeypatch.setattr(http_transport, "HEAD_SECONDS", 0.2)
     with running_server(FixtureTools()) as server, connection_to(server, sent) as idle:
         assert idle.recv(1) == b""
 
 
 def test_a_slow_second_request_is_closed(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(front_door, "HEAD_SECONDS", 0.2)
+    monkeypatch.setattr(http_transport, "HEAD_SECONDS", 0.2)
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
     connection.request("POST", "/mcp", PING, HEADERS)
     response = connection.getresponse()
@@ -189,7 +189,7 @@ def test_a_thousand_idle_connections_do_not_keep_others_out(server: RunningServe
 
 
 def test_a_request_that_is_being_answered_outlives_new_connections(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(front_door, "MAX_CONNECTIONS", 2)
+    monkeypatch.setattr(http_transport, "MAX_CONNECTIONS", 2)
     tools, tool, statuses = FixtureTools(), "test_tool_with_progress", list[int]()
     body = message("tools/call", name=tool, arguments={}, _meta=META)
     headers = {"MCP-Protocol-Version": b"2026-07-28", "Mcp-Method": b"tools/call", "Mcp-Name": tool.encode()}
@@ -221,14 +221,14 @@ def test_what_is_not_http_is_refused(server: RunningServer, head: bytes) -> None
 
 def test_small_parts_of_answers_go_at_once(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
     delays: list[int] = []
-    real = front_door.GuardedConnection.connection_made
+    real = http_transport.GuardedConnection.connection_made
 
     def made(self: Any, transport: Any) -> None:
         accepted = transport.get_extra_info("socket")
         delays.append(accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
         real(self, transport)
 
-    monkeypatch.setattr(front_door.GuardedConnection, "connection_made", made)
+    monkeypatch.setattr(http_transport.GuardedConnection, "connection_made", made)
     assert status_of(server.port, "POST", {}, PING) == 200
     assert delays == [1]
 

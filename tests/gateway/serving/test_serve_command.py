@@ -242,7 +242,6 @@ def test_a_client_that_is_gone_ends_the_server_without_an_error(environment: dic
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="pipes of a chosen size")
 def test_a_client_that_does_not_read_standard_error_is_served(environment: dict[str, str]) -> None:
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}

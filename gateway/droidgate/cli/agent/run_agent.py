@@ -174,7 +174,7 @@ def call_and_report(options: agent_options.AgentCall) -> Report:
     if transport is agent_options.CallTransport.APP_FUNCTION:
         reason = lend_identity(device_user_of(client.device), client)
         if reason:
-            print_note(f"the agent has not got the shell's right: {reason}")
+            print_note(f"the agent cannot borrow the shell's permission: {reason}")
         answer = call_function(client, called, options.tool, arguments, seconds=options.deadline)
     else:
         component = _component(client, options.component)

@@ -41,7 +41,7 @@ READING_DEADLINE: Final = option(
     "--deadline SECONDS", "Seconds that reading apps and building shims may take", 600.0, min=0.1, max=1e6
 )
 FAIL_ON: Final = option(
-    "--fail-on", "Exit with 1 from this level of a finding on; everything is done all the same"
+    "--fail-on", "Exit with 1 if a finding has this level or a higher one; the command still runs to the end"
 )
 SHIM_NAME: Final = option(
     "--shim ID",

@@ -18,12 +18,10 @@ class SpecificationEdition(StrEnum):
 class Verify(ReportingCommand, work="droidgate.cli.verify.run_verify:verify_and_report"):
     """Check a tool app against every rule of its protocol that can be seen from outside.
 
-    Of a project or an APK the files are checked, which needs no phone. An app that is installed, or that
-    --install installs, is called too. Agents under two application ids find it as agents do, and Android's
-    shell calls app functions: with unknown names, missing and wrong arguments, two requests at once, one id
-    from two agents. A right app refuses or answers these, and does nothing. Rules that take a call which is
-    carried out are checked with the calls that you allow (--call). Agents that are not installed are
-    installed, and removed at the end.
+    Checks the files of a project or an APK; no phone is needed. Calls an app that is installed, or that
+    --install installs, as two agents do: with unknown names, missing and wrong arguments, two requests at
+    once, one id from both. A correct app refuses or answers these, and does nothing. Calls with effects are
+    made only with --call. Agents that are not installed are installed, and removed at the end.
     """
 
     _headings = {

@@ -276,7 +276,7 @@ def _modifiers(
 
     Args:
         words: The words of the text.
-        things: Its objects, by the position of their first word.
+        objects: Its objects, by the position of their first word.
         ends: The position of the last word of each object that has two.
         verb: The position of its verb; a verb behind an object may be a noun.
     """

@@ -153,7 +153,7 @@ public final class Shim extends AppProcess implements Answers, CallControl, Alar
         return engine.admit(true, uid) == null;
     }
 
-    /** Takes a start that Android delivers again: what the process of before has begun is not run again. */
+    /** Takes a start that Android redelivers; a call that the previous process began is not repeated. */
     public void receiveAgain(Reply reply, Map<String, Object> extras) {
         calls.execute(
                 () -> {
@@ -344,7 +344,7 @@ public final class Shim extends AppProcess implements Answers, CallControl, Alar
         }
     }
 
-    /** Comes at a deadline of a device that sleeps, whose handlers stand still. */
+    /** Runs when the alarm rings; handlers stop while the device sleeps. */
     @Override
     public void onAlarm() {
         deadline.run();

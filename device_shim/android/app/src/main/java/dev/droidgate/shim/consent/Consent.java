@@ -38,7 +38,7 @@ public final class Consent implements Questions {
     /** The manifest names it, and Android makes it. */
     private static final String WINDOW = "dev.droidgate.shim.consent.ConsentActivity";
 
-    /** What is longer nobody reads, and so nobody can say yes to. */
+    /** Longer arguments are refused: nobody would read them. */
     private static final int LONGEST_ARGUMENTS = 4_000;
 
     private final AppProcess process;
