@@ -12,7 +12,8 @@ _MASKED_SCHEMES: Final = frozenset({"tel", "sip", "sms", "smsto", "mailto", "nfc
 _HEX: Final = frozenset("0123456789abcdefABCDEF")
 _AUTHORITY: Final = re.compile(r"//([^/\\?#]*)")
 _HOST: Final = re.compile(r"(?:.*@)?(.*?)(?::([0-9]*))?", re.DOTALL)
-_TOKEN: Final = re.compile(r"\\(.)|\[(\^?)((?:\\.|[^\]])*)\]|([*+]|\{[0-9,]+\})|(.)", re.DOTALL)
+_TOKEN: Final = re.compile(r"\\(.)|\[(\^?)((?:\\.|[^\]\\])*+)(\]?)|([*+]|\{[0-9,]+\})|(.)", re.DOTALL)
+_NEVER: Final = re.compile("(?!)")
 _REPLACEMENT: Final = "\ufffd"
 
 
@@ -165,7 +166,10 @@ def simple_glob(pattern: str) -> re.Pattern[str]:
 def advanced_glob(pattern: str) -> re.Pattern[str]:
     """Return the expression of an advanced glob: sets, ranges and counts; a damaged one matches nothing."""
     written = []
-    for escaped, is_other, members, count, character in _TOKEN.findall(pattern):
+    for token in _TOKEN.finditer(pattern):
+        escaped, is_other, members, end, count, character = token.groups("")
+        if token[0][0] == "[" and not end:
+            return _NEVER
         if members:
             # What would be an operation on sets to Python is not one to Android.
             plain = re.sub(r"(?<!\\)([\[&~|]|-(?=-))", r"\\\1", members)
@@ -177,4 +181,4 @@ def advanced_glob(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile("".join(written), re.DOTALL)
     except (re.error, OverflowError):
-        return re.compile("(?!)")
+        return _NEVER

@@ -12,7 +12,7 @@ from droidgate_mappings.values.failures import CallError, Failure
 from droidgate_shim.engine.routes import AppActionBackend
 from droidgate_shim.engine.strict_json import write_strict
 
-_UNSAFE: Final = re.compile(r"[^?#]*/(\.|%2e){1,2}([/?#].*)?", re.IGNORECASE)
+_QUERY: Final = re.compile("[?#]")
 
 
 def write_start(backend: AppActionBackend, arguments: Mapping[str, Json]) -> str:
@@ -29,7 +29,7 @@ def write_start(backend: AppActionBackend, arguments: Mapping[str, Json]) -> str
     for start in backend.starts:
         if all(name in texts and _is_listed(texts[name], values) for name, values in start.needs.items()):
             intent = _filled(start.intent, texts)
-            if _UNSAFE.fullmatch(intent):
+            if _has_dot_segment(intent):
                 raise _refusal("the link's path has a segment '.' or '..'")
             return intent
     raise _refusal("each fulfilment requires what is not given")
@@ -56,6 +56,12 @@ def _filled(parts: Sequence[str | tuple[str, str, str]], texts: Mapping[str, str
             written += [part[1] if is_first else part[2], quote(texts[part[0]], safe="")]
             is_first = False
     return "".join(written)
+
+
+def _has_dot_segment(intent: str) -> bool:
+    """Return whether the path of a link has a segment `.` or `..`, which servers and apps resolve."""
+    path = _QUERY.split(intent, maxsplit=1)[0].lower()
+    return any(segment.replace("%2e", ".") in {".", ".."} for segment in path.split("/")[1:])
 
 
 def _refusal(message: str) -> CallError:

@@ -20,7 +20,7 @@ from droidgate.devices.activities import (
 from droidgate.devices.device import CommandResult, Condition, Device
 from droidgate.devices.device_errors import CommandFailedError, DeadlineError
 from droidgate.devices.quoting import MAX_ARGUMENT_BYTES
-from droidgate.shims.doctor import SHOW_LOCK, read_lock
+from droidgate.devices.screen_lock import SHOW_LOCK, read_lock
 from droidgate_mappings.formats.shell_calls import (
     BroadcastOutput,
     NotCarriedError,

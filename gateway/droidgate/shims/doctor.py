@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from droidgate.devices.describing import wireless_warning
-from droidgate.devices.device import CommandResult
 from droidgate.devices.device_errors import (
     CommandFailedError,
     DeviceOutputError,
@@ -24,6 +23,7 @@ from droidgate.devices.packages import InstalledPackage, query_components
 from droidgate.devices.properties import build_of, get_properties
 from droidgate.devices.quoting import check_package
 from droidgate.devices.remote_apk import open_remote_apk
+from droidgate.devices.screen_lock import SHOW_LOCK, read_lock
 from droidgate.devices.service_shells import app_function_shell
 from droidgate.shims.answers import Status
 from droidgate.shims.device_user import DeviceUser, InstalledShim, target_problem
@@ -57,10 +57,6 @@ _REMOVE: Final = "droidgate shim uninstall"
 _SYNC: Final = "droidgate shim sync"
 _STOPPED: Final = re.compile(r"^[ \t]*User (?P<user>\d+):.*\bstopped=(?P<stopped>true|false)\b", re.MULTILINE)
 _BOUND: Final = re.compile(r"^[ \t]*Bound services:\{(?P<services>.*)\}[ \t]*$", re.MULTILINE)
-SHOW_LOCK: Final = ("dumpsys", "trust")
-_LOCKED: Final = re.compile(
-    r"^(?>.*?\bUser )(?>.*?\(current\):).*\bdeviceLocked=(?P<locked>[01])\b", re.MULTILINE
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,12 +206,6 @@ def _os_level(device_user: DeviceUser) -> DoctorCheck:
         return DoctorCheck(OS_LEVEL, "problem", fact, f"the shim needs {android_name(MINIMUM_SDK)} or later")
     warning = wireless_warning(device_user.device.serial, build)
     return DoctorCheck(OS_LEVEL, "ok" if warning is None else "problem", fact, warning)
-
-
-def read_lock(result: CommandResult) -> bool | None:
-    """Return whether the device is locked, by what `SHOW_LOCK` printed; None where Android hides it."""
-    match = _LOCKED.search(result.text) if result.exit_status == 0 else None
-    return None if match is None else match["locked"] == "1"
 
 
 def _screen_lock(device_user: DeviceUser) -> DoctorCheck:
