@@ -65,14 +65,19 @@ if TYPE_CHECKING:
     __all__: list[str]
     __version__: str
 else:
+    _homes: dict[str, str] = {}
 
     def _read_homes() -> dict[str, str]:
         """Return the module of each name above: what type checkers import is the one list of names."""
-        from ast import ImportFrom, parse, walk
+        if not _homes:
+            from ast import ImportFrom, parse, walk
 
-        nodes = walk(parse(__spec__.loader.get_source(__name__)))
-        imports = [node for node in nodes if isinstance(node, ImportFrom)]
-        return {alias.asname: node.module for node in imports for alias in node.names if alias.asname}
+            nodes = walk(parse(__spec__.loader.get_source(__name__)))
+            imports = [node for node in nodes if isinstance(node, ImportFrom)]
+            _homes.update(
+                (alias.asname, node.module) for node in imports for alias in node.names if alias.asname
+            )
+        return _homes
 
     def __getattr__(name: str) -> object:
         from importlib import import_module
