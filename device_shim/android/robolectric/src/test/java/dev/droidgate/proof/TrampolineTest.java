@@ -3,6 +3,7 @@ package dev.droidgate.proof;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
+import android.app.Activity;
 import dev.droidgate.shim.backends.TrampolineActivity;
 import dev.droidgate.shim.frontends.MmcpActivity;
 import org.junit.Test;
@@ -59,11 +60,9 @@ public final class TrampolineTest extends ShimTest {
             Apps.CALLS.clear();
             frontends.open("desk.echo", "{\"text\":\"x\"}");
             phone.until("the tool", () -> phone.shown(Apps.Desk.class) != null);
-            String answer =
-                    frontends.result(
-                            isToolFirst
-                                    ? phone.killShimUnder(TrampolineActivity.class, MmcpActivity.class).get(1)
-                                    : phone.killShimUnder(MmcpActivity.class, TrampolineActivity.class).get(0));
+            Class<? extends Activity> first = isToolFirst ? TrampolineActivity.class : MmcpActivity.class;
+            Class<? extends Activity> second = isToolFirst ? MmcpActivity.class : TrampolineActivity.class;
+            String answer = frontends.result(phone.killShimUnder(first, second).get(isToolFirst ? 1 : 0));
             assertEquals(interrupted, answer);
             assertNothingMore();
         }

@@ -118,7 +118,11 @@ public final class ScreenCalls {
                 Texts.TAP_TO_GO_ON,
                 call.until - Math.min(BEFORE_DEADLINE, left / 5),
                 true,
-                notified -> fail(call, FailureTokens.NEEDS_USER, notified ? UNTAPPED : WindowOpener.NOT_OPENED));
+                notified ->
+                        fail(
+                                call,
+                                FailureTokens.NEEDS_USER,
+                                notified ? UNTAPPED : WindowOpener.NOT_OPENED));
         // It may have ended meanwhile.
         if (call.reply.isAnswered()) {
             windows.cancel(call.key);

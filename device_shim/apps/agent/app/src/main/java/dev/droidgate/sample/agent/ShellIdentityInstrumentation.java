@@ -5,8 +5,8 @@ import android.app.UiAutomation;
 import android.os.Bundle;
 
 /**
- * Lets this app borrow the shell's right to call app functions, for as long as adb runs this instrumentation: it
- * never finishes itself.
+ * Lets this app borrow the shell's right to call app functions, for as long as adb runs this
+ * instrumentation: it never finishes itself.
  */
 public final class ShellIdentityInstrumentation extends Instrumentation {
     private static final int FLAGS =
