@@ -541,7 +541,7 @@ def test_a_file_is_named_on_one_line() -> None:
 
 
 BARE_LEVEL = re.compile(r"(?<!\()\b(?:API(?: level)?|SDK) (?:\{\}|\d)")
-"""A number that stands alone; `Android 13 (API 33)` has the version that users know."""
+"""A number by itself; `Android 13 (API 33)` has the version that users know."""
 
 
 def texts_of(module: str) -> list[str]:
