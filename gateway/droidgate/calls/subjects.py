@@ -220,7 +220,7 @@ def names_capability(text: str, key: CapabilityKey) -> bool:
 def may_name_capability(pattern: str, key: CapabilityKey, *, serial: str) -> bool:
     """Return whether a pattern could be meant for a capability: as one of its names, or of its tool's.
 
-    The case of letters makes no difference. Tools whose names differ only in the suffix are not distinguished.
+    The case of letters makes no difference. Tools whose names differ only in the suffix count as one.
 
     Args:
         pattern: The pattern.

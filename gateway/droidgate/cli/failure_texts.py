@@ -230,18 +230,22 @@ def _keep_close_options(error: Any) -> None:
     """Keep of the options that typer suggests those that are close: it counts the hyphens as alike."""
     from droidgate_mappings.text.nearest_names import nearest_names
 
-    found = getattr(error, "possibilities", None) or []
-    near = nearest_names(error.option_name, found) if found else []
-    error.possibilities = [name for name in found if name in near or name.startswith(error.option_name)]
+    possibilities = getattr(error, "possibilities", None) or []
+    near = nearest_names(error.option_name, possibilities) if possibilities else []
+    error.possibilities = [
+        name for name in possibilities if name in near or name.startswith(error.option_name)
+    ]
 
 
 def _asks_for_report_file(error: Any, message: str, context: Any) -> bool:
     """Return whether an option was typed that would name a file for a report that the command prints."""
-    known = [] if context is None else [name for item in context.command.params for name in item.opts]
-    named = getattr(error, "option_name", None)
-    is_form_of_file = "does not take a value" in message and named in _REPORT_FORMS
-    is_output = "No such option" in message and named in _REPORT_OPTIONS and "--output" not in known
-    return "--json" in known and (is_form_of_file or is_output)
+    option_names = [] if context is None else [name for item in context.command.params for name in item.opts]
+    option_name = getattr(error, "option_name", None)
+    is_form_of_file = "does not take a value" in message and option_name in _REPORT_FORMS
+    is_output = (
+        "No such option" in message and option_name in _REPORT_OPTIONS and "--output" not in option_names
+    )
+    return "--json" in option_names and (is_form_of_file or is_output)
 
 
 def _form_of(error: Any, context: Any) -> str:
