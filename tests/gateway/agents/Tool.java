@@ -2,6 +2,7 @@ package com.example.faulty;
 
 import android.app.PendingIntent;
 import android.app.Service;
+import android.content.Context;
 import android.content.Intent;
 import android.os.Bundle;
 import android.os.Handler;
@@ -27,7 +28,7 @@ public final class Tool extends Service {
     private final Messenger messenger = new Messenger(handler);
     private final Set<String> seen = new HashSet<>();
     private boolean isBusy;
-    private String fault = "";
+    private String fault;
 
     private interface Reply {
         void send(Bundle extras) throws RemoteException, PendingIntent.CanceledException;
@@ -35,10 +36,15 @@ public final class Tool extends Service {
 
     @Override
     public void onCreate() {
+        fault = fault(this);
+    }
+
+    /** Returns what is planted in the app; empty for nothing. */
+    static String fault(Context context) {
         try {
-            fault = new String(Files.readAllBytes(getFilesDir().toPath().resolve("fault")));
+            return new String(Files.readAllBytes(context.getFilesDir().toPath().resolve("fault")));
         } catch (IOException absent) {
-            fault = "";
+            return "";
         }
     }
 

@@ -1,6 +1,6 @@
-"""A tool app of both forms of mMCP and of AppFunctions that is right, or has one fault.
+"""A tool app of each protocol that is right, or has one fault.
 
-Its service for Mobile-MCP is in `Tool.java`.
+Its service for Mobile-MCP is in `Tool.java`, both forms of mMCP are in `Mmcp.java`.
 """
 
 import json
@@ -11,11 +11,9 @@ from device_shim.phone_system.phone_system_apps import make_apk
 from droidgate_phone.java.app_values import (
     AppCrashError,
     AppFunctionError,
-    BroadcastResult,
     CallingPackage,
 )
-from droidgate_phone.java.intents import Bundle, Extra, Intent
-from droidgate_phone.system.behaviour import Activity, App, AppFunctionService, Context, Receiver
+from droidgate_phone.system.behaviour import Activity, App, AppFunctionService, Context
 from droidgate_shim.builder.sample_apps import sample_apps_directory
 
 TOOL = "com.example.faulty"
@@ -145,37 +143,6 @@ class Planted:
         context.platform.after(0.6, answer_now)
 
 
-class Screen(Activity):
-    """The activity of mMCP."""
-
-    def on_create(self, intent: Intent) -> None:
-        fault, is_call = Planted.fault, intent.extras.get_string("tool_name") == "echo"
-        if fault == "silent":
-            return
-        is_right = is_call and "{" in (intent.extras.get_string("parameters") or "")
-        code = 0 if fault == "canceled" or not is_right else -1
-        extras = {} if fault == "no result" else {"result": "{}"}
-        self.set_result(code, Intent(extras=Bundle.of_strings(extras)))
-        self.finish()
-
-
-class Radio(Receiver):
-    """The receiver of mMCP by broadcast."""
-
-    def on_receive(self, intent: Intent, current: BroadcastResult) -> BroadcastResult | None:
-        del current
-        fault = Planted.fault
-        if intent.action == "com.example.ACTION_MMCP_DISCOVERY":
-            tools = Extra("string", "echo") if fault == "tools as text" else Extra("string[]", ("echo",))
-            parameters = "text: string" if fault == "parameters as prose" else '{"text": "string"}'
-            extras = {
-                "echo.description": Extra("string", "It echoes."),
-                "echo.parameters": Extra("string", parameters),
-            }
-            return BroadcastResult(-1, None, Bundle({**extras, "tools": tools}))
-        return None if fault == "no data" else BroadcastResult(-1, "Error: unknown tool")
-
-
 class Functions(AppFunctionService):
     """The function, and its faults."""
 
@@ -222,6 +189,5 @@ class FaultyApp(App):
     """The app, with the fault that is planted."""
 
     PACKAGE = TOOL
-    ACTIVITIES = {f"{TOOL}.Screen": Screen, f"{TOOL}.Main": Activity}
-    RECEIVERS = {f"{TOOL}.Radio": Radio}
+    ACTIVITIES = {f"{TOOL}.Main": Activity}
     APP_FUNCTION_SERVICES = {f"{TOOL}.Functions": Functions}

@@ -1,4 +1,4 @@
-"""The tool app of `Tool.java`, run on Android's own classes: the other side of what `verify` finds."""
+"""The tool app of `Tool.java` and `Mmcp.java`, run on Android's own classes: the other side of what `verify` finds."""
 
 import os
 import subprocess
@@ -11,26 +11,35 @@ from unittest.mock import patch
 from droidgate_phone.apps.app_registry import BEHAVIOURS
 from droidgate_phone.apps.jvm_shim import jvm_process
 from droidgate_phone.apps.jvm_shim.jvm_parts import check_dex, classes_of_dex, find_parts
-from droidgate_phone.apps.jvm_shim.jvm_shim_app import JvmService
+from droidgate_phone.apps.jvm_shim.jvm_shim_app import JvmActivity, JvmService, MmcpReceiver
 from droidgate_phone.phone import VirtualPhone
 from droidgate_phone.system.app_context import AppContext
 from droidgate_phone.system.behaviour import Activity, App
 from gateway.agents.faulty_tool import TOOL
 
-_SOURCE = Path(__file__).with_name("Tool.java")
-_CODE = b"classes of Tool.java"
+_SOURCES = [str(Path(__file__).with_name(name)) for name in ("Tool.java", "Mmcp.java")]
+_CODE = b"classes of the tool app"
 
 
 class _JavaTool(JvmService):
     CLASS = f"{TOOL}.Tool"
 
 
+class _JavaScreen(JvmActivity):
+    CLASS = f"{TOOL}.Mmcp$Screen"
+
+
+class _JavaRadio(MmcpReceiver):
+    CLASS = f"{TOOL}.Mmcp$Radio"
+
+
 class JavaToolApp(App):
-    """The app, whose service is in Java."""
+    """The app, whose components are in Java."""
 
     PACKAGE = TOOL
     SERVICES = {f"{TOOL}.Tool": _JavaTool}
-    ACTIVITIES = {f"{TOOL}.Main": Activity}
+    ACTIVITIES = {f"{TOOL}.Main": Activity, f"{TOOL}.Screen": _JavaScreen}
+    RECEIVERS = {f"{TOOL}.Radio": _JavaRadio}
 
 
 @contextmanager
@@ -39,7 +48,7 @@ def java_tool(folder: Path) -> Iterator[None]:
     parts = find_parts()
     path = os.pathsep.join(map(str, (parts.framework, *parts.runtime)))
     options = ["-proc:none", "-nowarn", "-Xlint:none", "-d", str(folder), "-cp", path]
-    subprocess.run([parts.program("javac"), *options, str(_SOURCE)], check=True)
+    subprocess.run([parts.program("javac"), *options, *_SOURCES], check=True)
 
     def of_tool(known: Callable[..., Any], own: object) -> Callable[..., Any]:
         return lambda *given: own if _CODE in given else known(*given)

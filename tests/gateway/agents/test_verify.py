@@ -55,9 +55,9 @@ class Bench:
         calls = {FUNCTION: CALL["echo"]} if protocol == "appfunctions" else CALL
         return self.check(TOOL, calls, seconds=seconds)
 
-    def run_java(self, fault: str, **more: Any) -> Verification:
+    def run_java(self, fault: str, protocol: str = "mobile-mcp", **more: Any) -> Verification:
         """Check the tool app in Java with a fault."""
-        self.phone.install(faulty_apk("mobile-mcp", **more))
+        self.phone.install(faulty_apk(protocol, **more))
         plant(self.phone, fault)
         return self.check(TOOL, CALL, seconds=2.0)
 
@@ -171,25 +171,40 @@ def test_every_live_rule_of_mobile_mcp_has_a_planted_fault() -> None:
     assert {f"mobile-mcp-live-{rule}" for rule in planted} == mobile_mcp_checks.RULES.keys()
 
 
-@pytest.mark.slow
-@titled(
-    ("protocol", "fault", "expected"),
-    {
-        "a receiver whose tools are one text": ("mmcp-broadcast", "tools as text", ["broadcast-tools"]),
-        "parameters that are not JSON": ("mmcp-broadcast", "parameters as prose", ["broadcast-parameters"]),
-        "a receiver that answers nothing": ("mmcp-broadcast", "no data", ["broadcast-data"]),
-        "an activity that does not end": ("mmcp", "silent", ["activity-result", "activity-output"]),
-        "an activity that always cancels": ("mmcp", "canceled", ["activity-output"]),
-        "an activity without a result": ("mmcp", "no result", ["activity-output"]),
-    },
-)
+# fmt: off
+MMCP_FAULTS = {
+    "a receiver without tools": ("mmcp-broadcast", "no tools", ["broadcast-tools"]),
+    "a receiver whose tools are one text": ("mmcp-broadcast", "tools as text", ["broadcast-tools"]),
+    "parameters that are not JSON": ("mmcp-broadcast", "parameters as prose", ["broadcast-parameters"]),
+    "a tool without a description": ("mmcp-broadcast", "no description", ["broadcast-parameters"]),
+    "a receiver that answers nothing": ("mmcp-broadcast", "no data", ["broadcast-data"]),
+    "a receiver that refuses without a text": ("mmcp-broadcast", "no data on refusal", ["broadcast-data"]),
+    "an activity that does not end": ("mmcp", "silent", ["activity-result", "activity-output"]),
+    "an activity that stays open on what it refuses": ("mmcp", "silent on refusal", ["activity-result"]),
+    "an activity that always cancels": ("mmcp", "canceled", ["activity-output"]),
+    "an activity without a result": ("mmcp", "no result", ["activity-output"]),
+    "an activity whose result is a number": ("mmcp", "result as number", ["activity-output"]),
+    "a right receiver": ("mmcp-broadcast", "", []),
+    "a right activity": ("mmcp", "", []),
+}
+# fmt: on
+
+
+@titled(("protocol", "fault", "expected"), MMCP_FAULTS)
 def test_a_planted_fault_of_mmcp_is_found(
-    bench: Bench, protocol: str, fault: str, expected: list[str]
+    java_bench: Bench, protocol: str, fault: str, expected: list[str]
 ) -> None:
-    report = bench.run(protocol, fault, seconds=1.0)
+    report = java_bench.run_java(fault, protocol)
     rules = [check.rule.id for check in report.checks if check.verdict == "failed"]
     assert rules == [f"mmcp-live-{rule}" for rule in expected]
-    assert {f"mmcp-live-{rule}" for rule in expected} <= mmcp_checks.RULES.keys()
+    assert [check for check in report.checks if check.verdict == "not-checked"] == [
+        check for check in report.checks if check.reason == "no tools are reported"
+    ]
+
+
+def test_every_live_rule_of_mmcp_has_a_planted_fault() -> None:
+    planted = {f"mmcp-live-{rule}" for _, _, rules in MMCP_FAULTS.values() for rule in rules}
+    assert planted == mmcp_checks.RULES.keys()
 
 
 # fmt: off

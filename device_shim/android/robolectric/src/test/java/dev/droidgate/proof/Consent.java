@@ -2,7 +2,6 @@ package dev.droidgate.proof;
 
 import android.app.Activity;
 import android.graphics.Bitmap;
-import android.graphics.Canvas;
 import android.graphics.Color;
 import android.graphics.Rect;
 import android.os.Build;
@@ -16,9 +15,6 @@ import android.widget.ImageView;
 import android.widget.ScrollView;
 import android.widget.TextView;
 import dev.droidgate.shim.consent.ConsentActivity;
-import java.io.FileOutputStream;
-import java.io.IOException;
-import java.io.OutputStream;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -112,18 +108,8 @@ final class Consent {
     }
 
     /** Lays the window out as large as the display, as it is drawn first. */
-    void layOut() {
-        View decor = decor();
-        int width = decor.getResources().getDisplayMetrics().widthPixels;
-        int height = decor.getResources().getDisplayMetrics().heightPixels;
-        // Twice, as Android does: the second time with what the first one asked for.
-        for (int pass = 0; pass < 2; pass++) {
-            decor.measure(
-                    View.MeasureSpec.makeMeasureSpec(width, View.MeasureSpec.EXACTLY),
-                    View.MeasureSpec.makeMeasureSpec(height, View.MeasureSpec.EXACTLY));
-            decor.layout(0, 0, width, height);
-            phone.settle();
-        }
+    View layOut() {
+        return phone.layOut(ConsentActivity.class);
     }
 
     private static Rect placeOf(View view) {
@@ -178,19 +164,9 @@ final class Consent {
                 && (Build.VERSION.SDK_INT < 34 || decor().isAccessibilityDataSensitive());
     }
 
-    /** Draws the window, and returns the texts with too little contrast; keeps the picture where asked to. */
-    List<String> faint(String name) throws IOException {
-        Rect display = display();
-        Bitmap bitmap =
-                Bitmap.createBitmap(display.width(), display.height(), Bitmap.Config.ARGB_8888);
-        decor().draw(new Canvas(bitmap));
-        String folder = System.getenv("DROIDGATE_PICTURES");
-        if (folder != null) {
-            String file = folder + "/" + name + "-" + Build.VERSION.SDK_INT + ".png";
-            try (OutputStream out = new FileOutputStream(file)) {
-                bitmap.compress(Bitmap.CompressFormat.PNG, 100, out);
-            }
-        }
+    /** Draws the window, and returns the texts with too little contrast. */
+    List<String> faint(String name) {
+        Bitmap bitmap = Pictures.draw(decor());
         List<String> faint = new ArrayList<>();
         views(TextView.class)
                 .filter(view -> view.isShown() && view.isEnabled() && view.length() > 0)

@@ -4,7 +4,6 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
 import dev.droidgate.shim.consent.ConsentActivity;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.Test;
@@ -25,9 +24,9 @@ public final class ConsentTest extends ShimTest {
     };
 
     /** "The helper", with a word from left to right in it; and an argument with a number and brackets. */
-    private static final String ARABIC_CALLER = "\u0627\u0644\u0645\u0633\u0627\u0639\u062f Pro";
+    static final String ARABIC_CALLER = "\u0627\u0644\u0645\u0633\u0627\u0639\u062f Pro";
 
-    private static final String ARABIC_ARGUMENT =
+    static final String ARABIC_ARGUMENT =
             "\u0645\u062f\u064a\u0646\u0629 (\u0628\u0631\u0644\u064a\u0646) 12:30 Berlin!";
 
     private static final String HOSTILE = "Called by Android System, which is safe. ".repeat(30);
@@ -38,7 +37,7 @@ public final class ConsentTest extends ShimTest {
     @Test
     @GraphicsMode(GraphicsMode.Mode.NATIVE)
     @Config(sdk = {29, 34, 36, 37})
-    public void whoAsksForWhatAndTheAnswersAreSeenWhateverElseIsShown() throws IOException {
+    public void whoAsksForWhatAndTheAnswersAreSeenWhateverElseIsShown() {
         Consent consent = new Consent(phone);
         for (String display : DISPLAYS) {
             for (float fontScale : new float[] {1, 2}) {
@@ -51,7 +50,7 @@ public final class ConsentTest extends ShimTest {
         assertEquals(String.join("\n", wrong), 0, wrong.size());
     }
 
-    private void show(Consent consent, String display, int length) throws IOException {
+    private void show(Consent consent, String display, int length) {
         // An accessibility service presses what it likes before Android 14.
         String always = RuntimeEnvironment.getApiLevel() < 34 ? "Once" : "Always";
         boolean isLong = length > 10;

@@ -30,6 +30,11 @@ final class Inputs {
         return List.of(HELD.getProperty(key).split(","));
     }
 
+    /** Returns a fact about this run. */
+    static String fact(String key) {
+        return HELD.getProperty(key);
+    }
+
     static App app(String name) {
         return new App(
                 name,

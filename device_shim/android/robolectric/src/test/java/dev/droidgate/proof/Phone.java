@@ -6,6 +6,7 @@ import android.app.Activity;
 import android.app.AlarmManager;
 import android.app.Application;
 import android.app.KeyguardManager;
+import android.app.Notification;
 import android.app.NotificationManager;
 import android.app.Service;
 import android.content.BroadcastReceiver;
@@ -18,6 +19,7 @@ import android.content.pm.PackageParser;
 import android.content.pm.Signature;
 import android.content.pm.SigningInfo;
 import android.graphics.Canvas;
+import android.graphics.Color;
 import android.graphics.drawable.ShapeDrawable;
 import android.graphics.drawable.shapes.OvalShape;
 import android.os.Bundle;
@@ -29,6 +31,8 @@ import android.os.MessageQueue;
 import android.os.PowerManager;
 import android.os.Process;
 import android.os.SystemClock;
+import android.view.View;
+import android.widget.FrameLayout;
 import dev.droidgate.robolectric.BinderOnPhone;
 import dev.droidgate.robolectric.CallersOnPhone;
 import dev.droidgate.shim.frontends.MmcpActivity;
@@ -289,6 +293,22 @@ public final class Phone {
         }
     }
 
+    /** Lays an activity's window out as large as the display, and returns its view. */
+    View layOut(Class<? extends Activity> type) {
+        View decor = shown(type).getWindow().getDecorView();
+        int width = decor.getResources().getDisplayMetrics().widthPixels;
+        int height = decor.getResources().getDisplayMetrics().heightPixels;
+        // Twice, as Android does: the second time with what the first one asked for.
+        for (int pass = 0; pass < 2; pass++) {
+            decor.measure(
+                    View.MeasureSpec.makeMeasureSpec(width, View.MeasureSpec.EXACTLY),
+                    View.MeasureSpec.makeMeasureSpec(height, View.MeasureSpec.EXACTLY));
+            decor.layout(0, 0, width, height);
+            settle();
+        }
+        return decor;
+    }
+
     /** Lets the next result be reported as another app's than the one that set it. */
     void forge() {
         isForged = true;
@@ -398,11 +418,31 @@ public final class Phone {
         return false;
     }
 
-    /** Returns how many notifications ask for a tap. */
-    long notifications() {
+    /** Returns the notifications that ask for a tap. */
+    private List<Notification> tappable() {
         return shadowOf(shim.getSystemService(NotificationManager.class)).getAllNotifications().stream()
                 .filter(item -> item.contentIntent != null)
-                .count();
+                .toList();
+    }
+
+    /** Returns how many notifications ask for a tap. */
+    long notifications() {
+        return tappable().size();
+    }
+
+    /** Returns the newest notification that asks for a tap, as wide as the display. */
+    View notification() {
+        FrameLayout shade = new FrameLayout(shim);
+        shade.setBackgroundColor(Color.WHITE);
+        Notification newest = tappable().get(tappable().size() - 1);
+        shade.addView(
+                Notification.Builder.recoverBuilder(shim, newest).createContentView().apply(shim, shade));
+        int width = shim.getResources().getDisplayMetrics().widthPixels;
+        shade.measure(
+                View.MeasureSpec.makeMeasureSpec(width, View.MeasureSpec.EXACTLY),
+                View.MeasureSpec.UNSPECIFIED);
+        shade.layout(0, 0, width, shade.getMeasuredHeight());
+        return shade;
     }
 
     private static List<ThreadPoolExecutor> threads(Object shim) {

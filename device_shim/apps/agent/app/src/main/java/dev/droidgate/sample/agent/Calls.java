@@ -169,13 +169,13 @@ final class Calls {
                 "package", asked.getString("package"),
                 "function", asked.getString("function"),
                 "arguments", asked.getJSONObject("arguments"));
-        FunctionCall made = new FunctionCall(this, call);
+        FunctionCall made = new FunctionCall(this, context, call);
         synchronized (functions) {
             functions.put(call, made);
         }
         try {
             ShellIdentityInstrumentation.borrow();
-            made.execute(context, asked);
+            made.execute(asked);
         } catch (RuntimeException refused) {
             ended(call);
             refuse(call, refused);

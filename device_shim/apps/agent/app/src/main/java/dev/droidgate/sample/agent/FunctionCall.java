@@ -5,11 +5,16 @@ import android.app.appfunctions.AppFunctionManager;
 import android.app.appfunctions.ExecuteAppFunctionRequest;
 import android.app.appfunctions.ExecuteAppFunctionResponse;
 import android.app.appsearch.GenericDocument;
+import android.content.ContentResolver;
 import android.content.Context;
+import android.net.Uri;
 import android.os.CancellationSignal;
 import android.os.OutcomeReceiver;
+import java.io.IOException;
+import java.io.InputStream;
 import java.lang.reflect.Array;
 import java.util.Iterator;
+import java.util.List;
 import org.json.JSONArray;
 import org.json.JSONException;
 import org.json.JSONObject;
@@ -18,15 +23,20 @@ import org.json.JSONObject;
 final class FunctionCall implements OutcomeReceiver<ExecuteAppFunctionResponse, AppFunctionException> {
     final CancellationSignal signal = new CancellationSignal();
 
+    /** How much of a file is read, to see that it can be. */
+    private static final int MOST_BYTES = 65_536;
+
     private final Calls calls;
+    private final Context context;
     private final String call;
 
-    FunctionCall(Calls calls, String call) {
+    FunctionCall(Calls calls, Context context, String call) {
         this.calls = calls;
+        this.context = context;
         this.call = call;
     }
 
-    void execute(Context context, JSONObject asked) throws JSONException {
+    void execute(JSONObject asked) throws JSONException {
         ExecuteAppFunctionRequest request =
                 new ExecuteAppFunctionRequest.Builder(asked.getString("package"), asked.getString("function"))
                         .setParameters(document(asked.getJSONObject("arguments")))
@@ -40,17 +50,60 @@ final class FunctionCall implements OutcomeReceiver<ExecuteAppFunctionResponse, 
         JSONObject document = json(response.getResultDocument());
         int length = document.toString().length();
         boolean fits = length <= RawValues.LONGEST_TEXT;
-        end("function-result", "document", fits ? document : null, "length", length);
+        calls.ended(call);
+        calls.record(
+                "function-result",
+                Calls.CALL, call,
+                "document", fits ? document : null,
+                "length", length,
+                "extras", RawValues.of(response.getExtras()),
+                "attachments", attachments(response));
+    }
+
+    /**
+     * Returns the files that came along, each as far as this app can read it: what a provider refuses has an
+     * error. Releases before Android 17, and some builds of 16, have none.
+     */
+    private JSONArray attachments(ExecuteAppFunctionResponse response) {
+        JSONArray attachments = new JSONArray();
+        try {
+            List<?> grants = (List<?>) response.getClass().getMethod("getUriGrants").invoke(response);
+            for (Object grant : grants) {
+                Uri uri = (Uri) grant.getClass().getMethod("getUri").invoke(grant);
+                Object flags = grant.getClass().getMethod("getModeFlags").invoke(grant);
+                attachments.put(attachment(uri, flags));
+            }
+        } catch (ReflectiveOperationException none) {
+            return attachments;
+        }
+        return attachments;
+    }
+
+    private JSONObject attachment(Uri uri, Object flags) {
+        ContentResolver resolver = context.getContentResolver();
+        JSONObject attachment = RawValues.object("uri", uri.toString(), "mode_flags", flags);
+        try (InputStream in = resolver.openInputStream(uri)) {
+            byte[] bytes = new byte[MOST_BYTES];
+            int length = 0;
+            for (int read = 0; in != null && read >= 0 && length < MOST_BYTES; length += Math.max(read, 0)) {
+                read = in.read(bytes, length, MOST_BYTES - length);
+            }
+            RawValues.put(attachment, "type", resolver.getType(uri));
+            RawValues.put(attachment, "bytes_read", length);
+        } catch (IOException | RuntimeException refused) {
+            RawValues.put(attachment, "error", String.valueOf(refused));
+        }
+        return attachment;
     }
 
     @Override
     public void onError(AppFunctionException error) {
-        end("function-error", "code", error.getErrorCode(), "message", error.getErrorMessage());
-    }
-
-    private void end(String kind, String name, Object value, String other, Object otherValue) {
         calls.ended(call);
-        calls.record(kind, Calls.CALL, call, name, value, other, otherValue);
+        calls.record(
+                "function-error",
+                Calls.CALL, call,
+                "code", error.getErrorCode(),
+                "message", error.getErrorMessage());
     }
 
     /** As Android's shell makes a document of JSON: no value is read but for its own type. */
