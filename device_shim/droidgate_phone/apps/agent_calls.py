@@ -23,6 +23,7 @@ from droidgate_phone.java.app_values import (
     Message,
     ServiceConnection,
     XmlNode,
+    do_nothing,
 )
 from droidgate_phone.java.intents import Bundle, ComponentName, Extra, Intent
 from droidgate_phone.java.java_text import java_length
@@ -39,7 +40,6 @@ _MAY_ASK: Final = frozenset({0, 2000})
 _DUMP: Final = "android.permission.DUMP"
 _EXECUTE: Final = "android.permission.EXECUTE_APP_FUNCTIONS"
 _FIRST_WITH_FUNCTIONS: Final = 36
-_FUNCTION_SECONDS: Final = 600.0
 # FLAG_DONT_SUPPRESS_ACCESSIBILITY_SERVICES and FLAG_DONT_USE_ACCESSIBILITY.
 _UI_AUTOMATION_FLAGS: Final = 1 | 2
 _NOT_OPEN: Final = "the service is not there, or is not open to this app"
@@ -141,7 +141,7 @@ class AgentCalls:
         self.last = 0
         self._bound: dict[ComponentName, _Bound] = {}
         self._opened: dict[str, Intent] = {}
-        self._functions: set[str] = set()
+        self._functions: dict[str, Callable[[], None]] = {}
         self._is_connected = False
         self._is_adopted = False
         self.is_lent = False
@@ -229,7 +229,8 @@ class AgentCalls:
             document = dict(outcome)
             length = len(json.dumps(document, separators=(",", ":")))
             kept = document if length <= _LONGEST_TEXT else None
-            self.record("function-result", call=call, document=kept, length=length)
+            more: dict[str, Json] = {"extras": {}, "attachments": []}
+            self.record("function-result", call=call, document=kept, length=length, **more)
 
         def start() -> None:
             try:
@@ -238,17 +239,18 @@ class AgentCalls:
                 self._ended(call)
                 raise
             given = properties_from_json(arguments)
-            self._context.platform.execute_app_function(
-                package, function, given, receive, seconds=_FUNCTION_SECONDS
-            )
+            cancel = self._context.platform.execute_app_function(package, function, given, receive)
+            if call in self._functions:
+                self._functions[call] = cancel
 
-        self._functions.add(call)
+        self._functions[call] = do_nothing
         self.run(call, start)
 
     def cancel(self, call: str) -> None:
-        """Ask Android to cancel the execution of a function, which goes on in its app here."""
+        """Ask Android to cancel the execution of a function; what comes of it are events."""
         if call in self._functions:
             self.record("cancelled", call=call)
+            self._functions[call]()
 
     def _borrow(self) -> None:
         platform = self._context.platform
@@ -260,7 +262,7 @@ class AgentCalls:
             self._is_adopted = True
 
     def _ended(self, call: str) -> None:
-        self._functions.discard(call)
+        self._functions.pop(call, None)
         if not self._functions and self._is_adopted:
             self._is_adopted = False
             self._context.platform.drop_shell_permissions()

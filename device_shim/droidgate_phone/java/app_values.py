@@ -4,6 +4,7 @@ exceptions that Android throws.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol
@@ -189,7 +190,7 @@ class Notification:
     cancel_on_tap: bool = True
 
 
-def _nothing() -> None:
+def do_nothing() -> None:
     """Do nothing."""
 
 
@@ -210,9 +211,9 @@ class ServiceConnection:
     """
 
     on_message: Callable[[Message], None] = _ignore
-    on_connected: Callable[[], None] = _nothing
-    on_null_binding: Callable[[], None] = _nothing
-    on_disconnected: Callable[[], None] = _nothing
+    on_connected: Callable[[], None] = do_nothing
+    on_null_binding: Callable[[], None] = do_nothing
+    on_disconnected: Callable[[], None] = do_nothing
     flags: int = 0
 
 
@@ -231,6 +232,31 @@ class PendingIntentFacts:
     creator_uid: int
     is_activity: bool
     is_immutable: bool
+
+
+class CancellationSignal:
+    """`android.os.CancellationSignal`: it is cancelled once, which its listener hears, also afterwards."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._listener: Callable[[], None] | None = None
+        self.is_canceled = False
+
+    def set_on_cancel_listener(self, listener: Callable[[], None]) -> None:
+        """Have something done when it is cancelled; at once where it has been."""
+        with self._lock:
+            self._listener = listener
+            is_late = self.is_canceled
+        if is_late:
+            listener()
+
+    def cancel(self) -> None:
+        """Cancel it."""
+        with self._lock:
+            listener = None if self.is_canceled else self._listener
+            self.is_canceled = True
+        if listener is not None:
+            listener()
 
 
 FunctionOutcome = Mapping[str, Json] | AppFunctionError

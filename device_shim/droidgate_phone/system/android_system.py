@@ -131,7 +131,7 @@ class AndroidSystem:
         self.instrumentations = InstrumentationManager(self.core, self.force_stop)
         self.broadcasts = BroadcastManager(self.core, self.uid_states)
         self.content = ContentManager(self.core)
-        self.app_functions = AppFunctionManager(self.core)
+        self.app_functions = AppFunctionManager(self.core, self.timers)
         self.window = Window(
             self.notifications, rotation=self._rotation, may_overlay=self._may_overlay, sdk=release.sdk
         )

@@ -24,6 +24,7 @@ from droidgate_phone.java.app_values import (
     AppFunctionError,
     Binding,
     BroadcastResult,
+    CancellationSignal,
     FunctionOutcome,
     Message,
     Notification,
@@ -47,7 +48,8 @@ from droidgate_phone.system.processes import AndroidNotModelledError, AppProcess
 from droidgate_phone.system.service_records import ServiceRefusedError
 
 _ERROR_SYSTEM: Final = 2000
-_ERROR_CANCELLED: Final = 2001
+_FUNCTION_SECONDS: Final = 600.0
+"""How long the phone waits for an app function; Android waits for ever."""
 _HIDE_OVERLAYS: Final = "android.permission.HIDE_OVERLAY_WINDOWS"
 _FIRST_HIDING_OVERLAYS: Final = 31
 _FIRST_SERVICE_TYPES: Final = 29
@@ -195,27 +197,32 @@ class AppPlatform:
         function_id: str,
         parameters: Mapping[str, Json],
         on_outcome: Callable[[FunctionOutcome], None],
-        *,
-        seconds: float,
-    ) -> None:
+    ) -> Callable[[], None]:
         inputs = in_map_order(
             {name: values for name, values in parameters.items() if isinstance(values, list)}
         )
-        functions = self._system.app_functions
+        functions, signal = self._system.app_functions, CancellationSignal()
+        forget = self._process.on_death(signal.cancel)
 
         def run() -> None:
             outcome: FunctionOutcome
             try:
-                outcome = functions.execute(self._caller, package, function_id, inputs, seconds=seconds)
+                outcome = functions.execute(
+                    self._caller, package, function_id, inputs, seconds=_FUNCTION_SECONDS, signal=signal
+                )
             except AppFunctionError as error:
                 outcome = error
             except AndroidNotModelledError as error:
                 outcome = AppFunctionError(_ERROR_SYSTEM, error.message)
             except TimeoutError:
-                outcome = AppFunctionError(_ERROR_CANCELLED, "the call was cancelled")
+                # Android lets go of the callback of a cancelled call, and does not end another one.
+                return
+            finally:
+                forget()
             self.post(lambda: on_outcome(outcome))
 
         start_work(self._system.clock, "phone:app-function", run)
+        return signal.cancel
 
     def notify(self, number: int, notification: Notification) -> bool:
         return self._system.notifications.post(self._package, number, notification)

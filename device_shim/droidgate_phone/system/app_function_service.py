@@ -17,13 +17,14 @@ from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.tables.app_functions import load_error_codes, load_indexing
 from droidgate_phone.common.clocks import wait_for_command
 from droidgate_phone.common.uids import ROOT_UID
-from droidgate_phone.java.app_values import AndroidError, AppFunctionError, CallingPackage
+from droidgate_phone.java.app_values import AndroidError, AppFunctionError, CallingPackage, CancellationSignal
 from droidgate_phone.system.callers import CallerIdentity
 from droidgate_phone.system.generic_documents import Properties, in_map_order
 from droidgate_phone.system.manifests import InstalledComponent
 from droidgate_phone.system.package_records import InstalledPackage
 from droidgate_phone.system.processes import AndroidNotModelledError, AppProcess
 from droidgate_phone.system.system_core import SystemCore
+from droidgate_phone.system.timers import Timers
 
 SERVICE_ACTION: Final = "android.app.appfunctions.AppFunctionService"
 BIND_PERMISSION: Final = "android.permission.BIND_APP_FUNCTION_SERVICE"
@@ -36,6 +37,9 @@ _DECLARE: Final = (
     "Ensure this function is declared in the XML resource referenced by the property within the "
     "<application> tag of your AndroidManifest.xml."
 )
+
+_CANCELLED_SECONDS: Final = 5.0
+"""How long an app has for the answer of a call that is cancelled (`ServiceConfigImpl`)."""
 
 _Take = Callable[[Mapping[str, Json] | AppFunctionError], None]
 _Run = Callable[[_Take], None]
@@ -94,8 +98,9 @@ def error(name: str, message: str) -> AppFunctionError:
 class AppFunctionManager:
     """AppFunctionManagerService of one phone."""
 
-    def __init__(self, core: SystemCore) -> None:
+    def __init__(self, core: SystemCore, timers: Timers) -> None:
         self._core = core
+        self._timers = timers
         self._lock = threading.RLock()
         self._indexed: dict[str, dict[str, IndexedDocument]] = {}
         self._states: dict[tuple[str, str], FunctionState] = {}
@@ -236,12 +241,21 @@ class AppFunctionManager:
         parameters: Properties,
         *,
         seconds: float,
+        signal: CancellationSignal | None = None,
     ) -> Properties:
         """Execute a function and return the properties of its result document.
 
+        Args:
+            caller: Who asks.
+            package: The app.
+            function_id: The function's identifier.
+            parameters: Properties of the request's document.
+            seconds: How long an answer may take; then the call is cancelled.
+            signal: Cancels the call; its app hears that, and has 5 seconds more for its answer.
+
         Raises:
             AppFunctionError: as the caller's callback gets it.
-            TimedOutError: no answer came within the seconds.
+            TimedOutError: no answer came within the seconds, or of those after it was cancelled.
             AndroidNotModelledError: the service's code is not modelled.
         """
         if not package:
@@ -253,12 +267,13 @@ class AppFunctionManager:
             raise error("ERROR_DISABLED", "The app function is disabled")
         execution = _Execution(function_id, parameters, self._calling_package(caller))
         registration = self._registered.get((package, function_id))
+        remote = CancellationSignal()
         if registration is None:
-            process, run = self._started_service(package, execution)
+            process, run = self._started_service(package, execution, remote)
         else:
             process, run = registration.process, partial(_run_registered, registration.code, execution)
         self._core.log.record("app-function", package=package, function=function_id, caller_uid=caller.uid)
-        return self._run(process, run, seconds)
+        return self._run(process, run, seconds, signal or CancellationSignal(), remote)
 
     def _calling_package(self, caller: CallerIdentity) -> CallingPackage:
         installed = self._core.packages.find(caller.package or "")
@@ -300,7 +315,9 @@ class AppFunctionManager:
             and package.is_component_enabled(component)
         )
 
-    def _started_service(self, name: str, execution: _Execution) -> tuple[AppProcess, _Run]:
+    def _started_service(
+        self, name: str, execution: _Execution, signal: CancellationSignal
+    ) -> tuple[AppProcess, _Run]:
         """Return the process of the service that executes a function, started, and what does."""
         package, component = self._service_of(name, execution.function_id)
         app = self._core.code_of(package)
@@ -312,12 +329,22 @@ class AppFunctionManager:
 
         def run(take: _Take) -> None:
             parameters = in_map_order(execution.parameters)
-            instance.on_execute_later(execution.function_id, parameters, execution.caller, take)
+            instance.on_execute_later(execution.function_id, parameters, execution.caller, signal, take)
 
         return process, run
 
-    def _run(self, process: AppProcess, run: _Run, seconds: float) -> Properties:
-        """Execute a function on the main thread of a process, and wait for what comes of it."""
+    def _run(
+        self,
+        process: AppProcess,
+        run: _Run,
+        seconds: float,
+        signal: CancellationSignal,
+        remote: CancellationSignal,
+    ) -> Properties:
+        """Execute a function on the main thread of a process, and wait for what comes of it.
+
+        The caller's signal reaches the app as the remote one, as in Android's `RemoteServiceCallerImpl`.
+        """
         clock = self._core.clock
         done = clock.signal()
         outcomes: list[Mapping[str, Json] | AppFunctionError] = []
@@ -326,14 +353,22 @@ class AppFunctionManager:
             outcomes.append(outcome)
             done.set()
 
+        def cancel() -> None:
+            self._core.processes.run_code(process, remote.cancel)
+            self._timers.after(_CANCELLED_SECONDS, done.set)
+
         forget = process.on_death(done.set)
         try:
             self._core.processes.run_code(process, lambda: run(take))
+            signal.set_on_cancel_listener(cancel)
             if not wait_for_command(clock, done, seconds):
+                signal.cancel()
                 raise TimedOutError
         finally:
             forget()
         if not outcomes:
+            if signal.is_canceled:
+                raise TimedOutError
             message = "Failed to execute the app function: the service's process died"
             raise error("ERROR_APP_UNKNOWN_ERROR", message)
         outcome = outcomes[0]

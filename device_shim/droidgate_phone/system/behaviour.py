@@ -24,6 +24,7 @@ from droidgate_phone.java.app_values import (
     Binding,
     BroadcastResult,
     CallingPackage,
+    CancellationSignal,
     FunctionOutcome,
     Message,
     Notification,
@@ -292,10 +293,12 @@ class Platform(Protocol):
         function_id: str,
         parameters: Mapping[str, Json],
         on_outcome: Callable[[FunctionOutcome], None],
-        *,
-        seconds: float,
-    ) -> None:
-        """Execute an app function; the outcome comes later. It is cancelled after so many seconds."""
+    ) -> Callable[[], None]:
+        """Execute an app function; the outcome comes later.
+
+        Returns:
+            What cancels it: its app hears that, and for 5 seconds more an outcome is handed over.
+        """
 
     def notify(self, number: int, notification: Notification) -> bool:
         """Post a notification; false where the app may not."""
@@ -601,6 +604,7 @@ class AppFunctionService:
         function_id: str,
         parameters: Mapping[str, Json],
         calling_package: CallingPackage,
+        signal: CancellationSignal,
         on_outcome: Callable[[Mapping[str, Json] | AppFunctionError], None],
     ) -> None:
         """Execute a function and hand over what comes of it, now or later.
@@ -609,9 +613,10 @@ class AppFunctionService:
             function_id: Its identifier.
             parameters: As for `on_execute`.
             calling_package: Who calls.
+            signal: Is cancelled where the caller, or the end of its process, cancels the call.
             on_outcome: Takes the properties of the result document, or the error; the first outcome counts.
         """
-        del calling_package
+        del calling_package, signal
         try:
             outcome = self.on_execute(function_id, parameters)
         except AppFunctionError as error:

@@ -14,10 +14,12 @@ from lxml import etree
 from device_shim.shim_android.manifest_limits import limit_apks
 from device_shim.shim_android.tool_apps import hand_made_shim, tool_apps
 from droidgate_shim.builder.dex import DEX_NAME
+from droidgate_shim.builder.sample_apps import agent_dex
 from requirements_of_tests import CHECKOUT, DEX2JAR_FROM_MAVEN, SHORT_JVM, maven_jars, require
 
 MODULE = CHECKOUT / "device_shim/android/robolectric"
 TESTS = MODULE / "src/test/java/dev/droidgate/proof"
+PICTURES = CHECKOUT / "docs/images/screens"
 PATIENCE = 900
 
 _TEST_METHOD = re.compile(r"@Test\s+(?:@[^\n]*\s+)*public void (\w+)\(")
@@ -37,8 +39,13 @@ class JavaTest:
     skipped: bool
 
 
-def write_inputs(folder: Path) -> None:
-    """Write what the tests in Java read: APKs, Robolectric's configuration, and a list of it all."""
+def write_inputs(folder: Path, *, refresh: bool = False) -> None:
+    """Write what the tests in Java read: APKs, Robolectric's configuration, and a list of it all.
+
+    Args:
+        folder: Where.
+        refresh: Whether the tests write the pictures of screens, in place of comparing them.
+    """
     with zipfile.ZipFile(require("framework-jar")) as framework:
         framework.extractall(folder, _NAMED_BY_SHADOWS)
     lines = []
@@ -47,6 +54,7 @@ def write_inputs(folder: Path) -> None:
     for name, limit in limit_apks().items():
         lines += _app_lines(folder, name, "limits", limit.packing.apk)
     lines.append(f"limits={','.join(limit_apks())}")
+    lines += [f"pictures={PICTURES}", f"refresh={str(refresh).lower()}"]
     (folder / "inputs.properties").write_text("\n".join(lines) + "\n", encoding="latin-1")
     shim_apk = folder / "shim.apk"
     shim_apk.write_bytes(hand_made_shim())
@@ -71,8 +79,12 @@ def _app_lines(
 def shipped_classes(folder: Path) -> Path:
     """Return a jar with the class files that dex2jar makes of the dex in a shim's APK."""
     with zipfile.ZipFile(BytesIO(hand_made_shim())) as apk:
-        dex = folder / DEX_NAME
-        dex.write_bytes(apk.read(DEX_NAME))
+        return _classes_of_dex(apk.read(DEX_NAME), folder / "shipped.jar")
+
+
+def _classes_of_dex(content: bytes, jar: Path) -> Path:
+    dex = jar.with_suffix(".dex")
+    dex.write_bytes(content)
     require("dex2jar")
     version = DEX2JAR_FROM_MAVEN
     jars = maven_jars(*(f"de.femtopedia.dex2jar:{name}:{version}" for name in _DEX2JAR_PARTS))
@@ -81,7 +93,6 @@ def shipped_classes(folder: Path) -> Path:
     # The frames of the class files are computed with Android's class hierarchy.
     class_path = os.pathsep.join(map(str, [*jars, require("framework-jar")]))
     java = require("newer-jdk").with_name("java")
-    jar = folder / "shipped.jar"
     source = MODULE / "src/runtime/java/dev/droidgate/runtime/DexToClasses.java"
     command: list[str | Path] = [java, *SHORT_JVM, "-cp", class_path, source, dex, jar]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -89,7 +100,7 @@ def shipped_classes(folder: Path) -> Path:
     return jar
 
 
-def run_tests(folder: Path) -> list[JavaTest]:
+def run_tests(folder: Path, *, refresh: bool = False) -> list[JavaTest]:
     """Run all tests in Java against the shim's classes that ship, and return the outcome of them.
 
     Raises:
@@ -97,7 +108,8 @@ def run_tests(folder: Path) -> list[JavaTest]:
     """
     inputs = folder / "inputs"
     inputs.mkdir()
-    write_inputs(inputs)
+    write_inputs(inputs, refresh=refresh)
+    _classes_of_dex(agent_dex(), inputs / "agent.jar")
     properties = {"build.folder": folder, "inputs": inputs, "shipped.classes": shipped_classes(folder)}
     command: list[str | Path] = [require("maven"), "--offline", "--batch-mode", "--quiet"]
     command += ["--file", MODULE / "pom.xml", *(f"-D{name}={value}" for name, value in properties.items())]

@@ -18,8 +18,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.requires("newer-jdk", "framework-jar
 
 @pytest.mark.requires("robolectric", "dex2jar")
 @pytest.mark.timeout(1000)
-def test_the_android_classes_do_what_the_specifications_and_the_page_say(tmp_path: Path) -> None:
-    ran = run_tests(tmp_path)
+def test_the_android_classes_do_what_the_specifications_and_the_page_say(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    ran = run_tests(tmp_path, refresh=request.config.getoption("refresh_golden"))
     failures = [item.failure for item in ran if item.failure is not None]
     assert not failures, "\n\n".join(failures)
     assert not [item.name for item in ran if item.skipped]

@@ -166,7 +166,7 @@ class World:
 
         context = self.system.app_context(caller)
         values = {name: [value] for name, value in parameters.items()}
-        context.platform.execute_app_function(package, function, values, take, seconds=30)
+        context.platform.execute_app_function(package, function, values, take)
         assert present.wait(40)
         return outcomes[0]
 

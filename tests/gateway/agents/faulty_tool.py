@@ -12,6 +12,7 @@ from droidgate_phone.java.app_values import (
     AppCrashError,
     AppFunctionError,
     CallingPackage,
+    CancellationSignal,
 )
 from droidgate_phone.system.behaviour import Activity, App, AppFunctionService, Context
 from droidgate_shim.builder.sample_apps import sample_apps_directory
@@ -151,9 +152,10 @@ class Functions(AppFunctionService):
         function_id: str,
         parameters: Mapping[str, Any],
         calling_package: CallingPackage,
+        signal: CancellationSignal,
         on_outcome: Callable[[Mapping[str, Any] | AppFunctionError], None],
     ) -> None:
-        del function_id
+        del function_id, signal
         fault, text, count = Planted.fault, parameters.get("text"), parameters.get("count", [1])
         names = {"text", "count"}
         if fault == "silent" or (fault == "silent on more" and not parameters.keys() <= names):

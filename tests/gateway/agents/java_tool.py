@@ -1,4 +1,4 @@
-"""The tool app of `Tool.java` and `Mmcp.java`, run on Android's own classes: the other side of what `verify` finds."""
+"""The tool app of `Tool.java` and `Mmcp.java`, run on Android's classes: the other side of `verify`."""
 
 import os
 import subprocess

@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from droidgate_phone.system.package_records import InstalledPackage
 
 _KEY: Final = "jvm"
-_FUNCTION_SECONDS: Final = 600.0
 _beginning = threading.RLock()
 
 
@@ -80,6 +79,7 @@ class JvmProcess:
         self._death_links: dict[int, Callable[[], None]] = {}
         self._broadcasts: dict[int, PendingBroadcast] = {}
         self._functions: dict[int, Callable[[FunctionOutcome], None]] = {}
+        self._cancels: dict[int, Callable[[], None]] = {}
         self._last = 0
         self._operations: Mapping[str, Callable[[WireFields], object]] = self._all_operations()
         package = self._package(context.package)
@@ -215,6 +215,7 @@ class JvmProcess:
             "cancel_notifications": lambda _: platform.cancel_notifications(),
             "is_function_enabled": self._is_function_enabled,
             "execute_function": self._execute_function,
+            "cancel_function": self._cancel_function,
             "start_done": self._acknowledge,
             "finished": self._finish_activity,
             "finish_sub": lambda _: None,
@@ -400,11 +401,17 @@ class JvmProcess:
 
     def _execute_function(self, fields: WireFields) -> None:
         def receive(outcome: FunctionOutcome) -> None:
+            self._cancels.pop(fields["call"], None)
             self.call("function_outcome", call=fields["call"], **_write_outcome(outcome))
 
-        self._platform.execute_app_function(
-            fields["package"], fields["function"], fields["parameters"], receive, seconds=_FUNCTION_SECONDS
+        self._cancels[fields["call"]] = self._platform.execute_app_function(
+            fields["package"], fields["function"], fields["parameters"], receive
         )
+
+    def _cancel_function(self, fields: WireFields) -> None:
+        cancel = self._cancels.pop(fields["call"], None)
+        if cancel is not None:
+            cancel()
 
     def _acknowledge(self, fields: WireFields) -> None:
         """Let go of all starts up to the given one, as Android does."""

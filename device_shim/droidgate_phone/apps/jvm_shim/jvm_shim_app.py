@@ -15,6 +15,7 @@ from droidgate_phone.java.app_values import (
     AppFunctionError,
     BroadcastResult,
     CallingPackage,
+    CancellationSignal,
     Message,
     View,
 )
@@ -197,11 +198,12 @@ class FunctionService(AppFunctionService):
         function_id: str,
         parameters: Mapping[str, Json],
         calling_package: CallingPackage,
+        signal: CancellationSignal,
         on_outcome: Callable[[Mapping[str, Json] | AppFunctionError], None],
     ) -> None:
         """Hand an execution on; its outcome comes later."""
         process = process_of(self.context)
-        process.call(
+        number = process.call(
             "function",
             class_name=self.CLASS,
             function=function_id,
@@ -210,6 +212,7 @@ class FunctionService(AppFunctionService):
             certificates=process.certificates_of(calling_package.name),
             call=process.add_function(on_outcome),
         )
+        signal.set_on_cancel_listener(lambda: process.call("function_cancel", signal=number))
 
 
 class ComputerProvider(HostProvider):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.values.failures import Failure
-from droidgate_phone.java.app_values import AppFunctionError, FunctionOutcome
+from droidgate_phone.java.app_values import AppFunctionError, FunctionOutcome, do_nothing
 from droidgate_shim.engine.backends import FunctionAnswer
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ class FunctionRequest:
     document: Mapping[str, Json]
 
 
-def run_function(platform: Platform, request: FunctionRequest, seconds: float, on_answer: OnAnswer) -> None:
-    """Execute an app function with the app's own permissions, where it is enabled."""
+def run_function(platform: Platform, request: FunctionRequest, on_answer: OnAnswer) -> Callable[[], None]:
+    """Execute an app function with the app's own permissions, where it is enabled; return what cancels it."""
 
     def receive(outcome: FunctionOutcome) -> None:
         on_answer(_answer_of(outcome))
@@ -48,12 +48,12 @@ def run_function(platform: Platform, request: FunctionRequest, seconds: float, o
         enabled = platform.is_app_function_enabled(request.package, request.function)
     except AppFunctionError as error:
         receive(error)
-        return
+        return do_nothing
     if not enabled:
         on_answer(Failure("disabled", "the app has switched the function off"))
-        return
+        return do_nothing
     parameters = properties_of(request.document, typed=True)
-    platform.execute_app_function(request.package, request.function, parameters, receive, seconds=seconds)
+    return platform.execute_app_function(request.package, request.function, parameters, receive)
 
 
 def _answer_of(outcome: FunctionOutcome) -> FunctionAnswer:

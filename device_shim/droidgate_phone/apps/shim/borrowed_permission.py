@@ -13,7 +13,7 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.tables.failure_tokens import load_failure_tokens
 from droidgate_mappings.values.failures import Failure
 from droidgate_phone.apps.shim.app_function_frontend import EXECUTE, FunctionRequest, OnAnswer, run_function
-from droidgate_phone.java.app_values import AndroidError, Binding, Message, ServiceConnection
+from droidgate_phone.java.app_values import AndroidError, Binding, Message, ServiceConnection, do_nothing
 from droidgate_phone.java.intents import Bundle, ComponentName, Intent
 from droidgate_phone.system.behaviour import Context, Platform
 from droidgate_shim.engine.backends import FunctionAnswer
@@ -61,7 +61,7 @@ class ShellIdentity:
         self._is_connected = False
         self._is_adopted = False
         self._open = 0
-        self._keep: Callable[[], None] = _nothing
+        self._keep: Callable[[], None] = do_nothing
 
     @property
     def can_borrow(self) -> bool:
@@ -72,15 +72,20 @@ class ShellIdentity:
         """Take note that adb runs the instrumentation in this process."""
         self._is_lent = True
 
-    def execute(self, request: FunctionRequest, seconds: float, on_answer: OnAnswer) -> Callable[[], None]:
+    def execute(self, request: FunctionRequest, on_answer: OnAnswer) -> Callable[[], None]:
         """Execute an app function with the borrowed right; return what cancels it."""
         failure = self._borrow()
         if failure is not None:
             on_answer(failure)
-            return _nothing
+            return do_nothing
         execution = _Execution(on_answer, self._give_back_later)
-        run_function(self._platform, request, seconds, execution.answer)
-        return execution.cancel
+        stop = run_function(self._platform, request, execution.answer)
+
+        def cancel() -> None:
+            execution.cancel()
+            stop()
+
+        return cancel
 
     def _borrow(self) -> Failure | None:
         """Take the right where it is not there already; return why it cannot be taken."""
@@ -92,7 +97,7 @@ class ShellIdentity:
             except AndroidError:
                 return _TAKEN
         self._keep()
-        self._keep = _nothing
+        self._keep = do_nothing
         self._open += 1
         return None
 
@@ -129,7 +134,7 @@ class _Execution:
             self._on_answer(answer)
 
     def cancel(self) -> None:
-        """End it without an answer; the function may go on in its app."""
+        """End it without an answer."""
         if not self._has_ended:
             self._has_ended = True
             self._on_end()
@@ -228,7 +233,3 @@ def _read_answer(data: Bundle) -> FunctionAnswer | Failure:
         return FunctionAnswer(code=code.value, message=message)
     token = data.get_string("token")
     return Failure(token if token in load_failure_tokens() else "backend_failure", message)
-
-
-def _nothing() -> None:
-    """Do nothing."""

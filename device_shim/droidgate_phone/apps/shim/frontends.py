@@ -19,9 +19,14 @@ from droidgate_mappings.values.failures import Failure
 from droidgate_mobile_mcp.wire import read_response
 from droidgate_phone.apps.shim.app_function_frontend import document_of, properties_of
 from droidgate_phone.apps.shim.caller_grants import Caller, caller_of_package
-from droidgate_phone.apps.shim.shim_core import Core, Reply
+from droidgate_phone.apps.shim.shim_core import CALLER_GONE, Core, Reply
 from droidgate_phone.apps.shim.shim_process import core_of
-from droidgate_phone.java.app_values import AppFunctionError, BroadcastResult, CallingPackage
+from droidgate_phone.java.app_values import (
+    AppFunctionError,
+    BroadcastResult,
+    CallingPackage,
+    CancellationSignal,
+)
 from droidgate_phone.java.intents import Bundle, ComponentName, Extra, Intent
 from droidgate_phone.system.behaviour import Activity, AppFunctionService, PendingBroadcast, Receiver
 from droidgate_shim.engine.authority import Carrier
@@ -186,6 +191,7 @@ class FunctionService(AppFunctionService):
         function_id: str,
         parameters: Mapping[str, Json],
         calling_package: CallingPackage,
+        signal: CancellationSignal,
         on_outcome: Callable[[Mapping[str, Json] | AppFunctionError], None],
     ) -> None:
         """Execute a function that the builder advertised."""
@@ -209,7 +215,8 @@ class FunctionService(AppFunctionService):
             else:
                 on_outcome(_result_of(core, prepared, outputs))
 
-        ask(core, "bind", caller, request_of(route_id, arguments), receive)
+        reply = ask(core, "bind", caller, request_of(route_id, arguments), receive)
+        signal.set_on_cancel_listener(lambda: core.end(reply, CALLER_GONE))
 
 
 def _error_of(failure: Failure) -> AppFunctionError:

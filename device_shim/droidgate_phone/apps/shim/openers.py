@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from droidgate_phone.apps.shim.shim_core import Core
-from droidgate_phone.java.app_values import AndroidError, Notification
+from droidgate_phone.java.app_values import AndroidError, Notification, do_nothing
 from droidgate_phone.java.intents import Bundle, ComponentName, Extra, Intent
 
 FLAG_NEW_TASK: Final = 0x10000000
@@ -56,7 +56,7 @@ class Opener:
         self._opening = opening
         self._ends_at = core.context.now() + opening.seconds
         self._settled = False
-        self._cancel: Callable[[], None] = _nothing
+        self._cancel: Callable[[], None] = do_nothing
         self._notified = False
 
     def start(self) -> None:
@@ -117,7 +117,3 @@ def number_of(intent: Intent) -> int:
     """Return the number that an intent of an opener carries; 0 for any other."""
     extra = intent.extras.values.get(EXTRA_NUMBER)
     return extra.value if extra is not None and isinstance(extra.value, int) else 0
-
-
-def _nothing() -> None:
-    """Do nothing."""

@@ -15,7 +15,7 @@ from droidgate_phone.apps.shim.borrowed_permission import (
     is_signed_alike,
 )
 from droidgate_phone.apps.shim.shim_process import core_of
-from droidgate_phone.java.app_values import AndroidError, Message
+from droidgate_phone.java.app_values import AndroidError, Message, do_nothing
 from droidgate_phone.java.intents import Bundle, Extra, Intent
 from droidgate_phone.system.behaviour import Context, Instrumentation, Service
 from droidgate_shim.engine.backends import FunctionAnswer
@@ -23,9 +23,6 @@ from droidgate_shim.engine.strict_json import BUILT, parse_strict, write_strict
 
 INSTRUMENTATION: Final = "dev.droidgate.shim.backends.ShellIdentityInstrumentation"
 _SHIMS: Final = "dev.droidgate.shim."
-_LONGEST_SECONDS: Final = 600.0
-"""The caller cancels its call at its own deadline."""
-
 _NOT_A_SHIM: Final = Failure("denied", "only shims with the certificate of this app may ask it")
 
 
@@ -60,7 +57,7 @@ class ShellIdentityService(Service):
             self._execute(message.sending_uid, reply_to, message.data)
 
     def _cancel(self, reply_to: str) -> None:
-        self._open.pop(reply_to, _nothing)()
+        self._open.pop(reply_to, do_nothing)()
 
     def _execute(self, uid: int, reply_to: str, data: Bundle) -> None:
         if not self._is_shim(uid):
@@ -84,8 +81,8 @@ class ShellIdentityService(Service):
         except AndroidError:
             # The shim that asks is gone.
             return
-        self._open[reply_to] = _nothing
-        cancel = core_of(self.context).shell_identity.execute(request, _LONGEST_SECONDS, receive)
+        self._open[reply_to] = do_nothing
+        cancel = core_of(self.context).shell_identity.execute(request, receive)
         if reply_to in self._open:
             self._open[reply_to] = cancel
 
@@ -125,7 +122,3 @@ def _write_answer(answer: FunctionAnswer | Failure) -> Bundle:
         message = Extra("string", answer.message)
         return Bundle({"code": Extra("long", answer.code), "message": message})
     return Bundle.of_strings({"response": write_strict(answer.document)})
-
-
-def _nothing() -> None:
-    """Do nothing."""

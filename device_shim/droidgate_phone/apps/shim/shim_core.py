@@ -36,7 +36,7 @@ MOST_WAITING_OF_CALLER: Final = 8
 """Those of one caller: as many as may be open, which in Java limits those that wait, too."""
 
 _FULL: Final = Failure("busy", "this app has too many requests waiting; retry in 1 s")
-_CALLER_GONE: Final = Failure("canceled", "the caller ended the call")
+CALLER_GONE: Final = Failure("canceled", "the caller ended the call")
 
 Deliver = Callable[[Mapping[str, str], str | None], None]
 """Takes an answer's extras and the failure's token, None for a success."""
@@ -158,9 +158,9 @@ class Core(ABC):
     def _watch(self, reply: Reply, caller_token: str) -> bool:
         """End a call when its caller's process dies; return whether that process lives."""
         try:
-            unlink = self.platform.link_to_death(caller_token, lambda: self.end(reply, _CALLER_GONE))
+            unlink = self.platform.link_to_death(caller_token, lambda: self.end(reply, CALLER_GONE))
         except AndroidError:
-            self.end(reply, _CALLER_GONE)
+            self.end(reply, CALLER_GONE)
             return False
         reply.on_end.append(unlink)
         return True

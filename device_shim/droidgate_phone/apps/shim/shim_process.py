@@ -73,11 +73,10 @@ def execute_function(
     if not may_leave():
         return
     request = FunctionRequest(backend.package, call.function, call.document)
-    seconds = max(0.0, (send.deadline - core.now()) / 1000)
     if is_holder(core.context):
-        reply.on_end.append(identity.execute(request, seconds, receive))
+        reply.on_end.append(identity.execute(request, receive))
     elif platform.holds(EXECUTE):
-        run_function(platform, request, seconds, receive)
+        reply.on_end.append(run_function(platform, request, receive))
     elif is_signed_alike(core.context, HOLDER):
         remote = ShellIdentityCall(platform, receive, may_leave)
         reply.on_end.append(remote.cancel)

@@ -26,13 +26,17 @@ final class FunctionsOnPhone extends IAppFunctionManager.Stub {
     public ICancellationSignal executeAppFunction(
             ExecuteAppFunctionAidlRequest asked, IExecuteAppFunctionCallback callback) {
         ExecuteAppFunctionRequest request = asked.getClientRequest();
+        int call = process.numberOf(callback);
         process.ask(
                 "execute_function",
                 "package", request.getTargetPackageName(),
                 "function", request.getFunctionIdentifier(),
                 "parameters", Documents.toJson(request.getParameters()),
-                "call", process.numberOf(callback));
-        return CancellationSignal.createTransport();
+                "call", call);
+        ICancellationSignal transport = CancellationSignal.createTransport();
+        CancellationSignal.fromTransport(transport)
+                .setOnCancelListener(() -> process.send("cancel_function", "call", call));
+        return transport;
     }
 
     @Override

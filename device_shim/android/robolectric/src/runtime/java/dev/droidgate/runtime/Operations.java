@@ -75,6 +75,12 @@ final class Operations {
                 return providerOpen(process, asked);
             case "function":
                 return function(process, asked);
+            case "function_cancel":
+                CancellationSignal signal = (CancellationSignal) process.thing(asked.getInt("signal"));
+                if (signal != null) {
+                    signal.cancel();
+                }
+                return null;
             case "function_outcome":
                 int call = asked.getInt("call");
                 FunctionsOnPhone.finished((IExecuteAppFunctionCallback) process.thing(call), asked);
@@ -241,26 +247,30 @@ final class Operations {
                         .setParameters(Documents.document(asked.getJSONObject("parameters")))
                         .build();
         int call = asked.getInt("call");
+        CancellationSignal signal = new CancellationSignal();
+        int number = process.numberOf(signal);
         service.onExecuteFunction(
                 request,
                 asked.getString("caller"),
                 PackagesOnPhone.signing(Values.texts(asked.getJSONArray("certificates"))),
-                new CancellationSignal(),
+                signal,
                 new OutcomeReceiver<ExecuteAppFunctionResponse, AppFunctionException>() {
                     @Override
                     public void onResult(ExecuteAppFunctionResponse response) {
+                        process.forget(number);
                         JSONObject outcome = Documents.toJson(response.getResultDocument());
                         process.send("function_done", "call", call, "outcome", outcome);
                     }
 
                     @Override
                     public void onError(AppFunctionException failed) {
+                        process.forget(number);
                         JSONObject error =
                                 Values.object(
                                         "code", failed.getErrorCode(), "message", failed.getErrorMessage());
                         process.send("function_done", "call", call, "error", error);
                     }
                 });
-        return null;
+        return number;
     }
 }

@@ -5,6 +5,7 @@ import android.util.Base64;
 import dev.droidgate.shim.host.HostProvider;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import org.json.JSONException;
 import org.json.JSONObject;
 import org.robolectric.Robolectric;
 
@@ -24,17 +25,29 @@ final class Host {
 
     /** Grants everything to a package or to {@code any-app}. */
     void grant(String caller) {
-        JSONObject given = new JSONObject(Map.of("version", 1, "caller", caller, "capability", "*"));
-        byte[] argument = given.toString().getBytes(StandardCharsets.UTF_8);
+        ask(phone, provider, "grant",
+                new JSONObject(Map.of("version", 1, "caller", caller, "capability", "*")));
+    }
+
+    /** Calls a method of a provider that talks to a computer, as the shell, and returns its answer. */
+    static JSONObject ask(Phone phone, ContentProvider provider, String method, JSONObject values) {
+        byte[] argument = values.toString().getBytes(StandardCharsets.UTF_8);
+        String[] answer = new String[1];
         phone.as(
                 SHELL,
                 () -> {
-                    String result = provider.call("grant", Base64.encodeToString(argument, FORM), null)
+                    String result = provider.call(method, Base64.encodeToString(argument, FORM), null)
                             .getString("result");
-                    String answer = new String(Base64.decode(result, FORM), StandardCharsets.UTF_8);
-                    if (answer.contains("\"error\"")) {
-                        throw new AssertionError(answer);
-                    }
+                    answer[0] = new String(Base64.decode(result, FORM), StandardCharsets.UTF_8);
                 });
+        try {
+            JSONObject read = new JSONObject(answer[0]);
+            if (read.has("error")) {
+                throw new AssertionError(answer[0]);
+            }
+            return read;
+        } catch (JSONException malformed) {
+            throw new AssertionError(malformed);
+        }
     }
 }

@@ -1,5 +1,6 @@
 package dev.droidgate.proof;
 
+import android.os.Process;
 import dev.droidgate.shim.consent.ConsentActivity;
 import dev.droidgate.shim.consent.ManageActivity;
 import java.io.IOException;
@@ -30,7 +31,9 @@ public final class ScreensTest extends ShimTest {
         Pictures.check("notification", notification());
         host.grant(AGENT);
         host.grant("any-app");
-        RuntimeEnvironment.setQualifiers("w320dp-h800dp-port-notnight-hdpi");
+        phone.allow(Process.myUid(), "android.permission.POST_NOTIFICATIONS");
+        // As long as what does not change with the time of the test.
+        RuntimeEnvironment.setQualifiers("w320dp-h545dp-port-notnight-hdpi");
         phone.open(ManageActivity.class, null);
         Pictures.check("grants", phone.layOut(ManageActivity.class));
     }
