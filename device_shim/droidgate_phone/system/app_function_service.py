@@ -354,16 +354,22 @@ class AppFunctionManager:
             done.set()
 
         def cancel() -> None:
-            self._core.processes.run_code(process, remote.cancel)
-            self._timers.after(_CANCELLED_SECONDS, done.set)
+            if not outcomes:
+                self._core.processes.run_code(process, remote.cancel)
+                self._timers.after(_CANCELLED_SECONDS, done.set)
 
         forget = process.on_death(done.set)
+        began = clock.now()
         try:
             self._core.processes.run_code(process, lambda: run(take))
             signal.set_on_cancel_listener(cancel)
             if not wait_for_command(clock, done, seconds):
                 signal.cancel()
                 raise TimedOutError
+        except BrokenPipeError:
+            # What runs in the system server does not notice that the command's client is gone.
+            self._timers.after(began + seconds - clock.now(), signal.cancel)
+            raise
         finally:
             forget()
         if not outcomes:

@@ -2,28 +2,40 @@
 
 import json
 import threading
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar
 
 import pytest
 
 from device_shim.phone_system.phone_system_apps import (
     AGENT,
+    BEHAVIOURS,
     TOOL,
+    Inbox,
     MemoryStreams,
     Ran,
+    ToolApp,
+    ignore,
     make_agent,
     make_phone,
     make_tool,
     run,
+    uid_of,
 )
 from droidgate_phone.common.clocks import Clock
 from droidgate_phone.common.faults import Faults
-from droidgate_phone.java.app_values import AppFunctionError
+from droidgate_phone.java.app_values import (
+    AppFunctionError,
+    CallingPackage,
+    CancellationSignal,
+    FunctionOutcome,
+)
 from droidgate_phone.shell import run_shell
 from droidgate_phone.system import AndroidSystem
+from droidgate_phone.system.behaviour import AppFunctionService
 from droidgate_phone.system.callers import CallerIdentity
 from droidgate_phone.system.releases import load_release
+from titled_rows import titled
 
 ANDROID_17 = "37"
 RUN = "androidAppfunctionsReturnValue"
@@ -246,6 +258,76 @@ def test_a_function_that_does_not_answer_times_out() -> None:
             before = system.clock.now()
             assert execute(system, "echo", "{}", *more) == Ran(status, "Timed out\n", "")
             assert system.clock.now() - before == seconds
+
+
+class WaitingFunctions(AppFunctionService):
+    """Functions that answer so many seconds after they were cancelled."""
+
+    seconds: ClassVar[float]
+    cancelled: ClassVar[Inbox[str]]
+
+    def on_execute_later(
+        self,
+        function_id: str,
+        parameters: Mapping[str, Any],
+        calling_package: CallingPackage,
+        signal: CancellationSignal,
+        on_outcome: Callable[[FunctionOutcome], None],
+    ) -> None:
+        del parameters, calling_package
+
+        def end() -> None:
+            self.cancelled.put(function_id)
+            self.context.platform.after(self.seconds, lambda: on_outcome({}))
+
+        signal.set_on_cancel_listener(end)
+
+
+class WaitingApp(ToolApp):
+    """The tool app with these functions."""
+
+    APP_FUNCTION_SERVICES = {f"{TOOL}.Functions": WaitingFunctions}
+
+
+@pytest.fixture
+def waiting(monkeypatch: pytest.MonkeyPatch) -> Iterator[AndroidSystem]:
+    with phone("36.1", apks=(tool(), make_agent()), behaviours={**BEHAVIOURS, TOOL: WaitingApp}) as system:
+        monkeypatch.setattr(WaitingFunctions, "cancelled", Inbox(system), raising=False)
+        monkeypatch.setattr(WaitingFunctions, "seconds", 0, raising=False)
+        system.packages.permissions.adopt(uid_of(system, AGENT))
+        yield system
+
+
+@titled(
+    ("seconds", "outcome"),
+    {
+        "an answer within the 5 seconds that Android leaves": (4.9, {}),
+        "an answer that comes later is dropped": (5.1, None),
+    },
+)
+def test_a_cancelled_call_is_cancelled_in_its_app(
+    waiting: AndroidSystem, seconds: float, outcome: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(WaitingFunctions, "seconds", seconds)
+    outcomes: Inbox[FunctionOutcome] = Inbox(waiting)
+    platform = waiting.app_context(AGENT).platform
+    cancel = platform.execute_app_function(TOOL, f"{TOOL}.Notes#echo", {}, outcomes.put)
+    assert WaitingFunctions.cancelled.take(20) is None
+    cancel()
+    assert WaitingFunctions.cancelled.take() == f"{TOOL}.Notes#echo"
+    assert outcomes.take(20) == outcome
+
+
+def test_the_end_of_its_callers_process_cancels_a_call(waiting: AndroidSystem) -> None:
+    waiting.app_context(AGENT).platform.execute_app_function(TOOL, f"{TOOL}.Notes#echo", {}, ignore)
+    assert WaitingFunctions.cancelled.take(20) is None
+    run(waiting, "am", "force-stop", AGENT)
+    assert WaitingFunctions.cancelled.take() == f"{TOOL}.Notes#echo"
+
+
+def test_a_call_of_the_shell_is_cancelled_when_its_time_is_over(waiting: AndroidSystem) -> None:
+    assert execute(waiting, "void", "{}", "--timeout-duration", "3").stdout == "Timed out\n"
+    assert WaitingFunctions.cancelled.take() == f"{TOOL}.Notes#void"
 
 
 class LeavingClient(MemoryStreams):

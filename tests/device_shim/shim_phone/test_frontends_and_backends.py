@@ -37,9 +37,11 @@ from droidgate_mappings.tables.reach import load_shim_table
 from droidgate_mmcp.shim_backend import BroadcastListing
 from droidgate_phone.apps.shim.shim_discovery import Tools, digest_of
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
+from droidgate_phone.common.faults import Faults
 from droidgate_phone.java.app_values import AppFunctionError
 from droidgate_phone.java.intents import ComponentName, Intent
 from gateway.calls.phones_with_shims import weather_with_app_actions
+from waiting import wait_until
 
 TABLE = load_shim_table()
 FRONTENDS = {frontend.id: frontend for frontend in TABLE.frontends}
@@ -236,6 +238,17 @@ def test_failures_reach_callers_of_app_functions_by_their_codes(
 ) -> None:
     world.lend_shell_identity(AGENT)
     assert code_of(world.execute(SHIM, function, parameters)) == code
+
+
+def test_a_cancelled_app_function_ends_its_call_in_the_shim(world: World) -> None:
+    world.lend_shell_identity(AGENT)
+    world.system.faults = Faults(silent=frozenset({CLOCK_IN}))
+    platform = world.system.app_context(AGENT).platform
+    cancel = platform.execute_app_function(SHIM, "f_make_up", {"date": [DAY]}, lambda _: None)
+    wait_until(lambda: world.host("status")["open"] == 1, 20)
+    cancel()
+    assert [call["token"] for call in world.history(1)] == ["canceled"]
+    assert world.host("status")["open"] == 0
 
 
 def test_an_app_function_without_a_grant_is_denied_by_the_shim(world: World) -> None:

@@ -45,10 +45,12 @@ public final class AgentAppTest extends ShimTest {
     @Config(sdk = {36, 37})
     public void aFunctionIsCancelledAndItsAnswerHasAllThatComesAlong() throws Exception {
         AgentApp app = new AgentApp(phone);
-        app.execute();
+        OpenFunction function = new OpenFunction(app);
+        function.execute();
         app.ask("cancel", Map.of("call", "f"));
-        assertTrue(app.isCanceled);
-        JSONObject ended = app.answerWithFiles();
+        assertTrue(function.isCanceled());
+        phone.pass(4_000);
+        JSONObject ended = function.answerWithFiles();
         assertEquals("function-result", ended.getString("kind"));
         assertEquals("{\"title\":[\"Milk\"]}", ended.getString("document"));
         assertTrue(ended.toString(), ended.getString("extras").contains("here"));
@@ -57,5 +59,16 @@ public final class AgentAppTest extends ShimTest {
         assertEquals(files, hasFiles ? 2 : 0, ended.getJSONArray("attachments").length());
         assertEquals(files, hasFiles, files.contains("\"bytes_read\":65536"));
         assertEquals(files, hasFiles, files.contains("\"error\":\"java"));
+    }
+
+    @Test
+    @Config(sdk = {36, 37})
+    public void anAnswerThatComesFiveSecondsAfterTheCancellationIsDropped() throws Exception {
+        AgentApp app = new AgentApp(phone);
+        OpenFunction function = new OpenFunction(app);
+        function.execute();
+        app.ask("cancel", Map.of("call", "f"));
+        phone.pass(5_000);
+        assertEquals("cancelled", function.answerWithFiles().getString("kind"));
     }
 }
