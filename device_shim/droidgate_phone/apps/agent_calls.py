@@ -247,10 +247,12 @@ class AgentCalls:
         self.run(call, start)
 
     def cancel(self, call: str) -> None:
-        """Ask Android to cancel the execution of a function; what comes of it are events."""
+        """Ask Android to cancel the execution of a function."""
         if call in self._functions:
             self.record("cancelled", call=call)
             self._functions[call]()
+            # Android drops what the app may still answer.
+            self._ended(call)
 
     def _borrow(self) -> None:
         platform = self._context.platform

@@ -215,7 +215,7 @@ class AppPlatform:
             except AndroidNotModelledError as error:
                 outcome = AppFunctionError(_ERROR_SYSTEM, error.message)
             except TimeoutError:
-                # Android lets go of the callback of a cancelled call, and does not end another one.
+                # Nobody hears of a cancelled call any more; Android cancels none for its length.
                 return
             finally:
                 forget()

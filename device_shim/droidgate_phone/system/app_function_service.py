@@ -38,9 +38,6 @@ _DECLARE: Final = (
     "<application> tag of your AndroidManifest.xml."
 )
 
-_CANCELLED_SECONDS: Final = 5.0
-"""How long an app has for the answer of a call that is cancelled (`ServiceConfigImpl`)."""
-
 _Take = Callable[[Mapping[str, Json] | AppFunctionError], None]
 _Run = Callable[[_Take], None]
 """Executes a function, and hands over what comes of it."""
@@ -50,7 +47,7 @@ _STATE_NUMBERS: Final[Mapping[FunctionState, int]] = {"default": 0, "enabled": 1
 
 
 class TimedOutError(TimeoutError):
-    """The function did not answer in time; it was cancelled."""
+    """The function did not answer in time, or was cancelled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,11 +248,11 @@ class AppFunctionManager:
             function_id: The function's identifier.
             parameters: Properties of the request's document.
             seconds: How long an answer may take; then the call is cancelled.
-            signal: Cancels the call; its app hears that, and has 5 seconds more for its answer.
+            signal: Cancels the call; its app hears that, and what it answers then is dropped.
 
         Raises:
             AppFunctionError: as the caller's callback gets it.
-            TimedOutError: no answer came within the seconds, or of those after it was cancelled.
+            TimedOutError: no answer came within the seconds, or the call was cancelled.
             AndroidNotModelledError: the service's code is not modelled.
         """
         if not package:
@@ -347,7 +344,7 @@ class AppFunctionManager:
         """
         clock = self._core.clock
         done = clock.signal()
-        outcomes: list[Mapping[str, Json] | AppFunctionError] = []
+        outcomes: list[Mapping[str, Json] | AppFunctionError | None] = []
 
         def take(outcome: Mapping[str, Json] | AppFunctionError) -> None:
             outcomes.append(outcome)
@@ -355,8 +352,9 @@ class AppFunctionManager:
 
         def cancel() -> None:
             if not outcomes:
+                outcomes.append(None)
                 self._core.processes.run_code(process, remote.cancel)
-                self._timers.after(_CANCELLED_SECONDS, done.set)
+                done.set()
 
         forget = process.on_death(done.set)
         began = clock.now()
@@ -373,11 +371,11 @@ class AppFunctionManager:
         finally:
             forget()
         if not outcomes:
-            if signal.is_canceled:
-                raise TimedOutError
             message = "Failed to execute the app function: the service's process died"
             raise error("ERROR_APP_UNKNOWN_ERROR", message)
         outcome = outcomes[0]
+        if outcome is None:
+            raise TimedOutError
         if isinstance(outcome, AppFunctionError):
             raise outcome
         return in_map_order(

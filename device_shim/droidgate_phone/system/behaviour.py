@@ -297,7 +297,7 @@ class Platform(Protocol):
         """Execute an app function; the outcome comes later.
 
         Returns:
-            What cancels it: its app hears that, and for 5 seconds more an outcome is handed over.
+            What cancels it: its app hears that, and no outcome comes any more.
         """
 
     def notify(self, number: int, notification: Notification) -> bool:

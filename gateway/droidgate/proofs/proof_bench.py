@@ -30,7 +30,7 @@ from droidgate.devices.device_errors import DeviceOutputError
 from droidgate.proofs.phone_changes import PhoneChanges
 from droidgate.shims.device_user import DeviceUser
 from droidgate.shims.granting import grant_capabilities
-from droidgate.shims.host_client import ANY_APP, EVERY_CAPABILITY, HostClient
+from droidgate.shims.host_client import EVERY_CAPABILITY, HostClient
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
@@ -50,19 +50,19 @@ _PAUSE: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class StepOutcome:
     """The outcome of a step, and why."""
 
     verdict: Verdict
     reason: str = ""
 
 
-PASSED: Final = Found("passed")
+PASSED: Final = StepOutcome("passed")
 
 
-def passed_if(is_right: bool, reason: str) -> Found:  # noqa: FBT001 - reads as a sentence
+def passed_if(is_right: bool, reason: str) -> StepOutcome:  # noqa: FBT001 - reads as a sentence
     """Return `passed`, or `failed` with what was found instead."""
-    return PASSED if is_right else Found("failed", reason)
+    return PASSED if is_right else StepOutcome("failed", reason)
 
 
 @dataclass(slots=True)
@@ -82,7 +82,7 @@ class Bench:
     changes: PhoneChanges
     apks: Mapping[str, bytes]
     ask: Asker
-    missing: dict[str, Found] = field(default_factory=dict)
+    missing: dict[str, StepOutcome] = field(default_factory=dict)
     agents: tuple[AgentClient, ...] = ()
 
     @property
@@ -260,4 +260,3 @@ FRONTENDS: Final[Mapping[str, tuple[str, Transport]]] = {
 SAMPLES: Final = tuple(call.package for call in CALLS.values())
 SHIM_AND_AGENT: Final = (SHIM_PACKAGE, FIRST_AGENT)
 OWN_PACKAGES: Final = (*AGENTS, SHIM_PACKAGE)
-EVERYBODY: Final = ANY_APP

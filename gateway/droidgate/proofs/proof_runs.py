@@ -11,7 +11,7 @@ from pydantic import Field
 
 from droidgate.devices.properties import build_of, get_properties
 from droidgate.proofs.phone_changes import PhoneChanges, only_proof
-from droidgate.proofs.proof_bench import OWN_PACKAGES, Asker, Bench, Found, Verdict, passed_if
+from droidgate.proofs.proof_bench import OWN_PACKAGES, Asker, Bench, StepOutcome, Verdict, passed_if
 from droidgate.proofs.proof_steps import STATE_STEP, STEPS, Step
 from droidgate.shims.device_user import DeviceUser
 from droidgate_mappings.formats.installed import is_shim
@@ -160,7 +160,7 @@ def _prove(
 def _proof_step(
     step_id: str,
     title: str,
-    found: Found,
+    outcome: StepOutcome,
     frontend: str | None = None,
     backend: str | None = None,
     seconds: float = 0.0,
@@ -170,8 +170,8 @@ def _proof_step(
         title=title,
         frontend=frontend,
         backend=backend,
-        verdict=found.verdict,
-        reason=found.reason,
+        verdict=outcome.verdict,
+        reason=outcome.reason,
         seconds=seconds,
     )
 
@@ -190,7 +190,7 @@ def put_back_earlier(device_user: DeviceUser, report: Callable[[str], None]) -> 
         report(f"not as it was before that proof: {line}")
 
 
-def _run_step(step: Step, bench: Bench) -> Found | None:
+def _run_step(step: Step, bench: Bench) -> StepOutcome | None:
     """Return the outcome of a step; None where the phone went away."""
     try:
         return step.run(bench)
@@ -200,4 +200,4 @@ def _run_step(step: Step, bench: Bench) -> Found | None:
         except DeviceError:
             return None
         hint = f"; {error.hint}" if error.hint else ""
-        return Found("failed", error.message + hint)
+        return StepOutcome("failed", error.message + hint)

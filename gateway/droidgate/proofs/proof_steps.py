@@ -18,7 +18,6 @@ from droidgate.devices.device_errors import SERVICE_MISSING
 from droidgate.devices.service_shells import app_function_shell
 from droidgate.proofs.proof_bench import (
     CALLS,
-    EVERYBODY,
     FRONTENDS,
     PASSED,
     REPORT,
@@ -26,8 +25,8 @@ from droidgate.proofs.proof_bench import (
     SECONDS,
     SHIM_AND_AGENT,
     Bench,
-    Found,
     OpenCall,
+    StepOutcome,
     passed_if,
     text_of,
 )
@@ -35,6 +34,7 @@ from droidgate.shims.answers import ShimRefusalError
 from droidgate.shims.building import ignore
 from droidgate.shims.device_user import installed_shims
 from droidgate.shims.doctor import CheckState, examine
+from droidgate.shims.host_client import ANY_APP
 from droidgate.shims.installation_steps import (
     APP_FUNCTIONS_SDK,
     BACKGROUND_ACTIVITIES_SDK,
@@ -50,7 +50,7 @@ from droidgate_phone.apps.sample_packages import report
 from droidgate_shim.builder.shims import ShimOptions
 
 _TOO_OLD: Final = "INSTALL_FAILED_OLDER_SDK"
-_EVERYTHING: Final = ShimOptions(
+_SHIM_OPTIONS: Final = ShimOptions(
     protocols=("all",), aggregate=True, advertise=frozenset({"mmcp", "mmcp-broadcast", "appfunctions"})
 )
 _MS: Final = 1000
@@ -78,7 +78,7 @@ class Step:
 
     id: str
     title: str
-    check: Callable[[Bench], Found]
+    check: Callable[[Bench], StepOutcome]
     since: int = 24
     rule: str = ""
     frontend: str | None = None
@@ -86,35 +86,35 @@ class Step:
     needs: Collection[str] = SHIM_AND_AGENT
     is_setup: bool = False
 
-    def run(self, bench: Bench) -> Found:
+    def run(self, bench: Bench) -> StepOutcome:
         """Do the step, unless it does not count on this phone or something that it needs is not there.
 
         Raises:
             DroidgateError: the phone, an agent or the shim fails.
         """
         if bench.device_user.sdk < self.since:
-            return Found("not-applicable", f"{self.rule}: {android_name(self.since)} is the first")
+            return StepOutcome("not-applicable", f"{self.rule}: {android_name(self.since)} is the first")
         for package in self.needs:
             if package in bench.missing:
                 return bench.missing[package]
         return self.check(bench)
 
 
-def _install_samples(bench: Bench) -> Found:
-    device_user, there = bench.device_user, bench.device_user.packages()
+def _install_samples(bench: Bench) -> StepOutcome:
+    device_user, installed = bench.device_user, bench.device_user.packages()
     for package, apk in bench.apks.items():
-        if package in there:
+        if package in installed:
             continue
         bench.changes.will_install(package)
         try:
             install_apks(device_user.device, {"base.apk": apk}, user=device_user.user, grant=True)
         except InstallError as error:
-            bench.missing[package] = _refused(package, error)
-    there = device_user.packages()
+            bench.missing[package] = _refused_installation(package, error)
+    installed = device_user.packages()
     for package in SAMPLES:
-        if package not in there and package not in bench.missing:
-            how = "build it with Gradle from device_shim/apps, and name its folder with --apps"
-            bench.missing[package] = Found("needs-a-hand", f"{package} is not installed; {how}")
+        if package not in installed and package not in bench.missing:
+            hint = "build it with Gradle from device_shim/apps, and name its folder with --apps"
+            bench.missing[package] = StepOutcome("needs-a-hand", f"{package} is not installed; {hint}")
     if device_user.device.status(REPORT) is None:
         bench.changes.will_write(REPORT)
         device_user.device.push(report(), REPORT)
@@ -122,34 +122,36 @@ def _install_samples(bench: Bench) -> Found:
     return passed_if(not refused, "; ".join(refused))
 
 
-def _install_agents(bench: Bench) -> Found:
-    bench.missing[FIRST_AGENT] = Found("failed", "the agents could not be installed")
+def _install_agents(bench: Bench) -> StepOutcome:
+    bench.missing[FIRST_AGENT] = StepOutcome("failed", "the agents could not be installed")
     for application_id in AGENTS:
         bench.changes.will_install(application_id)
     try:
         bench.agents = install_agents(bench.device_user, None, ignore)
     except InstallError as error:
-        bench.missing[FIRST_AGENT] = _refused(FIRST_AGENT, error)
+        bench.missing[FIRST_AGENT] = _refused_installation(FIRST_AGENT, error)
         return bench.missing[FIRST_AGENT]
     del bench.missing[FIRST_AGENT]
     return PASSED
 
 
-def _refused(package: str, error: InstallError) -> Found:
+def _refused_installation(package: str, error: InstallError) -> StepOutcome:
     reason = f"{package}: {error.message}"
-    return Found("not-applicable" if error.code == _TOO_OLD else "failed", reason)
+    return StepOutcome("not-applicable" if error.code == _TOO_OLD else "failed", reason)
 
 
-def _install_shim(bench: Bench) -> Found:
-    device_user, there = bench.device_user, bench.device_user.packages()
-    sources = tuple(f"adb:{device_user.device.serial}/{package}" for package in SAMPLES if package in there)
+def _install_shim(bench: Bench) -> StepOutcome:
+    device_user, installed = bench.device_user, bench.device_user.packages()
+    sources = tuple(
+        f"adb:{device_user.device.serial}/{package}" for package in SAMPLES if package in installed
+    )
     if not sources:
         reasons = [bench.missing[package] for package in SAMPLES]
         bench.missing[SHIM_PACKAGE] = max(reasons, key=lambda outcome: outcome.verdict)
         return bench.missing[SHIM_PACKAGE]
-    bench.missing[SHIM_PACKAGE] = Found("failed", "the shim could not be installed")
+    bench.missing[SHIM_PACKAGE] = StepOutcome("failed", "the shim could not be installed")
     bench.changes.will_install(SHIM_PACKAGE)
-    prepared = prepare_shims(device_user, InstallRequest(sources, (), _EVERYTHING), ignore)
+    prepared = prepare_shims(device_user, InstallRequest(sources, (), _SHIM_OPTIONS), ignore)
     facts = [ready.facts for ready in prepared.ready]
     done = [install_ready(device_user, ready, ignore) for ready in prepared.ready]
     if needs_identity(device_user, facts) and prepared.key is not None:
@@ -159,7 +161,7 @@ def _install_shim(bench: Bench) -> Found:
         if step.what == ALLOWLIST and SERVICE_MISSING in step.why:
             # Without this service only the maker puts an app on the list.
             why = f"this build lets adb put no app on Android's list of agents: {step.why}"
-            bench.missing[CALLS["app-function"].package] = Found("not-applicable", why)
+            bench.missing[CALLS["app-function"].package] = StepOutcome("not-applicable", why)
         else:
             refused.append(f"{step.what}: {step.why}")
     if all(item.works for item in done):
@@ -167,23 +169,23 @@ def _install_shim(bench: Bench) -> Found:
     return passed_if(not refused, "; ".join(refused))
 
 
-def _shell_facts(bench: Bench) -> Found:
+def _check_shell(bench: Bench) -> StepOutcome:
     device = bench.device_user.device
     ended = device.run(["sh", "-c", "echo out; echo err >&2; exit 7"])
     seen = (ended.text.strip(), ended.error_text.strip(), ended.exit_status)
     if seen != ("out", "err", 7):
-        return Found("failed", f"a command that prints to both streams and exits with 7 gives {seen}")
+        return StepOutcome("failed", f"a command that prints to both streams and exits with 7 gives {seen}")
     return PASSED
 
 
-_VERDICT_OF: Final[Mapping[CheckState, Found]] = {
+_OUTCOMES: Final[Mapping[CheckState, StepOutcome]] = {
     "ok": PASSED,
-    "problem": Found("failed"),
-    "risk": Found("failed"),
-    "not-needed": Found("not-applicable"),
-    "unknown": Found("needs-a-hand"),
+    "problem": StepOutcome("failed"),
+    "risk": StepOutcome("failed"),
+    "not-needed": StepOutcome("not-applicable"),
+    "unknown": StepOutcome("needs-a-hand"),
 }
-_DOCTOR: Final = {
+_DOCTOR_CHECKS: Final = {
     "os-level": "Android's version, and how adb reaches the phone",
     "screen-lock": "the screen is unlocked, as calls see it",
     "handshake": "the shim answers the computer, in the version of its protocol",
@@ -197,7 +199,7 @@ _DOCTOR: Final = {
 """Checks of `shim doctor` that are steps."""
 
 
-def _doctor(check: str, bench: Bench) -> Found:
+def _check_doctor(check: str, bench: Bench) -> StepOutcome:
     checks = [
         item
         for item in examine(bench.device_user, installed_shims(bench.device_user))
@@ -206,12 +208,12 @@ def _doctor(check: str, bench: Bench) -> Found:
     for state in ("problem", "risk", "unknown", "ok", "not-needed"):
         texts = [item.found for item in checks if item.state == state]
         if texts:
-            verdict = _VERDICT_OF[state].verdict
-            return PASSED if verdict == "passed" else Found(verdict, "; ".join(dict.fromkeys(texts)))
-    return Found("failed", f"the shim does not answer, so nothing can be said of {check}")
+            verdict = _OUTCOMES[state].verdict
+            return PASSED if verdict == "passed" else StepOutcome(verdict, "; ".join(dict.fromkeys(texts)))
+    return StepOutcome("failed", f"the shim does not answer, so nothing can be said of {check}")
 
 
-def _other_version(bench: Bench) -> Found:
+def _check_other_version(bench: Bench) -> StepOutcome:
     # The token is {"version":2}.
     command = ["content", "call", "--uri", f"content://{SHIM_PACKAGE}.host"]
     ended = bench.device_user.device.run([*command, "--method", "hello", "--arg", "eyJ2ZXJzaW9uIjoyfQ"])
@@ -227,17 +229,17 @@ def _decoded(token: str) -> str:
         return ""
 
 
-def _discovery(protocol: str, bench: Bench) -> Found:
+def _check_discovery(protocol: str, bench: Bench) -> StepOutcome:
     component = bench.component(protocol)
     if component is None:
-        return Found("failed", f"the agent sees no component of {protocol}")
+        return StepOutcome("failed", f"the agent sees no component of {protocol}")
     listed = tool_names(bench.agents[0], component, seconds=SECONDS) or []
     expected = [call.capability for call in CALLS.values() if call.package not in bench.missing]
     absent = [name for name in expected if name not in listed]
     return passed_if(not absent, f"not listed: {', '.join(absent)}")
 
 
-def _call(frontend: str, backend: str, bench: Bench) -> Found:
+def _check_call(frontend: str, backend: str, bench: Bench) -> StepOutcome:
     """Call an app through the shim; of each call nothing but an answer with the right sign is right."""
     call = CALLS[backend]
     if frontend == "host":
@@ -246,14 +248,14 @@ def _call(frontend: str, backend: str, bench: Bench) -> Found:
         )
         text = json.dumps(outputs, ensure_ascii=False)
     elif frontend == "app-functions":
-        with bench.granted(EVERYBODY):
-            text = _execute(bench, call.capability, call.arguments)
+        with bench.granted(ANY_APP):
+            text = _execute_by_shell(bench, call.capability, call.arguments)
     else:
         protocol, transport = FRONTENDS[frontend]
         component = bench.component(protocol)
         if component is None:
-            return Found("failed", f"the agent sees no component of {protocol}")
-        with bench.granted(FIRST_AGENT if transport == "bind" else EVERYBODY):
+            return StepOutcome("failed", f"the agent sees no component of {protocol}")
+        with bench.granted(FIRST_AGENT if transport == "bind" else ANY_APP):
             text = text_of(
                 call_tool(
                     bench.agents[0],
@@ -267,7 +269,7 @@ def _call(frontend: str, backend: str, bench: Bench) -> Found:
     return passed_if(call.is_answered(text), text)
 
 
-def _execute(bench: Bench, function: str, arguments: Mapping[str, Json]) -> str:
+def _execute_by_shell(bench: Bench, function: str, arguments: Mapping[str, Json]) -> str:
     command = ["cmd", "app_function", "execute-app-function", "--package", SHIM_PACKAGE]
     parameters = json.dumps({name: [value] for name, value in arguments.items()})
     user = str(bench.device_user.user)
@@ -276,31 +278,31 @@ def _execute(bench: Bench, function: str, arguments: Mapping[str, Json]) -> str:
     return ended.text.strip() or ended.error_text.strip()
 
 
-def _shell_of_functions(bench: Bench) -> Found:
+def _check_function_shell(bench: Bench) -> StepOutcome:
     shell = app_function_shell(bench.device_user.device)
     if shell.executes:
         return PASSED
     reason = shell.reason or "`cmd app_function` cannot call functions"
     is_expected = bench.device_user.sdk_full in ("36", "36.0")
-    return Found("not-applicable" if is_expected else "failed", reason)
+    return StepOutcome("not-applicable" if is_expected else "failed", reason)
 
 
-def _call_by_shell(backend: str, bench: Bench) -> Found:
-    shell = _shell_of_functions(bench)
-    return _call("app-functions", backend, bench) if shell is PASSED else shell
+def _check_call_by_shell(backend: str, bench: Bench) -> StepOutcome:
+    shell = _check_function_shell(bench)
+    return _check_call("app-functions", backend, bench) if shell is PASSED else shell
 
 
-def _named_agent(bench: Bench) -> Found:
+def _check_grant_of_one_agent(bench: Bench) -> StepOutcome:
     capability = CALLS["mobile-mcp"].capability
     with bench.without_questions(), bench.granted():
         first = OpenCall.begin(bench, capability, {}).text()
         second = OpenCall.begin(bench, capability, {}, agent=1).text()
     if not CALLS["mobile-mcp"].is_answered(first):
-        return Found("failed", f"the agent that is granted: {first}")
+        return StepOutcome("failed", f"the agent that is granted: {first}")
     return passed_if("denied" in second, f"the agent that is not granted: {second}")
 
 
-def _revoked(bench: Bench) -> Found:
+def _check_revoked_grant(bench: Bench) -> StepOutcome:
     with bench.without_questions():
         with bench.granted():
             pass
@@ -308,7 +310,7 @@ def _revoked(bench: Bench) -> Found:
     return passed_if("denied" in text, f"after the grant was revoked: {text}")
 
 
-def _press(bench: Bench, button: str, *, agent: int = 0) -> str:
+def _call_and_press(bench: Bench, button: str, *, agent: int = 0) -> str:
     """Make a call that the user is asked about, press a button, and return the answer."""
     call = OpenCall.begin(bench, CALLS["mobile-mcp"].capability, {}, agent=agent)
     control = bench.wait_for_control("Deny" if button == "BACK" else button)
@@ -323,20 +325,20 @@ def _press(bench: Bench, button: str, *, agent: int = 0) -> str:
     return call.text()
 
 
-def _once(bench: Bench) -> Found:
-    text = _press(bench, "Once")
+def _check_once(bench: Bench) -> StepOutcome:
+    text = _call_and_press(bench, "Once")
     if not CALLS["mobile-mcp"].is_answered(text):
-        return Found("failed", text)
+        return StepOutcome("failed", text)
     with bench.without_questions():
         again = OpenCall.begin(bench, CALLS["mobile-mcp"].capability, {}).text()
     return passed_if("denied" in again, f"without a question, the next call: {again}")
 
 
-def _always(bench: Bench) -> Found:
+def _check_always(bench: Bench) -> StepOutcome:
     try:
-        text = _press(bench, "Always")
+        text = _call_and_press(bench, "Always")
         if not CALLS["mobile-mcp"].is_answered(text):
-            return Found("failed", text)
+            return StepOutcome("failed", text)
         with bench.without_questions():
             again = OpenCall.begin(bench, CALLS["mobile-mcp"].capability, {}).text()
     finally:
@@ -344,7 +346,7 @@ def _always(bench: Bench) -> Found:
     return passed_if(CALLS["mobile-mcp"].is_answered(again), f"the next call: {again}")
 
 
-def _notification(bench: Bench) -> Found:
+def _check_notification(bench: Bench) -> StepOutcome:
     device = bench.device_user.device
     with bench.without_windows():
         call = OpenCall.begin(bench, CALLS["mobile-mcp"].capability, {})
@@ -355,28 +357,28 @@ def _notification(bench: Bench) -> Found:
         button = None if row is None else bench.wait_for_control("Once")
         if button is None:
             device.check(["cmd", "statusbar", "collapse"])
-            return Found("failed", f"no {'notification' if row is None else 'question after a tap'}")
+            return StepOutcome("failed", f"no {'notification' if row is None else 'question after a tap'}")
         bench.tap(button)
         text = call.text()
     return passed_if(CALLS["mobile-mcp"].is_answered(text), text)
 
 
-def _back(bench: Bench) -> Found:
-    text = _press(bench, "BACK")
+def _check_back(bench: Bench) -> StepOutcome:
+    text = _call_and_press(bench, "BACK")
     return passed_if('"failure"' in text, text)
 
 
-def _deny(bench: Bench) -> Found:
-    text = _press(bench, "Deny", agent=1)
+def _check_deny(bench: Bench) -> StepOutcome:
+    text = _call_and_press(bench, "Deny", agent=1)
     return passed_if("denied: the user refused" in text, text)
 
 
-def _denied_again(bench: Bench) -> Found:
+def _check_call_after_denial(bench: Bench) -> StepOutcome:
     text = OpenCall.begin(bench, CALLS["mobile-mcp"].capability, {}, agent=1).text()
     return passed_if("retry in" in text, f"right after Deny: {text}")
 
 
-def _host_call_of_window(bench: Bench, milliseconds: int) -> str:
+def _call_window_tool(bench: Bench, milliseconds: int) -> str:
     call = CALLS["mmcp-activity"]
     try:
         outputs = call_capability(bench.shim, call.capability, call.arguments, deadline_ms=milliseconds)
@@ -385,34 +387,34 @@ def _host_call_of_window(bench: Bench, milliseconds: int) -> str:
     return json.dumps(outputs, ensure_ascii=False)
 
 
-def _window_on_top(bench: Bench) -> Found:
+def _check_window_on_top(bench: Bench) -> StepOutcome:
     bench.press("HOME")
-    text = _host_call_of_window(bench, round(SECONDS * _MS))
+    text = _call_window_tool(bench, round(SECONDS * _MS))
     return passed_if(CALLS["mmcp-activity"].is_answered(text), text)
 
 
-def _window_refused(bench: Bench) -> Found:
+def _check_refused_window(bench: Bench) -> StepOutcome:
     with bench.without_windows():
-        text = _host_call_of_window(bench, _REFUSED_WINDOW_MS)
+        text = _call_window_tool(bench, _REFUSED_WINDOW_MS)
     return passed_if(text in ("needs_user", "timeout"), f"a window opened from the background: {text}")
 
 
-def _large(bench: Bench) -> Found:
+def _check_large_arguments(bench: Bench) -> StepOutcome:
     for length, refusal in ((60_000, "the parameters are longer than"), (70_000, "invalid_argument")):
         try:
             call_capability(bench.shim, "warmestPlace", {"places": "x" * length})
         except ShimRefusalError as error:
             if refusal not in error.message:
-                return Found("failed", f"{length} characters: {error.message}")
+                return StepOutcome("failed", f"{length} characters: {error.message}")
         else:
-            return Found("failed", f"{length} characters: an answer")
+            return StepOutcome("failed", f"{length} characters: an answer")
     return PASSED
 
 
-def _stopped(backend: str, bench: Bench) -> Found:
+def _check_stopped_app(backend: str, bench: Bench) -> StepOutcome:
     package = CALLS[backend].package
     bench.device_user.device.check(["am", "force-stop", "--user", str(bench.device_user.user), package])
-    return _call("host", backend, bench)
+    return _check_call("host", backend, bench)
 
 
 def _start_service(bench: Bench, sign: str) -> str:
@@ -424,35 +426,35 @@ def _start_service(bench: Bench, sign: str) -> str:
     return f"{changed.text}{ended.text}{ended.error_text}".strip()
 
 
-def _start_without_exemption(bench: Bench) -> Found:
+def _check_start_without_exemption(bench: Bench) -> StepOutcome:
     text = _start_service(bench, "-")
     bench.device_user.device.run(["dumpsys", "deviceidle", "whitelist", f"+{SHIM_PACKAGE}"])
     return passed_if("app is in background" in text, text)
 
 
-def _start_with_exemption(bench: Bench) -> Found:
+def _check_start_with_exemption(bench: Bench) -> StepOutcome:
     text = _start_service(bench, "+")
     return passed_if("Starting service" in text and "Error" not in text, text)
 
 
-def _process_dies(bench: Bench) -> Found:
+def _check_end_of_process(bench: Bench) -> StepOutcome:
     call = OpenCall.begin(bench, CALLS["mobile-mcp"].capability, {})
     if bench.wait_for_control("Deny") is None:
-        return Found("failed", f"the user was not asked: {call.text()}")
+        return StepOutcome("failed", f"the user was not asked: {call.text()}")
     bench.device_user.device.check(["am", "force-stop", "--user", str(bench.device_user.user), SHIM_PACKAGE])
     ended = call.end()
     kind = "nothing" if ended.event is None else ended.event.kind
     return passed_if(kind == "disconnected", f"after the shim's process ended, the agent got {kind}")
 
 
-def _by_hand(what: str, question: str, bench: Bench) -> Found:
-    answer = bench.ask(what, question)
+def _ask_person(task: str, question: str, bench: Bench) -> StepOutcome:
+    answer = bench.ask(task, question)
     if answer is None:
-        return Found("needs-a-hand", what)
+        return StepOutcome("needs-a-hand", task)
     return passed_if(answer == "yes", f"answered with no: {question}")
 
 
-_HANDS: Final = {
+_MANUAL_STEPS: Final = {
     "hand/edges": (
         "the question leaves the bars free, upright and turned",
         "call from the agent without a grant, and turn the phone while it asks",
@@ -488,13 +490,13 @@ _HANDS: Final = {
 
 
 _SHIM: Final = (SHIM_PACKAGE,)
-_WITH_WINDOW: Final = (SHIM_PACKAGE, CALLS["mmcp-activity"].package)
+_SHIM_AND_WINDOW_TOOL: Final = (SHIM_PACKAGE, CALLS["mmcp-activity"].package)
 _WINDOWS: Final = "windows from the background open before"
 _SERVICES: Final = "services start from the background before"
 _FUNCTIONS: Final = "app functions"
 
 
-def _since(backend: str) -> int:
+def _first_sdk(backend: str) -> int:
     """Return the first API level on which a kind of app can be called."""
     return APP_FUNCTIONS_SDK if backend == "app-function" else 24
 
@@ -504,8 +506,8 @@ def _call_step(frontend: str, backend: str) -> Step:
     return Step(
         f"call/{frontend}/{backend}",
         "a call reaches the app, and its answer comes back",
-        partial(_call_by_shell, backend) if by_shell else partial(_call, frontend, backend),
-        APP_FUNCTIONS_SDK if by_shell else _since(backend),
+        partial(_check_call_by_shell, backend) if by_shell else partial(_check_call, frontend, backend),
+        APP_FUNCTIONS_SDK if by_shell else _first_sdk(backend),
         _FUNCTIONS,
         frontend,
         backend,
@@ -514,22 +516,22 @@ def _call_step(frontend: str, backend: str) -> Step:
 
 
 STEPS: Final = (
-    Step("shell/facts", "the shell has both streams and exit statuses", _shell_facts, needs=()),
+    Step("shell/facts", "the shell has both streams and exit statuses", _check_shell, needs=()),
     Step("install/samples", "the package installer takes apps", _install_samples, needs=(), is_setup=True),
     Step("install/agents", "two agents are installed and answer", _install_agents, needs=(), is_setup=True),
     Step("install/shim", "a shim of all samples is installed and set up", _install_shim,
          needs=(), is_setup=True),
     *(
-        Step(f"doctor/{check}", title, partial(_doctor, check),
+        Step(f"doctor/{check}", title, partial(_check_doctor, check),
              APP_FUNCTIONS_SDK if check == "accessibility" else 24, "nothing is lent before", needs=_SHIM)
-        for check, title in _DOCTOR.items()
+        for check, title in _DOCTOR_CHECKS.items()
     ),
-    Step("shell/app-functions", "the shell calls app functions", _shell_of_functions,
+    Step("shell/app-functions", "the shell calls app functions", _check_function_shell,
          APP_FUNCTIONS_SDK, _FUNCTIONS, needs=()),
-    Step("host/version", "the shim refuses another version of the computer", _other_version),
+    Step("host/version", "the shim refuses another version of the computer", _check_other_version),
     *(
         Step(f"discovery/{protocol}", f"an agent of {protocol} finds the shim's capabilities",
-             partial(_discovery, protocol), frontend=protocol)
+             partial(_check_discovery, protocol), frontend=protocol)
         for protocol in ("mobile-mcp", "mmcp", "mmcp-broadcast")
     ),
     *(
@@ -538,33 +540,34 @@ STEPS: Final = (
         for frontend in ("host", *FRONTENDS, "app-functions")
     ),
     *(
-        Step(f"stopped/{backend}", "a call starts an app that was stopped", partial(_stopped, backend),
-             _since(backend), _FUNCTIONS, backend=backend, needs=(SHIM_PACKAGE, call.package))
+        Step(f"stopped/{backend}", "a call starts an app that was stopped",
+             partial(_check_stopped_app, backend),
+             _first_sdk(backend), _FUNCTIONS, backend=backend, needs=(SHIM_PACKAGE, call.package))
         for backend, call in CALLS.items()
     ),
-    Step("grant/named-agent", "a grant lets its agent call, and no other", _named_agent),
-    Step("grant/revoked", "a revoked grant lets nobody call", _revoked),
-    Step("consent/once", "Once allows one call", _once),
-    Step("consent/always", "Always allows the calls after it", _always, _ALWAYS_SDK, "Always"),
+    Step("grant/named-agent", "a grant lets its agent call, and no other", _check_grant_of_one_agent),
+    Step("grant/revoked", "a revoked grant lets nobody call", _check_revoked_grant),
+    Step("consent/once", "Once allows one call", _check_once),
+    Step("consent/always", "Always allows the calls after it", _check_always, _ALWAYS_SDK, "Always"),
     Step("consent/notification", "where no window may open, a tap on a notification opens the question",
-         _notification, BACKGROUND_ACTIVITIES_SDK, _WINDOWS),
-    Step("process/dies", "an agent notices that the shim's process ended", _process_dies),
-    Step("consent/back", "Back refuses the call", _back),
-    Step("consent/deny", "Deny refuses the call", _deny),
-    Step("consent/denied-again", "after Deny nobody is asked for a minute", _denied_again),
+         _check_notification, BACKGROUND_ACTIVITIES_SDK, _WINDOWS),
+    Step("process/dies", "an agent notices that the shim's process ended", _check_end_of_process),
+    Step("consent/back", "Back refuses the call", _check_back),
+    Step("consent/deny", "Deny refuses the call", _check_deny),
+    Step("consent/denied-again", "after Deny nobody is asked for a minute", _check_call_after_denial),
     Step("window/on-top", "a shim that may appear on top opens a tool's window from the background",
-         _window_on_top, backend="mmcp-activity", needs=_WITH_WINDOW),
-    Step("window/refused", "without that right no window opens from the background", _window_refused,
-         BACKGROUND_ACTIVITIES_SDK, _WINDOWS, backend="mmcp-activity", needs=_WITH_WINDOW),
-    Step("call/large", "60,000 characters arrive whole, 70,000 are refused", _large,
+         _check_window_on_top, backend="mmcp-activity", needs=_SHIM_AND_WINDOW_TOOL),
+    Step("window/refused", "without that right no window opens from the background", _check_refused_window,
+         BACKGROUND_ACTIVITIES_SDK, _WINDOWS, backend="mmcp-activity", needs=_SHIM_AND_WINDOW_TOOL),
+    Step("call/large", "60,000 characters arrive whole, 70,000 are refused", _check_large_arguments,
          needs=(SHIM_PACKAGE, CALLS["mmcp-broadcast"].package)),
     Step("service/background", "a service without exemption does not start from the background",
-         _start_without_exemption, BACKGROUND_SERVICES_SDK, _SERVICES, needs=_SHIM),
-    Step("service/exempt", "an exempt one does", _start_with_exemption,
+         _check_start_without_exemption, BACKGROUND_SERVICES_SDK, _SERVICES, needs=_SHIM),
+    Step("service/exempt", "an exempt one does", _check_start_with_exemption,
          BACKGROUND_SERVICES_SDK, _SERVICES, needs=_SHIM),
     *(
-        Step(name, title, partial(_by_hand, what, question))
-        for name, (title, what, question) in _HANDS.items()
+        Step(name, title, partial(_ask_person, task, question))
+        for name, (title, task, question) in _MANUAL_STEPS.items()
     ),
 )  # fmt: skip
 STATE_STEP: Final = ("state/as-before", "the phone is as it was before")

@@ -182,7 +182,7 @@ final class Calls {
         }
     }
 
-    /** Asks Android to cancel the execution of a function; what comes of it are events. */
+    /** Asks Android to cancel the execution of a function. */
     void cancel(String call) {
         FunctionCall made;
         synchronized (functions) {
@@ -191,6 +191,8 @@ final class Calls {
         if (made != null) {
             record("cancelled", CALL, call);
             made.signal.cancel();
+            // Android drops what the app may still answer.
+            ended(call);
         }
     }
 
