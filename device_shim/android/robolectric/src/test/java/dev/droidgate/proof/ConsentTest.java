@@ -36,7 +36,7 @@ public final class ConsentTest extends ShimTest {
 
     @Test
     @GraphicsMode(GraphicsMode.Mode.NATIVE)
-    @Config(sdk = {29, 34, 36, 37})
+    @Config(sdk = {29, 34, 37})
     public void whoAsksForWhatAndTheAnswersAreSeenWhateverElseIsShown() {
         Consent consent = new Consent(phone);
         for (String display : DISPLAYS) {
