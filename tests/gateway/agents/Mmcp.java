@@ -8,7 +8,7 @@ import android.os.Bundle;
 import org.json.JSONException;
 import org.json.JSONObject;
 
-/** Tools of both forms of mMCP on Android's own classes that are right, or have the fault that a file names. */
+/** Tools of both forms of mMCP that are right, or have the fault that a file names. */
 public final class Mmcp {
     private Mmcp() {}
 

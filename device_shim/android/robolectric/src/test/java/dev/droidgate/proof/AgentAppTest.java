@@ -33,7 +33,11 @@ public final class AgentAppTest extends ShimTest {
         assertEquals("callback", started.getString("kind"));
         assertTrue(started.toString(), started.getString("extras").contains("success"));
         JSONObject opened =
-                app.call("activity", "com.example.mMCP.ACTION_TOOL_CALL", "Desk", Map.of("tool_name", "echo"));
+                app.call(
+                        "activity",
+                        "com.example.mMCP.ACTION_TOOL_CALL",
+                        "Desk",
+                        Map.of("tool_name", "echo"));
         assertEquals("activity-result -1", opened.getString("kind") + " " + opened.getInt("code"));
         assertTrue(opened.toString(), opened.getString("extras").contains("hello"));
         JSONObject sent =

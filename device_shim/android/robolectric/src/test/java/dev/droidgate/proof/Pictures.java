@@ -59,7 +59,7 @@ final class Pictures {
         return most;
     }
 
-    /** Returns a picture with a palette, a quarter as large: five bits of each part of a colour are enough. */
+    /** Returns a picture with a palette, a quarter as large, of five bits of each part of a colour. */
     private static BufferedImage indexed(int[] pixels, int width, int height) {
         int[] palette =
                 Arrays.stream(pixels).map(Pictures::rounded).distinct().sorted().toArray();
