@@ -237,18 +237,20 @@ def support_matrix_page() -> str:
 
 
 def formats_part() -> str:
-    """Return the table of formats and dialects."""
-    rows = [
-        (
-            f"`{format_.id}+{dialect.id}`",
-            "yes" if dialect.readable else f"no: {dialect.not_read_because}",
-            "yes" if can_write(format_, dialect.id) else f"no: {dialect.not_written_because}",
-            dialect.summary,
-        )
-        for format_ in load_formats().values()
-        for dialect in format_.dialects
-    ]
-    return _table(("dialect", "read", "written", "what it is"), rows)
+    """Return the table of the dialects that are written, and that of formats that are only read."""
+    written, only_read = [], []
+    for format_ in load_formats().values():
+        can = {dialect.id: can_write(format_, dialect.id) for dialect in format_.dialects}
+        for dialect in format_.dialects:
+            name = f"`{format_.id}+{dialect.id}`"
+            if any(can.values()):
+                is_read = "yes" if dialect.readable else f"no: {dialect.not_read_because}"
+                is_written = "yes" if can[dialect.id] else f"no: {dialect.not_written_because}"
+                written.append((name, is_read, is_written, dialect.summary))
+            else:
+                only_read.append((name, dialect.summary))
+    columns = ("dialect", "read", "written", "what it is")
+    return "\n".join([_table(columns, written), _table(("only read", "what it is"), only_read)])
 
 
 def _matrix(matrix: SupportMatrix) -> str:
@@ -556,13 +558,6 @@ def _phone_block(name: str) -> str:
     return ask_phone()[name]
 
 
-def packages_part() -> str:
-    """Return the table of packages, the top layer first, with what each is for."""
-    script = _run_script("architecture")
-    rows = [(f"`{name}`", script["purpose_of"](name)) for row in script["layers"]() for name in row]
-    return _table(("package", "what it is for"), rows)
-
-
 def gates_part() -> str:
     """Return the table of the gates between agents and capabilities."""
     rows = [(f"`{gate.id}`", gate.title, gate.owner, gate.fix) for gate in load_gates().values()]
@@ -622,7 +617,6 @@ def _catalog_row(column: CatalogColumn) -> tuple[str, str, str]:
 PARTS: dict[str, Callable[[], str]] = {
     "catalog tables": catalog_part,
     **{f"phone: {name}": functools.partial(_phone_block, name) for name in _PHONE_COMMANDS},
-    "packages": packages_part,
     "gates": gates_part,
     **{f"tour: {step}": functools.partial(_tour_part, step) for step in TOUR},
     "tour: migrate": functools.partial(_tour_part, "migrate", shown=21),
@@ -639,7 +633,6 @@ PAGES_WITH_PARTS = (
     CHECKOUT / "docs" / "guides" / "migrate-an-app.md",
     CHECKOUT / "docs" / "guides" / "compare-an-ecosystem.md",
     CHECKOUT / "docs" / "guides" / "why-it-does-not-work.md",
-    CHECKOUT / "docs" / "internals" / "architecture.md",
     CHECKOUT / "docs" / "internals" / "benchmarks.md",
     CHECKOUT / "docs" / "reference" / "catalog.md",
 )
