@@ -77,30 +77,20 @@ the same.
 _CLI_INTRODUCTION = """\
 # Commands
 
-Data goes to standard output; progress, warnings and errors go to standard error. On a terminal, pages are
-drawn; in a pipe, they are plain text. `NO_COLOR` and `FORCE_COLOR` are respected. Exit codes:
-[exit-codes.md](exit-codes.md).
-What `--json` prints has a JSON Schema: `droidgate lint --json-schema` prints that of `lint`.
+`droidgate help COMMAND` prints the help of a command; this page has all of them. [Exit codes](exit-codes.md)
+are the same everywhere, and [configuration](configuration.md) sets defaults of options.
 
-A page has about a screen by default; `--details` shows everything, `--json` prints the same as a document.
-What a command was asked for, such as the findings of `lint` or the apps of `discover`, is shortened on a
-terminal only: a pipe gets all of it. A report, such as that of `convert`, `scan`, `coverage` or
-`shim install`, is shortened everywhere.
-
-Commands that write files end their report with a line for each: `created: PATH`, `updated: PATH` or
-`unchanged: PATH`. Where standard output has a document (`--json`), an artifact (`-o -`), a diff (`migrate`
-without `--write`) or outputs of a call, these lines are notes on standard error.
-
-`-q` leaves out notes: progress, counts, and where things were written. `-qq` leaves out pages of text too.
-Warnings, errors and data are always printed: what `--json`, `--sarif` or `--csv` asks for, artifacts, diffs,
-outputs of calls and rows of queries. `-v` prints each step with its milliseconds on standard error, and each
-command that is sent to a device; these lines have the arguments of calls in them. Both work before the
-command, too.
-
-Defaults of options come from a file or the environment: [configuration.md](configuration.md).
-
-An error is one line with its place, and a line that begins with `hint:`. With `DROIDGATE_TRACEBACK=1` the
-Python traceback is printed too.
+- **Streams**: data goes to standard output; progress, warnings and errors to standard error. An error is one
+  line with its place, and a `hint:` line. `NO_COLOR` and `FORCE_COLOR` are respected.
+- **Length**: a page has about a screen. A list that was asked for, such as the findings of `lint`, is
+  shortened on a terminal only, a report such as that of `convert` everywhere. `--details` shows everything,
+  `--json` prints the same as a document, and `--json-schema` its schema.
+- **Files** that a command writes end its report: `created: PATH`, `updated: PATH` or `unchanged: PATH`. These
+  lines go to standard error where standard output has a document, an artifact (`-o -`), a diff or outputs of
+  a call.
+- **Quiet**: `-q` leaves out notes, `-qq` pages of text too. Warnings, errors and data are always printed.
+- **Verbose**: `-v` prints each step with its milliseconds, and each command that is sent to a device, with
+  the arguments of calls, on standard error. Both work before the command, too.
 """
 _AREAS = {
     "droidgate_mappings.formats.leniency": "Reading",
@@ -425,7 +415,7 @@ TOUR: dict[str, Step] = {
             ),
         )
     ),
-    "coverage": Step(("droidgate coverage out/june --details",)),
+    "coverage": Step(("droidgate coverage out/june",)),
     "scan again": Step(
         (
             "cp docs/examples/diff/new.json out/server.json",
@@ -620,6 +610,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "gates": gates_part,
     **{f"tour: {step}": functools.partial(_tour_part, step) for step in TOUR},
     "tour: migrate": functools.partial(_tour_part, "migrate", shown=21),
+    "tour: coverage": functools.partial(_tour_part, "coverage", shown=28),
     **_benchmark_parts(),
 }
 """The generated parts that a page may have."""
