@@ -46,7 +46,7 @@ sys.path[:0] = [str(CHECKOUT / "scripts"), str(CHECKOUT / "tests")]
 MEASURED = CHECKOUT / "benchmarks" / "results"
 SOURCE_ROOTS = ("gateway", "adapters", "mappings", "device_shim")
 WIDTH = 100
-_SHARED_FROM = 7
+_SHARED_FROM = 4
 """How many commands have an option, with the same words, that the page of commands explains once."""
 NOTE = "<!-- Written by scripts/write_docs.py. -->\n"
 
@@ -61,10 +61,11 @@ _DIVERGENCES_INTRODUCTION = """\
 # Where specifications and apps differ
 
 droidgate writes by the specification, and reads what apps ship. Look up the row that a finding `lenient-read`
-names. In a row marked *Lenient* the reader accepts more than the specification; `--strict` refuses it.
+names. In a row marked *Lenient* the reader accepts more than the specification; `--strict` refuses it, and
+the writer keeps to the specification, or to what was read.
 
-Where a line is missing, the specification says nothing, nothing was seen in apps, or droidgate does not
-write the format. `mappings/droidgate_mappings/tables/divergences` has the sources of each row.
+Where a line is missing, the specification says nothing, or nothing was seen in apps.
+`mappings/droidgate_mappings/tables/divergences` has the sources of each row, and what is written.
 """
 _MATRIX_INTRODUCTION = """\
 # Support matrix
@@ -212,7 +213,8 @@ def divergences_page() -> str:
 
 
 def _divergence(row: DivergenceRow) -> str:
-    items = {"specification": row.says, "seen": row.seen, "written": row.written, "read": row.read}
+    items = {"specification": row.says, "seen": row.seen, "read": row.read}
+    items |= {} if row.lenient else {"written": row.written}
     stated = {name: text for name, text in items.items() if text and text != "-"}
     question = f"{'*Lenient.* ' if row.lenient else ''}{_line(row.question)}"
     lines = [f"### {row.id}", "", question, ""]
@@ -227,7 +229,7 @@ def support_matrix_page() -> str:
 
 
 def formats_part() -> str:
-    """Return the table of the dialects that are written, and that of formats that are only read."""
+    """Return the table of formats that are written, and the dialects of those that are only read."""
     written, only_read = [], []
     for format_ in load_formats().values():
         can = {dialect.id: can_write(format_, dialect.id) for dialect in format_.dialects}
@@ -238,9 +240,9 @@ def formats_part() -> str:
                 is_written = "yes" if can[dialect.id] else f"no: {dialect.not_written_because}"
                 written.append((name, is_read, is_written, dialect.summary))
             else:
-                only_read.append((name, dialect.summary))
-    columns = ("dialect", "read", "written", "what it is")
-    return "\n".join([_table(columns, written), _table(("only read", "what it is"), only_read)])
+                only_read.append(name)
+    table = _table(("dialect", "read", "written", "what it is"), written)
+    return f"{table}\nOnly read: {', '.join(only_read)}. `droidgate formats` says what each is, and why.\n"
 
 
 def _matrix(matrix: SupportMatrix) -> str:
@@ -298,8 +300,11 @@ def cli_page() -> str:
     commands = _commands()
     counted = Counter(key for _, command, _ in commands for key in map(_shared_key, command.params) if key)
     shared = {key: None for key, times in counted.items() if times >= _SHARED_FROM}
-    rows = [(", ".join(f"`{name}`" for name in names), text) for names, text in shared]
-    rows.append(("`-h`, `--help`", "Show this message and exit"))
+    rows = [
+        (f"`{', '.join(names)}{f' {metavar}' if metavar else ''}`", f"{text}{default}")
+        for names, text, default, metavar in shared
+    ]
+    rows.append(("`-h, --help`", "Show this message and exit"))
     parts = [NOTE, _CLI_INTRODUCTION, "## Options of many commands\n", _table(("option", "meaning"), rows)]
     for path, command, context in commands:
         also = []
@@ -313,11 +318,12 @@ def cli_page() -> str:
     return "\n".join(parts)
 
 
-def _shared_key(parameter: Any) -> tuple[tuple[str, ...], str] | None:
-    """Return names and help of an option that has no default to show, by which it is known again."""
-    if getattr(parameter, "hidden", True) or not parameter.opts[0].startswith("-") or parameter.default:
+def _shared_key(parameter: Any) -> tuple[tuple[str, ...], str, str, str | None] | None:
+    """Return names, help, default and value of an option, by which it is known again in another command."""
+    if getattr(parameter, "hidden", True) or not parameter.opts[0].startswith("-"):
         return None
-    return (*parameter.opts,), parameter.help
+    default = f"; {str(parameter.default).removesuffix('.0')} by default" if parameter.default else ""
+    return (*parameter.opts,), parameter.help, default, parameter.metavar
 
 
 def _help_text(command: Any, context: Any) -> str:
