@@ -556,8 +556,8 @@ def _phone_block(name: str) -> str:
 
 def gates_part() -> str:
     """Return the table of the gates between agents and capabilities."""
-    rows = [(f"`{gate.id}`", gate.title, gate.owner, gate.fix) for gate in load_gates().values()]
-    return _table(("gate", "open where", "who can open it", "how"), rows)
+    rows = [(f"`{gate.id}`", gate.title, gate.owner) for gate in load_gates().values()]
+    return _table(("gate", "open where", "who can open it"), rows)
 
 
 def _run_script(name: str) -> dict[str, Any]:
