@@ -53,9 +53,28 @@ NOTE = "<!-- Written by scripts/write_docs.py. -->\n"
 _FINDINGS_INTRODUCTION = """\
 # Findings
 
-Every finding has a stable code. [Levels](../concepts/levels.md) explains reading and conversion levels.
-Levels of `lint`: `note`, `warning`, `error`. Weights of `diff`: `text-only`, `compatible`,
-`not-decided`, `breaking`, `security`.
+Look up the code that a command prints: in the column `CODE`, with place and hint, or as `code` in `--json`.
+
+```
+$ droidgate lint docs/examples/lint/app_functions_v2.xml
+  LEVEL    COUNT  CODE                      RULE              PLACE
+  error    1      appfunctions-missing-id   AppFunctions 3.2  docs/examples/lint/app_functions_v2.xml:7
+...
+```
+
+Where a meaning states a rule, the finding reports that it is broken. `lint` has the levels `note`, `warning`
+and `error`, `diff` the weights `text-only`, `compatible`, `not-decided`, `breaking` and `security`;
+[Levels](../concepts/levels.md) explains the others.
+"""
+_EXIT_CODES_INTRODUCTION = """\
+# Exit codes
+
+All commands exit with the same codes. Test for them in scripts:
+
+```
+$ droidgate lint docs/examples/lint/app_functions_v2.xml > lint.txt; echo $?
+1
+```
 """
 _DIVERGENCES_INTRODUCTION = """\
 # Where specifications and apps differ
@@ -287,7 +306,7 @@ def _features(groups: dict[str, list[str]]) -> str:
 
 def exit_codes_page() -> str:
     """Return the page about exit codes."""
-    return f"{NOTE}\n# Exit codes\n\n{exit_codes_part()}"
+    return f"{NOTE}\n{_EXIT_CODES_INTRODUCTION}\n{exit_codes_part()}"
 
 
 def exit_codes_part() -> str:
