@@ -92,7 +92,7 @@ _MATRIX_INTRODUCTION = """\
 What a conversion keeps. Look up the format that you write: its first table has what all its dialects do, the
 second one where they differ. `yes` is kept, perhaps on a condition; any other word is the
 [level](../concepts/levels.md) of the loss, with what is written instead. `droidgate formats --matrix` prints
-the same.
+the same, and `droidgate formats` what each dialect is.
 """
 _CLI_INTRODUCTION = """\
 # Commands
@@ -248,20 +248,17 @@ def support_matrix_page() -> str:
 
 
 def formats_part() -> str:
-    """Return the table of formats that are written, and the dialects of those that are only read."""
-    written, only_read = [], []
+    """Return which dialects are read and which are written, with the reasons of single ones that are not."""
+    lists: dict[str, list[str]] = {"read and written": [], "only written": [], "only read": []}
     for format_ in load_formats().values():
         can = {dialect.id: can_write(format_, dialect.id) for dialect in format_.dialects}
         for dialect in format_.dialects:
             name = f"`{format_.id}+{dialect.id}`"
-            if any(can.values()):
-                is_read = "yes" if dialect.readable else f"no: {dialect.not_read_because}"
-                is_written = "yes" if can[dialect.id] else f"no: {dialect.not_written_because}"
-                written.append((name, is_read, is_written, dialect.summary))
+            if dialect.readable:
+                lists["read and written" if can[dialect.id] else "only read"].append(name)
             else:
-                only_read.append(name)
-    table = _table(("dialect", "read", "written", "what it is"), written)
-    return f"{table}\nOnly read: {', '.join(only_read)}. `droidgate formats` says what each is, and why.\n"
+                lists["only written"].append(f"{name} ({dialect.not_read_because})")
+    return _table(("", "dialects"), [(title, ", ".join(names)) for title, names in lists.items()])
 
 
 def _matrix(matrix: SupportMatrix) -> str:
