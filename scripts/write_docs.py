@@ -287,13 +287,10 @@ def _matrix(matrix: SupportMatrix) -> str:
             _table(("in all dialects", "features"), [(cell, _features(groups)) for cell, groups in rows])
         )
         if differing:
-            columns = ("features", *map(", ".join, dialects.values()))
+            columns = (*map(", ".join, dialects.values()), "features")
             cells_of = zip(*dialects, strict=True)
-            parts.append(
-                _table(
-                    columns, [(_features(g), *c) for g, c in zip(differing.values(), cells_of, strict=True)]
-                )
-            )
+            rows_of = zip(cells_of, map(_features, differing.values()), strict=True)
+            parts.append(_table(columns, [(*cells, features) for cells, features in rows_of]))
     return "\n".join(parts)
 
 
@@ -303,12 +300,8 @@ def _features(groups: dict[str, list[str]]) -> str:
 
 def exit_codes_page() -> str:
     """Return the page about exit codes."""
-    return f"{NOTE}\n{_EXIT_CODES_INTRODUCTION}\n{exit_codes_part()}"
-
-
-def exit_codes_part() -> str:
-    """Return the table of exit codes."""
-    return _table(("code", "meaning"), [(str(int(item)), item.meaning) for item in ExitCode])
+    table = _table(("code", "meaning"), [(str(int(item)), item.meaning) for item in ExitCode])
+    return f"{NOTE}\n{_EXIT_CODES_INTRODUCTION}\n{table}"
 
 
 def cli_page() -> str:
