@@ -1,4 +1,4 @@
-"""The drawing and the table of docs/internals/architecture.md, made from the code.
+"""The drawing of docs/internals/architecture.md, made from the code.
 
 The layers are those that import-linter checks (`tool.importlinter` of pyproject.toml), so the drawing cannot
 show an order that the code does not have.
@@ -6,7 +6,6 @@ show an order that the code does not have.
 
 from __future__ import annotations
 
-import ast
 import importlib.util
 import re
 import tomllib
@@ -78,7 +77,7 @@ def _draw_row(names: list[str], y: int) -> list[str]:
         label = _text(
             "name", x + width / 2, y + 26, name.removeprefix("droidgate.").removeprefix("droidgate_")
         )
-        parts.append(f"<g><title>{escape(purpose_of(name))}</title>{box}{label}</g>")
+        parts += [box, label]
     return parts
 
 
@@ -92,26 +91,9 @@ def _text(style: str, x: float, y: float, text: str) -> str:
     return f'<text class="{style}" x="{x:g}" y="{y:g}">{escape(text)}</text>'
 
 
-def purpose_of(name: str) -> str:
-    """Return the first sentence of a package's docstring."""
-    file = _file_of(name)
-    if file is None:
-        raise ValueError(f"no package is called {name}")
-    text = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
-    return " ".join(text.split("\n\n")[0].split())
-
-
 def _root_of(name: str) -> str:
-    file = _file_of(name)
-    if file is None:
+    """Return the folder at the top that has a module."""
+    found = importlib.util.find_spec(name)
+    if found is None or found.origin is None:
         raise ValueError(f"no package is called {name}")
-    return file.relative_to(CHECKOUT).parts[0]
-
-
-def _file_of(name: str) -> Path | None:
-    """Return the file with the docstring of a module, or None where no module has that name."""
-    try:
-        found = importlib.util.find_spec(name)
-    except ModuleNotFoundError:
-        return None
-    return Path(found.origin) if found is not None and found.origin is not None else None
+    return Path(found.origin).relative_to(CHECKOUT).parts[0]

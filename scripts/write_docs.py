@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +30,7 @@ import typer
 from droidgate.cli.descriptors.run_formats import can_write
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.program import build_app
-from droidgate.sources.catalogs.catalog_rows import TABLES, CatalogTable
+from droidgate.sources.catalogs.catalog_rows import TABLES, CatalogColumn
 from droidgate_mappings.fit.losses import levels_of
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.support_matrix import SupportMatrix, cell_text, make_matrix
@@ -45,66 +46,72 @@ sys.path[:0] = [str(CHECKOUT / "scripts"), str(CHECKOUT / "tests")]
 MEASURED = CHECKOUT / "benchmarks" / "results"
 SOURCE_ROOTS = ("gateway", "adapters", "mappings", "device_shim")
 WIDTH = 100
+_SHARED_FROM = 4
+"""How many commands have an option, with the same words, that the page of commands explains once."""
 NOTE = "<!-- Written by scripts/write_docs.py. -->\n"
 
 _FINDINGS_INTRODUCTION = """\
 # Findings
 
-Every finding has a stable code. [Levels](../concepts/levels.md) explains reading and conversion levels.
-Levels of `lint`: `note`, `warning`, `error`. Weights of `diff`: `text-only`, `compatible`,
-`not-decided`, `breaking`, `security`.
+Look up the code that a command prints: in the column `CODE`, with place and hint, or as `code` in `--json`.
+
+```
+$ droidgate lint docs/examples/lint/app_functions_v2.xml
+  LEVEL    COUNT  CODE                      RULE              PLACE
+  error    1      appfunctions-missing-id   AppFunctions 3.2  docs/examples/lint/app_functions_v2.xml:7
+...
+```
+
+Where a meaning states a rule, the finding reports that it is broken. `lint` has the levels `note`, `warning`
+and `error`, `diff` the weights `text-only`, `compatible`, `not-decided`, `breaking` and `security`;
+[Levels](../concepts/levels.md) explains the others.
+"""
+_EXIT_CODES_INTRODUCTION = """\
+# Exit codes
+
+All commands exit with the same codes. Test for them in scripts:
+
+```
+$ droidgate lint docs/examples/lint/app_functions_v2.xml > lint.txt; echo $?
+1
+```
 """
 _DIVERGENCES_INTRODUCTION = """\
 # Where specifications and apps differ
 
-We write by the specification, and read what apps ship. A row marked *Lenient* is a rule that the reader
-bends; each use of it is reported as a finding `lenient-read`, and refused by `--strict`. Each row has what
-the specification says, what was seen in apps, what we write, what we read, and where that is known from.
+droidgate writes by the specification, and reads what apps ship. Look up the row that a finding `lenient-read`
+names. In a row marked *Lenient* the reader accepts more than the specification; `--strict` refuses it, and
+the writer keeps to the specification, or to what was read.
+
+Where a line is missing, the specification says nothing, or nothing was seen in apps.
+`mappings/droidgate_mappings/tables/divergences` has the sources of each row, and what is written.
 """
 _MATRIX_INTRODUCTION = """\
 # Support matrix
 
-What becomes of each feature when it is written in a dialect: `yes`, or the level of its finding
-([levels.md](../concepts/levels.md)) and what is written instead.
+What a conversion keeps. Look up the format that you write: its first table has what all its dialects do, the
+second one where they differ. `yes` is kept, perhaps on a condition; any other word is the
+[level](../concepts/levels.md) of the loss, with what is written instead. `droidgate formats --matrix` prints
+the same, and `droidgate formats` what each dialect is.
 """
 _CLI_INTRODUCTION = """\
 # Commands
 
-Data goes to standard output; progress, warnings and errors go to standard error. On a terminal, pages are
-drawn; in a pipe, they are plain text. `NO_COLOR` and `FORCE_COLOR` are respected. Exit codes:
-[exit-codes.md](exit-codes.md).
-What `--json` prints has a JSON Schema: `droidgate lint --json-schema` prints that of `lint`.
+`droidgate help COMMAND` prints the help of a command; this page has all of them. [Exit codes](exit-codes.md)
+are the same everywhere, and [configuration](configuration.md) sets defaults of options.
 
-A page has about a screen by default; `--details` shows everything, `--json` prints the same as a document.
-What a command was asked for, such as the findings of `lint` or the apps of `discover`, is shortened on a
-terminal only: a pipe gets all of it. A report, such as that of `convert`, `scan`, `coverage` or
-`shim install`, is shortened everywhere.
-
-Commands that write files end their report with a line for each: `created: PATH`, `updated: PATH` or
-`unchanged: PATH`. Where standard output has a document (`--json`), an artifact (`-o -`), a diff (`migrate`
-without `--write`) or outputs of a call, these lines are notes on standard error.
-
-`-q` leaves out notes: progress, counts, and where things were written. `-qq` leaves out pages of text too.
-Warnings, errors and data are always printed: what `--json`, `--sarif` or `--csv` asks for, artifacts, diffs,
-outputs of calls and rows of queries. `-v` prints each step with its milliseconds on standard error, and each
-command that is sent to a device; these lines have the arguments of calls in them. Both work before the
-command, too.
-
-Defaults of options come from a file or the environment: [configuration.md](configuration.md).
-
-An error is one line with its place, and a line that begins with `hint:`. With `DROIDGATE_TRACEBACK=1` the
-Python traceback is printed too.
+- **Streams**: data goes to standard output; progress, warnings and errors to standard error. An error is one
+  line with its place, and a `hint:` line. `NO_COLOR` and `FORCE_COLOR` are respected.
+- **Length**: a page has about a screen. A list that was asked for, such as the findings of `lint`, is
+  shortened on a terminal only, a report such as that of `convert` everywhere. `--details` shows everything,
+  `--json` prints the same as a document, and `--json-schema` its schema.
+- **Files** that a command writes end its report: `created: PATH`, `updated: PATH` or `unchanged: PATH`. These
+  lines go to standard error where standard output has a document, an artifact (`-o -`), a diff or outputs of
+  a call.
+- **Quiet**: `-q` leaves out notes, `-qq` pages of text too. Warnings, errors and data are always printed.
+- **Verbose**: `-v` prints each step with its milliseconds, and each command that is sent to a device, with
+  the arguments of calls, on standard error. Both work before the command, too.
 """
-_MCP_INTRODUCTION = """# What MCP requires of a server
-
-`droidgate serve` speaks the revisions 2025-11-25 and 2026-07-28. Each of the {rows} rows is a MUST or a
-SHOULD of the specification that concerns a server, in a few words, with the test that shows it. `suite` is a
-check of the official conformance suite. A row without a test has the reason why there is nothing to test.
-Another test finds each test and check that is named here.
-
-These features are not offered. What the specification requires of them is left out:
-"""
-MCP_REQUIREMENTS = CHECKOUT / "tests/gateway/serving/mcp_requirements.toml"
 _AREAS = {
     "droidgate_mappings.formats.leniency": "Reading",
     "droidgate.sources": "Reading",
@@ -122,6 +129,10 @@ _AREAS = {
     "droidgate_android.apk": "Reading",
     "droidgate_mappings.json_schema": "Reading",
     "droidgate_mappings.translate": "Conversion from one protocol to another",
+    "droidgate.converting": "Conversion from one protocol to another",
+    "droidgate.agents": "Checking a live tool app",
+    "droidgate_android.projects": "Reading",
+    "droidgate_mappings.values": "Checking JSON Schemas",
 }
 
 
@@ -143,7 +154,6 @@ def pages() -> dict[str, str]:
         "reference/divergences.md": divergences_page,
         "reference/exit-codes.md": exit_codes_page,
         "reference/findings.md": findings_page,
-        "reference/mcp-requirements.md": mcp_requirements_page,
         "reference/support-matrix.md": support_matrix_page,
     }
     written = {name: page() for name, page in made.items()}
@@ -167,30 +177,6 @@ def llms_page() -> str:
         elif not line and lines[-1].startswith("- "):
             lines.append("")
     return "\n".join(lines).rstrip() + "\n"
-
-
-def mcp_requirements_page() -> str:
-    """Return the page about what MCP requires of a server, and what shows it."""
-    table = tomllib.loads(MCP_REQUIREMENTS.read_text(encoding="utf-8"))
-    found: dict[str, list[tuple[str, ...]]] = {}
-    for section in table["section"]:
-        revisions = "both" if len(section["revisions"]) > 1 else section["revisions"][0]
-        for level, requirement, *shown in section["rows"]:
-            row = (level, requirement, revisions, "; ".join(map(_shown_requirement, shown)))
-            found.setdefault(section["page"], []).append(row)
-    rows = sum(map(len, found.values()))
-    parts = [NOTE, _MCP_INTRODUCTION.format(rows=rows)]
-    parts.append(_table(("feature", "reason"), [*table["not_offered"].items()]))
-    for page, of_page in found.items():
-        parts += [f"## {page}\n", _table(("level", "what", "revision", "shown by"), of_page)]
-    return "\n".join(parts)
-
-
-def _shown_requirement(text: str) -> str:
-    kind, _, rest = text.partition(" ")
-    if kind == "reason":
-        return rest
-    return f"suite: `{rest}`" if kind == "check" else f"`{text.partition('::')[2]}`"
 
 
 def with_parts(text: str) -> str:
@@ -246,15 +232,12 @@ def divergences_page() -> str:
 
 
 def _divergence(row: DivergenceRow) -> str:
-    items = {
-        "specification": row.says or "-",
-        "seen": row.seen or "-",
-        "written": row.written,
-        "read": row.read,
-        "source": row.source,
-    }
+    items = {"specification": row.says, "seen": row.seen, "read": row.read}
+    items |= {} if row.lenient else {"written": row.written}
+    stated = {name: text for name, text in items.items() if text and text != "-"}
     question = f"{'*Lenient.* ' if row.lenient else ''}{_line(row.question)}"
-    lines = [f"### {row.id}", "", question, "", *(f"- {name}: {_line(text)}" for name, text in items.items())]
+    lines = [f"### {row.id}", "", question, ""]
+    lines += [f"- {name}: {_line(text)}" for name, text in stated.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -265,56 +248,101 @@ def support_matrix_page() -> str:
 
 
 def formats_part() -> str:
-    """Return the table of formats and dialects."""
-    rows = [
-        (
-            f"`{format_.id}+{dialect.id}`",
-            "yes" if dialect.readable else f"no: {dialect.not_read_because}",
-            "yes" if can_write(format_, dialect.id) else f"no: {dialect.not_written_because}",
-            dialect.summary,
-        )
-        for format_ in load_formats().values()
-        for dialect in format_.dialects
-    ]
-    return _table(("dialect", "read", "written", "what it is"), rows)
+    """Return which dialects are read and which are written, with the reasons of single ones that are not."""
+    lists: dict[str, list[str]] = {"read and written": [], "only written": [], "only read": []}
+    for format_ in load_formats().values():
+        can = {dialect.id: can_write(format_, dialect.id) for dialect in format_.dialects}
+        for dialect in format_.dialects:
+            name = f"`{format_.id}+{dialect.id}`"
+            if dialect.readable:
+                lists["read and written" if can[dialect.id] else "only read"].append(name)
+            else:
+                lists["only written"].append(f"{name} ({dialect.not_read_because})")
+    return _table(("", "dialects"), [(title, ", ".join(names)) for title, names in lists.items()])
 
 
 def _matrix(matrix: SupportMatrix) -> str:
-    """Return a table for each format, since one of all dialects is wider than any page."""
+    """Return for each format what all its dialects do alike, and a table of what they do differently.
+
+    Features with equal cells share a line, and dialects with equal cells a column.
+    """
     parts = []
     for format_ in load_formats().values():
         own = [at for at, column in enumerate(matrix.columns) if column.partition("+")[0] == format_.id]
-        rows = [
-            (f"{row.group}: {row.feature}", *(cell_text(row.cells[at]) for at in own)) for row in matrix.rows
-        ]
-        if own:
-            columns = ("feature", *(f"`{matrix.columns[at]}`" for at in own))
-            parts.append(f"## {format_.title}\n\n{_table(columns, rows)}")
+        if not own:
+            continue
+        features: dict[tuple[str, ...], dict[str, list[str]]] = {}
+        for row in matrix.rows:
+            cells = tuple(cell_text(row.cells[at]) for at in own)
+            features.setdefault(cells, {}).setdefault(row.group, []).append(row.feature)
+        alike = {cells[0]: groups for cells, groups in features.items() if len({*cells}) == 1}
+        differing = {cells: groups for cells, groups in features.items() if len({*cells}) > 1}
+        dialects: dict[tuple[str, ...], list[str]] = {}
+        for at, column in enumerate(own):
+            name = f"`{matrix.columns[column].partition('+')[2]}`"
+            dialects.setdefault(tuple(cells[at] for cells in differing), []).append(name)
+        parts.append(f"## {format_.title}\n")
+        rows = sorted(alike.items(), key=lambda item: item[0] != "yes")
+        parts.append(
+            _table(("in all dialects", "features"), [(cell, _features(groups)) for cell, groups in rows])
+        )
+        if differing:
+            columns = (*map(", ".join, dialects.values()), "features")
+            cells_of = zip(*dialects, strict=True)
+            rows_of = zip(cells_of, map(_features, differing.values()), strict=True)
+            parts.append(_table(columns, [(*cells, features) for cells, features in rows_of]))
     return "\n".join(parts)
+
+
+def _features(groups: dict[str, list[str]]) -> str:
+    return "; ".join(f"{group}: {', '.join(features)}" for group, features in groups.items())
 
 
 def exit_codes_page() -> str:
     """Return the page about exit codes."""
-    return f"{NOTE}\n# Exit codes\n\n{exit_codes_part()}"
-
-
-def exit_codes_part() -> str:
-    """Return the table of exit codes."""
-    return _table(("code", "meaning"), [(str(int(item)), item.meaning) for item in ExitCode])
+    table = _table(("code", "meaning"), [(str(int(item)), item.meaning) for item in ExitCode])
+    return f"{NOTE}\n{_EXIT_CODES_INTRODUCTION}\n{table}"
 
 
 def cli_page() -> str:
-    """Return the page about commands."""
-    parts = [NOTE, _CLI_INTRODUCTION]
-    for path, text in command_helps().items():
-        parts.append(f"## {path}\n\n```text\n{text}\n```\n")
+    """Return the page about commands: options that many of them share are explained once."""
+    commands = _commands()
+    counted = Counter(key for _, command, _ in commands for key in map(_shared_key, command.params) if key)
+    shared = {key: None for key, times in counted.items() if times >= _SHARED_FROM}
+    rows = [
+        (f"`{', '.join(names)}{f' {metavar}' if metavar else ''}`", f"{text}{default}")
+        for names, text, default, metavar in shared
+    ]
+    rows.append(("`-h, --help`", "Show this message and exit"))
+    parts = [NOTE, _CLI_INTRODUCTION, "## Options of many commands\n", _table(("option", "meaning"), rows)]
+    for path, command, context in commands:
+        also = []
+        for parameter in command.params if context.parent else ():
+            if _shared_key(parameter) in shared:
+                parameter.hidden = True
+                also.append(f"`{'/'.join(parameter.opts)}`")
+        command.add_help_option = context.parent is None
+        parts.append(f"## {path}\n\n```text\n{_help_text(command, context)}\n```\n")
+        parts += [f"Also {', '.join(also)}.\n"] if also else []
     return "\n".join(parts)
 
 
-def command_helps() -> dict[str, str]:
-    """Return the help text of the program and each command, by what a user types."""
+def _shared_key(parameter: Any) -> tuple[tuple[str, ...], str, str, str | None] | None:
+    """Return names, help, default and value of an option, by which it is known again in another command."""
+    if getattr(parameter, "hidden", True) or not parameter.opts[0].startswith("-"):
+        return None
+    default = f"; {str(parameter.default).removesuffix('.0')} by default" if parameter.default else ""
+    return (*parameter.opts,), parameter.help, default, parameter.metavar
+
+
+def _help_text(command: Any, context: Any) -> str:
+    return "\n".join(line.rstrip() for line in command.get_help(context).strip("\n").splitlines())
+
+
+def _commands() -> list[tuple[str, Any, Any]]:
+    """Return what a user types, the command and its context, for the program and each command."""
     root = typer.main.get_command(build_app())
-    helps: dict[str, str] = {}
+    found: list[tuple[str, Any, Any]] = []
     pending: list[tuple[str, Any, Any]] = [("droidgate", root, None)]
     while pending:
         path, command, parent = pending.pop(0)
@@ -326,11 +354,10 @@ def command_helps() -> dict[str, str]:
             terminal_width=WIDTH,
             max_content_width=WIDTH,
         )
-        lines = (line.rstrip() for line in command.get_help(context).strip("\n").splitlines())
-        helps[path] = "\n".join(lines)
+        found.append((path, command, context))
         inner = getattr(command, "commands", {})
         pending += [(f"{path} {name}", item, context) for name, item in inner.items() if not item.hidden]
-    return helps
+    return found
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -403,7 +430,7 @@ TOUR: dict[str, Step] = {
             ),
         )
     ),
-    "coverage": Step(("droidgate coverage out/june --details",)),
+    "coverage": Step(("droidgate coverage out/june",)),
     "scan again": Step(
         (
             "cp docs/examples/diff/new.json out/server.json",
@@ -536,17 +563,10 @@ def _phone_block(name: str) -> str:
     return ask_phone()[name]
 
 
-def packages_part() -> str:
-    """Return the table of packages, the top layer first, with what each is for."""
-    script = _run_script("architecture")
-    rows = [(f"`{name}`", script["purpose_of"](name)) for row in script["layers"]() for name in row]
-    return _table(("package", "what it is for"), rows)
-
-
 def gates_part() -> str:
     """Return the table of the gates between agents and capabilities."""
-    rows = [(f"`{gate.id}`", gate.title, gate.owner, gate.fix) for gate in load_gates().values()]
-    return _table(("gate", "open where", "who can open it", "how"), rows)
+    rows = [(f"`{gate.id}`", gate.title, gate.owner) for gate in load_gates().values()]
+    return _table(("gate", "open where", "who can open it"), rows)
 
 
 def _run_script(name: str) -> dict[str, Any]:
@@ -575,27 +595,37 @@ def _benchmark_parts() -> dict[str, Callable[[], str]]:
 
 
 def catalog_part() -> str:
-    """Return the tables of a catalog with their columns, as the code has them."""
-    return "\n".join(_catalog_table(table) for table in TABLES.values())
+    """Return the tables of a catalog with their columns as the code has them, shared columns once."""
+    counted = Counter(map(_catalog_row, (column for table in TABLES.values() for column in table.columns)))
+    shared = [row for row, times in counted.items() if times > 1]
+    parts = ["### Columns of several tables\n", _table(_CATALOG_COLUMNS, shared)]
+    for table in TABLES.values():
+        key = ", ".join(f"`{item}`" for item in table.key)
+        rows = [row for column in table.columns if (row := _catalog_row(column)) not in shared]
+        others = [f"`{column.name}`" for column in table.columns if _catalog_row(column) in shared]
+        also = f" Also {', '.join(others)}." if others else ""
+        parts += [
+            f"### {table.name}\n",
+            f"{table.meaning} Key: {key}.{also}\n",
+            _table(_CATALOG_COLUMNS, rows),
+        ]
+    return "\n".join(parts)
 
 
-def _catalog_table(table: CatalogTable) -> str:
-    key = ", ".join(f"`{item}`" for item in table.key)
-    lines = [f"### {table.name}", "", f"{table.meaning} Key: {key}.", "", "| column | type | meaning |"]
-    lines.append("|---|---|---|")
-    for column in table.columns:
-        kind = column.type + (" or null" if column.nullable else "")
-        lines.append(f"| `{column.name}` | {kind} | {column.meaning} |")
-    return "\n".join([*lines, ""])
+_CATALOG_COLUMNS = ("column", "type", "meaning")
+
+
+def _catalog_row(column: CatalogColumn) -> tuple[str, str, str]:
+    return f"`{column.name}`", column.type + (" or null" if column.nullable else ""), column.meaning
 
 
 PARTS: dict[str, Callable[[], str]] = {
     "catalog tables": catalog_part,
     **{f"phone: {name}": functools.partial(_phone_block, name) for name in _PHONE_COMMANDS},
-    "packages": packages_part,
     "gates": gates_part,
     **{f"tour: {step}": functools.partial(_tour_part, step) for step in TOUR},
     "tour: migrate": functools.partial(_tour_part, "migrate", shown=21),
+    "tour: coverage": functools.partial(_tour_part, "coverage", shown=28),
     **_benchmark_parts(),
 }
 """The generated parts that a page may have."""
@@ -609,7 +639,6 @@ PAGES_WITH_PARTS = (
     CHECKOUT / "docs" / "guides" / "migrate-an-app.md",
     CHECKOUT / "docs" / "guides" / "compare-an-ecosystem.md",
     CHECKOUT / "docs" / "guides" / "why-it-does-not-work.md",
-    CHECKOUT / "docs" / "internals" / "architecture.md",
     CHECKOUT / "docs" / "internals" / "benchmarks.md",
     CHECKOUT / "docs" / "reference" / "catalog.md",
 )

@@ -10,12 +10,10 @@ from droidgate.coverage.match.features import CapabilityText, declared_text, fea
 from droidgate.coverage.match.match_words import Vocabulary
 from droidgate.coverage.match.use_cases import ServedUseCase, UseCases
 from droidgate.coverage.overlaps import find_overlaps
-from droidgate_mappings.tables.taxonomy import load_taxonomy
 from gateway.coverage_compare.made_catalogs import App, Tool, functions, make_catalog, mmcp
 from gateway.coverage_match.labelled_pairs import (
     FOLDER,
     HALVES,
-    OTHER_AUTHOR,
     capability_text,
     read_lines,
     row_of_use_cases,
@@ -62,18 +60,6 @@ def test_the_document_states_the_agreement_with_labels_of_an_author_who_saw_no_r
     assert len(answers) == 150
     row = row_of_use_cases(f"{half}, third author", answers)
     assert row in DOCUMENT.read_text(encoding="utf-8").splitlines()
-
-
-@pytest.mark.parametrize("app_type", [item.id for item in load_taxonomy().app_types])
-def test_the_document_states_how_well_each_part_is_assigned(app_type: str) -> None:
-    answers = _answers(*(half for half in HALVES if half.endswith(OTHER_AUTHOR)))
-    of_type = [
-        tuple({item for item in ids if item.startswith(f"{app_type}.")} for ids in pair) for pair in answers
-    ]
-    assert (
-        row_of_use_cases(app_type, ((reported, meant) for reported, meant in of_type))
-        in DOCUMENT.read_text(encoding="utf-8").splitlines()
-    )
 
 
 def test_a_use_case_comes_with_its_reason() -> None:
