@@ -159,7 +159,7 @@ def read_ours(path: Path) -> object:
 
 
 def scan_ours(path: Path) -> object:
-    """Do all that a scan does with an APK: digest, read, check, cross into every dialect, make rows."""
+    """Do all that a scan does with an APK: digest, read, check, make rows."""
     scanned = scan_one(Item(path.name, "apk", str(path)))
     return scanned.encode() if scanned.identity is not None else None
 
