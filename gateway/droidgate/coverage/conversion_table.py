@@ -6,7 +6,7 @@ catalog, of which equal ones are converted once, and stay in the catalog.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -92,7 +92,7 @@ def _items(connection: Any) -> Iterator[Item]:
         yield Item(str(row[0]), "declaration", row[1])
 
 
-def _answers(items: Iterator[Item], *, is_little: bool) -> Iterator[PoolAnswer]:
+def _answers(items: Iterator[Item], *, is_little: bool) -> Generator[PoolAnswer, None, None]:
     if is_little:
         for item in items:
             yield PoolAnswer.of(item, do_work(convert_declaration, item, (), None)[0])
