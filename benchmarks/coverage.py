@@ -26,9 +26,11 @@ from typing import Any, Final
 from _results import Results, Table, parser
 from lxml import etree
 
+from droidgate.coverage.conversion_table import convert_declaration
 from droidgate.coverage.scan_inputs import Item
 from droidgate.coverage.scan_one import scan_one
 from droidgate.sources import read_opened
+from droidgate.sources.catalogs.catalog_rows import ProviderRow
 from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.reader import open_apk
 from droidgate_mappings.formats.application import COMPONENT_TAGS, Application, MetaData, TextFile
@@ -164,6 +166,15 @@ def scan_ours(path: Path) -> object:
     return scanned.encode() if scanned.identity is not None else None
 
 
+def convert_ours(path: Path) -> object:
+    """Scan an APK, and do what the first report on it adds: the conversions into every dialect."""
+    scanned = scan_one(Item(path.name, "apk", str(path)))
+    for row in (scanned.rows or {}).get("providers", ()):
+        if isinstance(row, ProviderRow):
+            convert_declaration(Item("", "declaration", row.declaration), ()).encode()
+    return scanned.encode() if scanned.identity is not None else None
+
+
 def shipped_apks(folder: Path) -> Iterator[Path]:
     """Yield the APKs that installed packages hold: uiautomator2's, and Appium's settings where npm has it."""
     shipped = find_spec("uiautomator2")
@@ -206,6 +217,7 @@ def measure_reading(table: Table, what: str, paths: Sequence[Path]) -> None:
         logger.disable("androguard")
         readers[THEIRS] = read_androguard
     readers |= {"droidgate reads": read_ours, "droidgate scans": scan_ours}
+    readers["droidgate scans and converts"] = convert_ours
     for read in readers.values():
         read(paths[0])  # what is imported is not part of it
     taken = {name: Taken() for name in readers}
