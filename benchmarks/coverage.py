@@ -26,9 +26,11 @@ from typing import Any, Final
 from _results import Results, Table, parser
 from lxml import etree
 
+from droidgate.coverage.conversion_table import convert_declaration
 from droidgate.coverage.scan_inputs import Item
 from droidgate.coverage.scan_one import scan_one
 from droidgate.sources import read_opened
+from droidgate.sources.catalogs.catalog_rows import ProviderRow
 from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.reader import open_apk
 from droidgate_mappings.formats.application import COMPONENT_TAGS, Application, MetaData, TextFile
@@ -159,8 +161,17 @@ def read_ours(path: Path) -> object:
 
 
 def scan_ours(path: Path) -> object:
-    """Do all that a scan does with an APK: digest, read, check, cross into every dialect, make rows."""
+    """Do all that a scan does with an APK: digest, read, check, make rows."""
     scanned = scan_one(Item(path.name, "apk", str(path)))
+    return scanned.encode() if scanned.identity is not None else None
+
+
+def convert_ours(path: Path) -> object:
+    """Scan an APK, and do what the first report on it adds: the conversions into every dialect."""
+    scanned = scan_one(Item(path.name, "apk", str(path)))
+    for row in (scanned.rows or {}).get("providers", ()):
+        if isinstance(row, ProviderRow):
+            convert_declaration(Item("", "declaration", row.declaration), ()).encode()
     return scanned.encode() if scanned.identity is not None else None
 
 
@@ -206,6 +217,7 @@ def measure_reading(table: Table, what: str, paths: Sequence[Path]) -> None:
         logger.disable("androguard")
         readers[THEIRS] = read_androguard
     readers |= {"droidgate reads": read_ours, "droidgate scans": scan_ours}
+    readers["droidgate scans and converts"] = convert_ours
     for read in readers.values():
         read(paths[0])  # what is imported is not part of it
     taken = {name: Taken() for name in readers}

@@ -114,7 +114,7 @@ def losses_by_writing(provider: Provider, target: str) -> list[tuple[str, str, t
 
 
 def assert_estimated_as_written(provider: Provider) -> None:
-    converted = estimate_conversions(provider).conversions
+    converted = estimate_conversions(provider)
     for number, target in enumerate(targets()):
         estimated = [
             (each.level, each.provider_level, each.counts) for each in converted if each.target == number
@@ -149,6 +149,6 @@ def test_facts_of_the_target_that_no_reader_gave_are_reported_by_writing() -> No
     facts = {"appfunctions": {"components": 7}}
     provider = random_provider(Random(1), size=10).model_copy(update={"extensions": facts})
     target = "appfunctions+v2"
-    conversions = estimate_conversions(provider).conversions
+    conversions = estimate_conversions(provider)
     reported = {each.level for each in conversions if each.target == TARGETS.index(target)}
     assert reported == {"impossible"} == {level for level, _, _ in losses_by_writing(provider, target)}

@@ -12,14 +12,14 @@ import errno
 import json
 import os
 import shutil
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+import sys
+from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Self
 
 from droidgate.computer.optional_packages import need
-from droidgate.coverage.conversions import LEVELS
 from droidgate.coverage.process_pool import PoolAnswer
 from droidgate.coverage.scan_inputs import Item, state_of
 from droidgate.coverage.scan_results import KNOWN, MAX_LINE, OUT_OF_TIME
@@ -231,11 +231,9 @@ BUILDING: Final = "building"
 _FILE: Final = "0000.parquet"
 _LINES: Final = "lines.duckdb"
 _ROW_GROUP: Final = 100_000
-_NO_GUESSES: Final = "SET disabled_optimizers = 'statistics_propagation'"
+NO_GUESSES: Final = "SET disabled_optimizers = 'statistics_propagation'"
 """Else a column in which DuckDB foresees no null is written as one that can have none, and what it foresees
 depends on whether rows come from the log or from an earlier catalog: the same results, other files."""
-
-_NUMBERS: Final = ("provider", "capability", "target", "level", "provider_level")
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +274,7 @@ def write_catalog(folder: Path, parts: Parts) -> Catalog:
     place = printable(str(folder))
     try:
         with closing(duckdb.connect(str(building / _LINES))) as connection:
-            connection.execute(_NO_GUESSES)
+            connection.execute(NO_GUESSES)
             rows = _Writing(connection, parts, building).run()
     except duckdb.Error as error:
         raise InputError(f"the catalog cannot be written: {first_line(error)}", place=place) from None
@@ -293,9 +291,13 @@ def write_catalog(folder: Path, parts: Parts) -> Catalog:
         "limits": dict(parts.header.limits),
         "rows": rows,
     }
-    (building / CATALOG_FILE).write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    _write_facts(building, document)
     _put_in_place(building, folder)
     return Catalog.open(folder)
+
+
+def _write_facts(folder: Path, document: Mapping[str, Any]) -> None:
+    (folder / CATALOG_FILE).write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
 
 
 def check_folder(folder: Path) -> None:
@@ -350,6 +352,78 @@ def _keep(path: Path) -> None:
         os.close(descriptor)
 
 
+def store_table(catalog: Catalog, name: str, path: Path, facts: bytes) -> bool:
+    """Put a table into its catalog in place of the one that is there, as long as the catalog is the same.
+
+    Args:
+        catalog: The catalog, with the new number of rows.
+        name: The table.
+        path: The Parquet file of its rows.
+        facts: What `catalog.json` held when the rows were made.
+
+    Returns:
+        Whether the catalog has the table: the folder can be written, and no scan writes it.
+    """
+    target = catalog.folder / name / _FILE
+    building = catalog.folder / BUILDING
+    try:
+        with only_scan_of(catalog.folder):
+            if (catalog.folder / CATALOG_FILE).read_bytes() != facts or catalog.paths_of(name) != [target]:
+                return False
+            check_folder(catalog.folder)
+            shutil.rmtree(building, ignore_errors=True)
+            (building / name).mkdir(parents=True)
+            try:
+                shutil.copyfile(path, building / name / _FILE)
+                _write_facts(building, {**json.loads(facts), "rows": catalog.rows})
+                for file in (f"{name}/{_FILE}", CATALOG_FILE):
+                    _keep(building / file)
+                    (building / file).replace(catalog.folder / file)
+            finally:
+                shutil.rmtree(building, ignore_errors=True)
+    except (OSError, InputError):
+        return False
+    return True
+
+
+@contextmanager
+def only_scan_of(folder: Path) -> Iterator[None]:
+    """Hold a folder so that no other scan writes into it; the system lets go of it when the process ends.
+
+    The folder itself is locked, so that no file stays behind. Where the system cannot lock a folder (Windows,
+    some network disks) nothing is held.
+
+    Raises:
+        InputError: another scan holds it.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                hint = "wait for it, or name another folder"
+                place = printable(str(folder))
+                raise InputError("another scan writes this catalog now", place=place, hint=hint) from None
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def write_table(connection: Any, table: CatalogTable, selected: str, path: Path) -> int:
+    """Write a Parquet file of the rows that a query gives, sorted by the table's key; return how many."""
+    columns = ", ".join(column.name for column in table.columns)
+    options = f"FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {_ROW_GROUP}"
+    rows = f"SELECT {columns} FROM ({selected}) ORDER BY {', '.join(table.key)}"
+    count: int = connection.execute(f"COPY ({rows}) TO {quoted(str(path))} ({options})").fetchone()[0]
+    return count
+
+
 class _Writing:
     def __init__(self, connection: Any, parts: Parts, building: Path) -> None:
         self._connection = connection
@@ -364,22 +438,16 @@ class _Writing:
         for name, table in TABLES.items():
             selected = self._sources() if name == "sources" else self._rows_of(table)
             (self._building / name).mkdir()
-            target = quoted(str(self._building / name / _FILE))
-            order = ", ".join(table.key)
-            columns = ", ".join(column.name for column in table.columns)
-            options = f"FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {_ROW_GROUP}"
-            written = f"COPY (SELECT {columns} FROM ({selected}) ORDER BY {order}) TO {target} ({options})"
-            counts[name] = self._connection.execute(written).fetchone()[0]
+            counts[name] = write_table(self._connection, table, selected, self._building / name / _FILE)
         return counts
 
     def _name_lines(self) -> None:
         """Make tables of the log's lines, and of those that count: of each input the last."""
         types = {column.name: column.type for column in TABLES["sources"].columns} | {"stage": "BIGINT"}
         for name, table in TABLES.items():
-            if name not in {"sources", "conversions"}:
+            if name != "sources":
                 fields = ", ".join(f"{column.name} {column.type}" for column in table.columns)
                 types[name] = f"STRUCT({fields})[]"
-        types["conversions"] = "BIGINT[][]"
         listed = ", ".join(f"{name}: {quoted(type_)}" for name, type_ in types.items())
         self._run(
             f"CREATE TABLE lines AS SELECT * FROM read_json({quoted(str(self._parts.log))}, "
@@ -395,9 +463,7 @@ class _Writing:
     def _name_units(self) -> None:
         """Make a table of the units of the catalog, with the number of the place where their rows are."""
         used = "SELECT unit FROM counting WHERE unit IS NOT NULL"
-        has_rows = " OR ".join(
-            f"{name} IS NOT NULL" for name in TABLES if name not in {"sources", "conversions"}
-        )
+        has_rows = " OR ".join(f"{name} IS NOT NULL" for name in TABLES if name != "sources")
         self._run(
             f"CREATE TABLE units AS SELECT DISTINCT unit, 0 AS place FROM lines "
             f"WHERE unit IN ({used}) AND ({has_rows})"
@@ -430,27 +496,9 @@ class _Writing:
         columns = ", ".join(column.name for column in table.columns)
         own = "SELECT unit FROM units WHERE place = 0"
         lines = f"SELECT unit, unnest({name}) AS x FROM lines WHERE unit IN ({own}) AND {name} IS NOT NULL"
-        if name == "conversions":
-            selected = [f"SELECT {self._conversion_columns()} FROM ({lines})"]
-        else:
-            fields = ", ".join(f"x.{column.name} AS {column.name}" for column in table.columns)
-            selected = [f"SELECT {fields} FROM ({lines})"]
+        fields = ", ".join(f"x.{column.name} AS {column.name}" for column in table.columns)
+        selected = [f"SELECT {fields} FROM ({lines})"]
         for number, catalog in enumerate(self._catalogs(), 1):
             theirs = f"SELECT unit FROM units WHERE place = {number}"
             selected.append(f"SELECT {columns} FROM {catalog.scan_of(name)} WHERE unit IN ({theirs})")
         return " UNION ALL ".join(selected)
-
-    def _conversion_columns(self) -> str:
-        targets, levels = _list_of(self._parts.header.targets), _list_of(LEVELS)
-        counted = [
-            column.name for column in TABLES["conversions"].columns if column.name not in {"unit", *_NUMBERS}
-        ]
-        counts = ", ".join(f"x[{at}] AS {name}" for at, name in enumerate(counted, len(_NUMBERS) + 1))
-        return (
-            f"unit, x[1] AS provider, x[2] AS capability, {targets}[x[3] + 1] AS target, "
-            f"{levels}[x[4] + 1] AS level, {levels}[x[5] + 1] AS provider_level, {counts}"
-        )
-
-
-def _list_of(texts: Iterable[str]) -> str:
-    return f"[{', '.join(map(quoted, texts))}]"

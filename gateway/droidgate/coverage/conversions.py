@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
@@ -92,27 +93,27 @@ class _Tally:
         counts[_NUMBERS[finding.level]] += 1
 
 
-@dataclass(frozen=True, slots=True)
-class ConvertedProvider:
-    """The outcome for one provider in every dialect.
-
-    Attributes:
-        conversions: By dialect, in the order of `targets`, then by capability.
-        tool_bytes: For each capability, the UTF-8 bytes of its entry in MCP's `tools/list` as canonical JSON
-            without `_meta`, which no model is shown; None where it cannot be written.
-    """
-
-    conversions: tuple[CapabilityConversion, ...]
-    tool_bytes: tuple[int | None, ...]
-
-
-def estimate_conversions(provider: Provider) -> ConvertedProvider:
-    """Return what each capability of a provider loses in each dialect, and how large it is as a tool.
+def estimate_conversions(provider: Provider) -> tuple[CapabilityConversion, ...]:
+    """Return what each capability of a provider loses, by dialect as in `targets`, then by capability.
 
     The dialects' own writers find it. What writing would make is made only where that can fail or find more:
     of a provider that comes from the target's format or holds facts of it (`Format.find_losses`).
     """
-    return _Estimator(provider).estimate() if provider.capabilities else ConvertedProvider((), ())
+    return _Estimator(provider).estimate() if provider.capabilities else ()
+
+
+def tool_bytes(provider: Provider) -> tuple[int | None, ...]:
+    """Return the UTF-8 bytes of each capability's entry in MCP's `tools/list`.
+
+    The entry is canonical JSON without `_meta`, which no model is shown; None where it cannot be written.
+    """
+    for format_, dialect in targets().values() if provider.capabilities else ():
+        if format_.size_for_models is not None:
+            with suppress(DroidgateError):
+                sizes = format_.size_for_models(provider, _write(format_, dialect, provider))
+                if sizes is not None:
+                    return sizes
+    return (None,) * len(provider.capabilities)
 
 
 class _Estimator:
@@ -124,39 +125,25 @@ class _Estimator:
         ]
         self._to_be_written = {provider.protocol, *_formats_of_facts(provider)}
         self._weighed: dict[int, list[_Losses]] = {}
-        self._tools: tuple[Format, Writing] | None = None
 
-    def estimate(self) -> ConvertedProvider:
-        conversions = [
+    def estimate(self) -> tuple[CapabilityConversion, ...]:
+        return tuple(
             CapabilityConversion(capability, number, *losses)
             for number, target in enumerate(targets().values())
             for capability, losses in enumerate(self._losses_in(number, *target))
-        ]
-        return ConvertedProvider(tuple(conversions), _tool_bytes(self._provider, self._tools))
+        )
 
     def _losses_in(self, number: int, format_: Format, dialect: DialectTable) -> list[_Losses]:
         """Return what each capability loses in a dialect."""
         try:
             if format_.find_losses is None or format_.id in self._to_be_written:
-                return self._losses_of(self._write(format_, dialect))
+                return self._losses_of(_write(format_, dialect, self._provider).findings)
             alike = _first_alike()[number]
             if alike not in self._weighed:
-                is_tool_list = format_.size_for_models is not None and self._tools is None
-                findings = (
-                    self._write(format_, dialect)
-                    if is_tool_list
-                    else format_.find_losses(self._provider, dialect)
-                )
-                self._weighed[alike] = self._losses_of(findings)
+                self._weighed[alike] = self._losses_of(format_.find_losses(self._provider, dialect))
             return self._weighed[alike]
         except DroidgateError:
-            return [_IMPOSSIBLE] * len(self._reached)
-
-    def _write(self, format_: Format, dialect: DialectTable) -> tuple[Finding, ...]:
-        writing = _write(format_, dialect, self._provider)
-        if self._tools is None and format_.size_for_models is not None:
-            self._tools = format_, writing
-        return writing.findings
+            return [IMPOSSIBLE] * len(self._reached)
 
     def _losses_of(self, findings: Iterable[Finding]) -> list[_Losses]:
         tally = _Tally.of(findings)
@@ -215,17 +202,8 @@ def _worst_level(counts: Sequence[int]) -> str:
     return LEVELS[max((number for number, count in enumerate(costs, 1) if count), default=0)]
 
 
-_IMPOSSIBLE: Final[_Losses] = (
+IMPOSSIBLE: Final[_Losses] = (
     Level.IMPOSSIBLE,
     Level.IMPOSSIBLE,
     tuple(int(level is Level.IMPOSSIBLE) for level in CONVERSION_LEVELS),
 )
-
-
-def _tool_bytes(provider: Provider, tools: tuple[Format, Writing] | None) -> tuple[int | None, ...]:
-    if tools is not None:
-        format_, writing = tools
-        sizes = None if format_.size_for_models is None else format_.size_for_models(provider, writing)
-        if sizes is not None:
-            return sizes
-    return (None,) * len(provider.capabilities)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 
 from droidgate.coverage.conversions import LEVELS, targets as written_targets
@@ -28,7 +29,7 @@ from droidgate.coverage.coverage_document import (
 )
 from droidgate.coverage.reach import ReachFacts, Reaching, reach_of_app
 from droidgate.sources.build_layout import BUILD_STATEMENT_UNREAD, PROJECT_NOT_MERGED
-from droidgate.sources.catalogs.catalog import Catalog, quoted
+from droidgate.sources.catalogs.catalog import UNCONVERTED, Catalog, quoted
 from droidgate.sources.catalogs.catalog_rows import read_part
 from droidgate.sources.file_reader import UNREAD_FILE
 from droidgate.sources.source_code import CAPABILITIES_NOT_FOUND
@@ -76,9 +77,15 @@ class Figures:
             UsageError: DuckDB is not installed.
             InputError: the catalog cannot be read.
         """
-        self.catalog = catalog
         self._folder = tempfile.TemporaryDirectory(prefix="droidgate-")
+        self.catalog = catalog
         self.connection: Any = catalog.connect()
+        if self.row(f"SELECT count(*) FROM {UNCONVERTED}")[0]:
+            from droidgate.coverage.conversion_table import complete_conversions
+
+            self.connection.close()
+            self.catalog = complete_conversions(catalog, Path(self._folder.name))
+            self.connection = self.catalog.connect()
         self.connection.execute(f"SET memory_limit = '{_MEMORY}'")
         self.connection.execute(f"SET temp_directory = {quoted(self._folder.name)}")
         self.connection.execute("SET preserve_insertion_order = false")

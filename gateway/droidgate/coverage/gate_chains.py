@@ -231,7 +231,7 @@ def levels_of(provider: Provider) -> list[dict[str, str]]:
     """Return what the conversion of each capability of a provider costs, by `FORMAT+DIALECT`."""
     names = list(targets())
     levels: list[dict[str, str]] = [{} for _ in provider.capabilities]
-    for item in estimate_conversions(provider).conversions:
+    for item in estimate_conversions(provider):
         worst = max(item.level, item.provider_level, key=LEVELS.index)
         levels[item.capability][names[item.target]] = worst
     return levels

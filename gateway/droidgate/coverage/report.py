@@ -570,7 +570,7 @@ def _facts(snapshot: Snapshot, figures: Figures) -> CatalogFacts:
         name=snapshot.name,
         droidgate=snapshot.catalog.droidgate,
         outcomes=outcomes,
-        rows=dict(snapshot.catalog.rows),
+        rows=dict(figures.catalog.rows),
     )
 
 

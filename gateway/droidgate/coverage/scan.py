@@ -5,11 +5,9 @@ Of a phone, every installed app is an input, by its manifest and what the runnin
 
 from __future__ import annotations
 
-import os
-import sys
 import time
 from collections.abc import Callable, Container, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from pathlib import Path
@@ -24,6 +22,7 @@ from droidgate.coverage.catalog_writing import (
     Parts,
     ScanLog,
     check_folder,
+    only_scan_of,
     write_catalog,
 )
 from droidgate.coverage.cluster import Cluster, check_cluster
@@ -57,36 +56,6 @@ from droidgate_mappings.model.errors import DeviceError, InputError, UsageError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json, digest_of
 from droidgate_mappings.text.shown_paths import printable
-
-
-@contextmanager
-def only_scan_of(folder: Path) -> Iterator[None]:
-    """Hold a folder so that no other scan writes into it; the system lets go of it when the process ends.
-
-    The folder itself is locked, so that no file stays behind. Where the system cannot lock a folder (Windows,
-    some network disks) nothing is held.
-
-    Raises:
-        InputError: another scan holds it.
-    """
-    if sys.platform == "win32":
-        yield
-        return
-    import fcntl
-
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        with suppress(OSError):
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                hint = "wait for it, or name another folder"
-                place = printable(str(folder))
-                raise InputError("another scan writes this catalog now", place=place, hint=hint) from None
-        yield
-    finally:
-        os.close(descriptor)
-
 
 _MANIFEST: Final = "AndroidManifest.xml"
 _T = TypeVar("_T")

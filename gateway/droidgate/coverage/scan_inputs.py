@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 LIST_MARK: Final = "@"
 
-ItemKind = Literal["apk", "app", "module", "code", "descriptor", "file", "remote", "installed", "refused"]
+ItemKind = Literal[
+    "apk", "app", "module", "code", "descriptor", "file", "remote", "installed", "refused", "declaration"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +39,10 @@ class Item:
         source: How it is called in the catalog.
         kind: `apk` (or a container of them), `app` (base and splits), `module` of a build, `code` (all files
             of source code of a folder that are in no module), `descriptor`, `file` (any of these but a
-            module, recognised by its content), `remote`, `installed` (an app of a phone), `refused`.
-        location: Where it is: an absolute path or a URL; the folder of a module or of code; empty for
-            `installed` and `refused`.
+            module, recognised by its content), `remote`, `installed` (an app of a phone), `refused`,
+            `declaration` (a provider of a catalog).
+        location: Where it is: an absolute path or a URL; the folder of a module or of code; the JSON of
+            a declaration; empty for `installed` and `refused`.
         parts: Splits, or files of code: name and path.
         reason: Why it is refused.
         root: The folder that was named, which no file of a module or descriptor may be outside of; empty

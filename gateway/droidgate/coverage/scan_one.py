@@ -95,7 +95,7 @@ _INSIDE: Final = "!/"
 
 
 def scan_one(item: Item, known: Container[str] = ()) -> Scanned:
-    """Read, check and convert one input.
+    """Read and check one input.
 
     Args:
         item: The input.

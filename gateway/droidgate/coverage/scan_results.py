@@ -10,7 +10,7 @@ import re
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, BinaryIO, Final, Self
+from typing import Any, BinaryIO, Final, Self, TypeAlias
 
 from droidgate.sources.catalogs.catalog_rows import Row
 
@@ -65,18 +65,8 @@ class SplitIdentity:
     version: tuple[int, int] | None
 
 
-@dataclass(slots=True)
-class UnitRows:
-    """The rows of one unit by table; conversions as numbers, since there are so many.
-
-    Attributes:
-        tables: Rows of every table but `sources` and `conversions`.
-        conversions: Provider, capability, number of the target, of the level, of the provider's level, and
-            the counts of each level.
-    """
-
-    tables: Mapping[str, Sequence[Row]]
-    conversions: Sequence[Sequence[int]]
+UnitRows: TypeAlias = Mapping[str, Sequence[Row | tuple[int, ...]]]
+"""The rows of one unit by table; those of conversions are numbers, since there are so many."""
 
 
 @dataclass(slots=True)
@@ -152,15 +142,13 @@ def clean(text: str) -> str:
 
 
 def _encode_rows(rows: UnitRows) -> bytes:
-    tables: dict[str, Any] = {
-        name: [_row_value(row) for row in members] for name, members in rows.tables.items() if members
-    }
-    if rows.conversions:
-        tables["conversions"] = rows.conversions
+    tables = {name: [_row_value(row) for row in members] for name, members in rows.items() if members}
     return json.dumps(tables, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def _row_value(row: Row) -> dict[str, Any]:
+def _row_value(row: Row | tuple[int, ...]) -> dict[str, Any] | tuple[int, ...]:
+    if isinstance(row, tuple):
+        return row
     value = {}
     for column in fields(row):
         stored = getattr(row, column.name)

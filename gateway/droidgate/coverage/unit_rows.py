@@ -1,4 +1,4 @@
-"""The rows of one unit: what was read, checked and converted, flattened into tables; what a capability takes
+"""The rows of one unit: what was read and checked, flattened into tables; what a capability takes
 and returns is one line, with how well it is described.
 """
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from droidgate.coverage.conversions import LEVELS, ConvertedProvider, estimate_conversions
+from droidgate.coverage.conversions import tool_bytes
 from droidgate.coverage.scan_results import UnitRows
 from droidgate.coverage.security_findings import SECURITY_ORIGIN, security_findings
 from droidgate.sources.catalogs.catalog_rows import (
@@ -193,17 +193,8 @@ class Unit:
     sdk: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _ProviderRows:
-    """The rows of one provider."""
-
-    provider: ProviderRow
-    capabilities: list[CapabilityRow]
-    conversions: list[tuple[int, ...]]
-
-
 def rows_of_unit(unit: Unit) -> UnitRows:
-    """Return the rows of a unit."""
+    """Return the rows of a unit, by table."""
     return _UnitRows(unit).rows()
 
 
@@ -228,23 +219,20 @@ class _UnitRows:
         apps = [self._app_row(application) for application in self._applications[:1]]
         providers: list[Row] = []
         capabilities: list[Row] = []
-        conversions: list[tuple[int, ...]] = []
         for number in range(len(self._providers)):
-            rows = self._rows_of_provider(number)
-            providers.append(rows.provider)
-            capabilities += rows.capabilities
-            conversions += rows.conversions
+            provider, own_capabilities = self._rows_of_provider(number)
+            providers.append(provider)
+            capabilities += own_capabilities
         findings: list[Row] = list(self._finding_rows())
-        tables: dict[str, Sequence[Row]] = {
+        return {
             "apps": apps,
             "providers": providers,
             "capabilities": capabilities,
             "findings": findings[:MAX_FINDINGS],
             "problems": list(self._problem_rows(len(findings) - MAX_FINDINGS)),
         }
-        return UnitRows(tables, conversions)
 
-    def _rows_of_provider(self, number: int) -> _ProviderRows:
+    def _rows_of_provider(self, number: int) -> tuple[ProviderRow, list[CapabilityRow]]:
         """Return the rows of a provider; a capability that has none is left out and reported."""
         provider = self._providers[number]
         try:
@@ -265,15 +253,10 @@ class _UnitRows:
             self._providers[number] = provider.changed({"capabilities": tuple(capabilities)})
             return self._make_rows(number, self._providers[number])
 
-    def _make_rows(self, number: int, provider: Provider) -> _ProviderRows:
-        converted = estimate_conversions(provider)
-        rows = _ProviderRows(
-            self._provider_row(number, provider),
-            list(self._capability_rows(number, provider, converted.tool_bytes)),
-            list(_numbers_of(number, converted)),
-        )
+    def _make_rows(self, number: int, provider: Provider) -> tuple[ProviderRow, list[CapabilityRow]]:
+        capabilities = list(self._capability_rows(number, provider, tool_bytes(provider)))
         self._marks[number] = tuple(dict.fromkeys(security_findings(provider, self._facts[number])))
-        return rows
+        return self._provider_row(number, provider), capabilities
 
     def _find_component(self, provider: Provider) -> tuple[Application | None, Component | None]:
         """Return the application that declares a provider, and the component that does."""
@@ -468,12 +451,6 @@ def is_launched(component: Component) -> bool:
         _MAIN_ACTION in part.actions and not _LAUNCHED.isdisjoint(part.categories)
         for part in component.filters
     )
-
-
-def _numbers_of(number: int, converted: ConvertedProvider) -> Iterator[tuple[int, ...]]:
-    for conversion in converted.conversions:
-        level, whole = LEVELS.index(conversion.level), LEVELS.index(conversion.provider_level)
-        yield (number, conversion.capability, conversion.target, level, whole, *conversion.counts)
 
 
 def _stored_json(part: Frozen) -> Json:

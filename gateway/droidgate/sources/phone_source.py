@@ -456,9 +456,10 @@ class _PhoneReader:
         from droidgate_android.apk.reader import open_apk
 
         paths = package_paths(self.device, package.name, self.facts.user) or [package.path]
-        statuses, keep = file_statuses(self.device, paths), self.store is not None
+        statuses = file_statuses(self.device, paths)
+        # What is read is kept as an application: keeping its pieces, too, would be a sixth of the work.
         sources = [
-            open_remote_apk(self.device, package, path=path, status=statuses.get(path), keep=keep)
+            open_remote_apk(self.device, package, path=path, status=statuses.get(path), keep=False)
             for path in paths
         ]
         try:

@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from droidgate.coverage import cluster, scan_one as scan_one_module
+from droidgate.coverage.catalog_writing import only_scan_of
 from droidgate.coverage.cluster import Cluster
 from droidgate.coverage.process_pool import PoolAnswer, PoolSettings, ProcessPool, StandingWorker
-from droidgate.coverage.scan import only_scan_of
 from droidgate.coverage.scan_inputs import Item, list_inputs
 from droidgate.sources import read_opened
 from droidgate.sources.catalogs.catalog import Catalog

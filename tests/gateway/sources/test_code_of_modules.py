@@ -465,7 +465,7 @@ def test_what_only_other_variants_declare_is_counted_once_by_inspect_and_scan() 
     (item,) = list_inputs(["p"]).items
     scanned = scan_one(item)
     assert scanned.rows is not None
-    rows = scanned.rows.tables
+    rows = scanned.rows
     variants_by_id = {row.id.rpartition("#")[2]: row.variants for row in rows["capabilities"]}  # type: ignore[union-attr]
     assert variants_by_id == {**expected, "a": (), "add": (), "addNote": (), "b": ()}
     assert len(rows["apps"]) == 1
@@ -524,7 +524,7 @@ def test_a_scan_has_the_functions_of_a_tree_and_changes_with_its_libraries() -> 
         scanned = scan_one(Item.from_json(json.loads(json.dumps(item.as_json()))))
         assert scanned.outcome == "read"
         assert scanned.rows is not None
-        (row,) = scanned.rows.tables["capabilities"]
+        (row,) = scanned.rows["capabilities"]
         assert ADD_NOTE in str(row)
         units.append(scanned.unit)
     assert units[0] != units[1]

@@ -445,8 +445,8 @@ def test_a_scan_keeps_no_pin_for_a_signer_that_is_not_verified(tmp_path: Path) -
         path = write(tmp_path, f"{is_good}.apk", is_good=is_good)
         scanned = scan_one(Item(path.name, "apk", str(path)))
         assert scanned.rows is not None
-        (app,) = scanned.rows.tables["apps"]
-        pins = {capability.pin is not None for capability in scanned.rows.tables["capabilities"]}  # type: ignore[union-attr]
+        (app,) = scanned.rows["apps"]
+        pins = {capability.pin is not None for capability in scanned.rows["capabilities"]}  # type: ignore[union-attr]
         results[is_good] = app.signers_verified, pins  # type: ignore[union-attr]
     assert results == {True: (True, {True}), False: (False, {False})}
 

@@ -114,7 +114,7 @@ class TestACrashAtOneCapability:
         scanned = scan_one(Item("tools.json", "file", str(tools)))
         assert scanned.outcome == "read"
         assert scanned.rows is not None
-        tables = scanned.rows.tables
+        tables = scanned.rows
         return (
             [item.id for item in tables["capabilities"]],  # type: ignore[union-attr]
             [item.message for item in tables["problems"]],  # type: ignore[union-attr]

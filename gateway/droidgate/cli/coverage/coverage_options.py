@@ -15,9 +15,9 @@ class Scan(
 ):
     """Read many apps into a catalog.
 
-    The catalog afterwards holds exactly the given sources: what they declare in every protocol, what the
-    linters say, what each conversion would cost. A file that cannot be read is a row with its reason. A scan
-    that was stopped goes on where it was, and a repeated one reads only what is new.
+    The catalog afterwards holds exactly the given sources: what they declare in every protocol, and what
+    the linters say. A file that cannot be read is a row with its reason. A scan that was stopped goes on
+    where it was, and a repeated one reads only what is new.
     """
 
     _shows_steps = False

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from droidgate.cli.coverage.coverage_options import CatalogSql
@@ -26,8 +28,13 @@ def ask_catalog(options: CatalogSql) -> int:
         raise UsageError("--json and --csv exclude each other", hint="choose one of them")
     print_answer = _print_document if options.as_json else _print_csv if options.as_csv else _show
     catalog = Catalog.open(options.catalog)
-    with query(catalog, options.query, memory=options.memory, deadline=options.deadline) as answered:
-        print_answer(answered)
+    with TemporaryDirectory(prefix="droidgate-") as folder:
+        if "conversions" in options.query.lower():
+            from droidgate.coverage.conversion_table import complete_conversions
+
+            catalog = complete_conversions(catalog, Path(folder))
+        with query(catalog, options.query, memory=options.memory, deadline=options.deadline) as answered:
+            print_answer(answered)
     return ExitCode.OK
 
 

@@ -51,7 +51,7 @@ SELECT protocol, dialect, count(*) FROM providers WHERE capabilities = 0 GROUP B
 _IN_VARIANTS: Final = "SELECT count(*) FROM capabilities WHERE len(variants) > 0"
 
 _NOTHING_WRONG: Final = frozenset({"read", KNOWN, PART, LEFT_OUT, "no-descriptor"})
-_SHOWN_TABLES: Final = ("apps", "providers", "capabilities", "conversions", "findings", "problems")
+_SHOWN_TABLES: Final = ("apps", "providers", "capabilities", "findings", "problems")
 
 
 class ScanDocument(PublishedDocument, schema="droidgate.scan/1"):

@@ -39,6 +39,11 @@ from droidgate_mappings.timed_steps import timed_step
 
 CATALOG_SCHEMA: Final = f"droidgate.catalog/{SCHEMA_VERSION}"
 
+UNCONVERTED: Final = (
+    "providers SEMI JOIN capabilities USING (unit, provider) ANTI JOIN conversions USING (unit, provider)"
+)
+"""Providers whose conversions are not in the table yet."""
+
 _ROWS_AT_ONCE: Final = 10_000
 _MOST_THREADS: Final = 4
 _INTERRUPTED_EACH: Final = 0.2
@@ -70,6 +75,7 @@ class Catalog:
         limits: What one input was allowed to take.
         rows: How many rows each table has.
         left_out: Units that its tables are read without; their sources have the outcome `left-out`.
+        conversions: The file of all conversions where it is not in the folder.
     """
 
     folder: Path
@@ -78,6 +84,7 @@ class Catalog:
     limits: dict[str, float]
     rows: dict[str, int]
     left_out: tuple[str, ...] = ()
+    conversions: Path | None = None
 
     @classmethod
     def open(cls, folder: str | Path) -> Self:
@@ -135,6 +142,8 @@ class Catalog:
 
     def paths_of(self, table: str) -> list[Path]:
         """Return a table's Parquet files."""
+        if table == "conversions" and self.conversions is not None:
+            return [self.conversions]
         return sorted((self.folder / table).glob("*.parquet"))
 
     def connect(self) -> Any:

@@ -76,7 +76,7 @@ def read_members(text: str) -> dict[str, Json]:
     return value
 
 
-SCHEMA_VERSION: Final = 4
+SCHEMA_VERSION: Final = 5
 """Rises when a reader of an older catalog would break."""
 
 LEFT_OUT: Final = "left-out"
@@ -227,7 +227,7 @@ class CapabilityRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversionRow:
-    """What it costs to write one capability in one dialect, by that dialect's own writer."""
+    """What it costs to write one capability in one dialect, by its own writer; made when it is asked for."""
 
     unit: str = column("The unit")
     provider: int = column("The provider")
