@@ -52,8 +52,9 @@ from droidgate.devices.app_installation import uninstall
 from droidgate.devices.device import CommandResult, Device
 from droidgate.serving import call_tasks
 from droidgate.serving.http_transport import FrontDoor
-from droidgate.serving.phone_tools import MAX_CALLS, PhoneTools, ServedPhone
+from droidgate.serving.phone_tools import MAX_CALLS, PhoneTools
 from droidgate.serving.served_files import SharedFolders
+from droidgate.serving.served_phones import ServedPhone
 from droidgate.serving.server_application import plan_tokens
 from droidgate.serving.tool_documents import write_tools
 from droidgate.serving.tool_names import NamedCapability
@@ -759,7 +760,7 @@ async def test_each_warning_of_a_call_reaches_the_client(
 async def test_an_app_cannot_fill_a_result_with_warnings(
     own: ReachedPhone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("droidgate.serving.phone_tools.MAX_NOTES", 0)
+    monkeypatch.setattr("droidgate.serving.call_outcomes.MAX_NOTES", 0)
     async with connected(tools_of(own), "2026-07-28") as client:
         arguments = {"title": "a", "content": "b", "priority": None}
         result = await client.call_tool("legacy_createNote", arguments)
@@ -1038,7 +1039,7 @@ async def test_a_long_declaration_has_parts(phone: ReachedPhone, monkeypatch: py
     tools, parted = tools_of(phone, select=(NOTES,)), tools_of(phone, select=(NOTES,))
     tools.look()
     (whole,) = [item.uri for item in tools.snapshot().resources if item.uri.endswith("/declaration")]
-    monkeypatch.setattr("droidgate.serving.phone_tools.MAX_PART", 10_000)
+    monkeypatch.setattr("droidgate.serving.declaration_resources.MAX_PART", 10_000)
     parted.look()
     parts = [item.uri for item in parted.snapshot().resources if item.uri.startswith(whole)]
     text = str((await tools.read_resource(whole)).content)
