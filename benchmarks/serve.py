@@ -81,7 +81,8 @@ from droidgate.calls.subjects import NamePattern
 from droidgate.devices.device import Device
 from droidgate.devices.adb_client import AdbClient, ServerAddress
 from droidgate.serving.http_transport import HttpAddress, listen
-from droidgate.serving.phone_tools import PhoneTools, ServedPhone
+from droidgate.serving.phone_tools import PhoneTools
+from droidgate.serving.served_phones import ServedPhone
 from droidgate.serving.server_process import serve_tools
 
 kind, folder, port, serial = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4]

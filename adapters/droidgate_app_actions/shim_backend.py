@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
-from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.apk_budgets import MAX_XML_BYTES
-from droidgate_android.apk.declared_digests import entry_behind, events_of_entry, recipe_digest
-from droidgate_android.apk.reader import Apk
 from droidgate_app_actions.format import NAMES
 from droidgate_app_actions.fulfilment_targets import Facts, choices, ids_by_name, listed_values
 from droidgate_app_actions.read import find_action_files
@@ -21,12 +18,15 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.names import qualified_class
 
+if TYPE_CHECKING:
+    from droidgate_android.apk.reader import Apk
+
 _XML: Final = "@xml/"
 _FLAGS: Final = "0x10008000"
 """NEW_TASK, and CLEAR_TASK, without which an open screen only comes to the front, with its old extras."""
 
 
-class AppActionBackend(ShimBackend[Apk]):
+class AppActionBackend(ShimBackend["Apk"]):
     """Calls of activities that report nothing."""
 
     def digest(self, apk: Apk, component: Component) -> str:
@@ -35,6 +35,9 @@ class AppActionBackend(ShimBackend[Apk]):
         Raises:
             InputError: one cannot be read.
         """
+        from droidgate_android.apk.apk_application import read_application
+        from droidgate_android.apk.declared_digests import entry_behind, events_of_entry, recipe_digest
+
         del component
         named = [each for each in find_action_files(read_application(apk)) if each.reference.startswith(_XML)]
         events = []

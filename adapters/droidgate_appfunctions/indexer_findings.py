@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate_android.app_search import IndexedDocument, IndexingReport, jetpack_schema
+from droidgate_android.app_search.indexing import IndexedDocument, IndexingReport, jetpack_schema
 from droidgate_android.projects.indexed_text import to_lower_camel_case
 from droidgate_appfunctions.lint_rules import (
     ENABLED_NOT_STATED,

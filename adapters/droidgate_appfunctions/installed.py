@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from droidgate_android.app_search import IndexingReport, simulate_indexing
 from droidgate_appfunctions.listing_reader import ListingReader
 from droidgate_appfunctions.read import read_application
 from droidgate_mappings.formats.application import Application
@@ -20,6 +19,9 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import pointer_token
 from droidgate_mappings.tables.app_functions import load_indexing
+
+if TYPE_CHECKING:
+    from droidgate_android.app_search.indexing import IndexingReport
 
 _code = partial(finding_code, module=__name__)
 
@@ -125,8 +127,7 @@ def _not_indexed(
     ]
     if not missing:
         return
-    releases = load_indexing().of_sdk(facts.sdk_full)
-    reports = [simulate_indexing(application, release) for release in releases]
+    reports = list(_indexing_reports(application, facts.sdk_full))
     for item in missing:
         explained = _explanation(item.id, reports)
         yield Finding(
@@ -144,8 +145,16 @@ _NO_REASON: Final = "by its release's rules it would be indexed, so the indexer 
 
 def why_not_indexed(application: Application, function_id: str, sdk_full: str) -> str | None:
     """Return why the indexers of an API level leave a function out, None where each would list it."""
-    releases = load_indexing().of_sdk(sdk_full.removesuffix(".0"))
-    return _explanation(function_id, (simulate_indexing(application, release) for release in releases))
+    return _explanation(function_id, _indexing_reports(application, sdk_full.removesuffix(".0")))
+
+
+def _indexing_reports(application: Application, sdk_full: str) -> Iterator[IndexingReport]:
+    """Yield what each release of an API level indexes of an application."""
+    # The model of the indexer takes long to import, and most phones list every function.
+    from droidgate_android.app_search.indexing import simulate_indexing
+
+    for release in load_indexing().of_sdk(sdk_full):
+        yield simulate_indexing(application, release)
 
 
 def _explanation(function_id: str, reports: Iterable[IndexingReport]) -> str | None:

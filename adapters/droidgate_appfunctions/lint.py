@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from droidgate_android.app_search import (
+from droidgate_android.app_search.events import PullParser, read_events
+from droidgate_android.app_search.indexing import (
     AppFiles,
     AppSearchSchema,
     IndexerError,
@@ -23,7 +24,6 @@ from droidgate_android.app_search import (
     read_schema,
     simulate_indexing,
 )
-from droidgate_android.app_search.events import PullParser, read_events
 from droidgate_android.projects.indexed_text import to_lower_camel_case
 from droidgate_appfunctions.indexer_findings import NO_FILE, current_report, findings_of_reports
 from droidgate_appfunctions.lint_rules import (

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Final
 
-from droidgate_android.app_search import REASONS
+from droidgate_android.app_search.indexing import REASONS
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.findings import Finding, Level, LintRules, finding_code
 from droidgate_mappings.tables.app_functions import Release, load_indexing

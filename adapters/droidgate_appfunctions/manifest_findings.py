@@ -6,7 +6,11 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Final
 
-from droidgate_android.app_search import application_component, function_services, is_function_service
+from droidgate_android.app_search.indexing import (
+    application_component,
+    function_services,
+    is_function_service,
+)
 from droidgate_appfunctions.fields import local_name
 from droidgate_appfunctions.format import NAMES
 from droidgate_appfunctions.lint_rules import (

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from droidgate_android.apk.apk_budgets import MAX_XML_BYTES
-from droidgate_android.apk.reader import Apk
 from droidgate_appfunctions.format import NAMES, V1
 from droidgate_mappings.formats.application import Component, MetaData
 from droidgate_mappings.formats.shim_backend import ShimBackend
@@ -15,10 +14,13 @@ from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 
+if TYPE_CHECKING:
+    from droidgate_android.apk.reader import Apk
+
 _PROPERTIES: Final = tuple(NAMES[name] for name in ("property_v2", "property_v1", "property_schema"))
 
 
-class AppFunctionBackend(ShimBackend[Apk]):
+class AppFunctionBackend(ShimBackend["Apk"]):
     """Calls by Android's service for app functions."""
 
     def hides_parameters(self, provider: Provider) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate_android.app_search import IndexedDocument, IndexingReport, Properties
+from droidgate_android.app_search.indexing import IndexedDocument, IndexingReport, Properties
 from droidgate_android.projects.indexed_text import parse_integer
 from droidgate_appfunctions.format import KIND_OF_NUMBER
 from droidgate_appfunctions.lint_rules import (

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
 from droidgate_mappings.model.json_values import Json, canonical_json
@@ -25,7 +26,7 @@ _RESULT: Final = "result"
 _COMPLETE: Final = "complete"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DeclaredOutput:
     """What a tool's provider declares that it returns: its output before it was fitted into MCP."""
 
@@ -34,11 +35,13 @@ class DeclaredOutput:
 
     def is_wrapped(self, revision: str) -> bool:
         """Return whether the value is under `result`, in the schema of revision 2025-11-25."""
-        if self.output is not None and is_always_object(self.output, self.definitions):
-            return False
-        return revision == HANDSHAKE or self.may_be_null
+        return not self._is_object and (revision == HANDSHAKE or self.may_be_null)
 
-    @property
+    @cached_property
+    def _is_object(self) -> bool:
+        return self.output is not None and is_always_object(self.output, self.definitions)
+
+    @cached_property
     def may_be_null(self) -> bool:
         """Whether null is a value that the tool declares."""
         return self.output is not None and may_be_null(self.output, self.definitions)

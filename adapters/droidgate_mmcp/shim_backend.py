@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from droidgate_android.apk.apk_budgets import MAX_XML_BYTES
-from droidgate_android.apk.declared_digests import entry_behind, events_of_entry, recipe_digest, value_behind
 from droidgate_android.apk.file_kinds import is_binary_xml
-from droidgate_android.apk.reader import Apk
 from droidgate_mappings.formats.application import Component
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.formats.shim_backend import DiscoveredTool, ShimBackend
@@ -18,6 +16,9 @@ from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mmcp.discovery import read_discovered_tools
 from droidgate_mmcp.format import BROADCAST, NAMES
 from droidgate_mmcp.read import TOOLS_NOT_IN_FILES
+
+if TYPE_CHECKING:
+    from droidgate_android.apk.reader import Apk
 
 _RECIPE: Final = "mmcp"
 _LONGEST_BROADCAST_MS: Final = 10_000
@@ -49,6 +50,8 @@ class BroadcastListing:
 
     def digest(self, tools: Sequence[DiscoveredTool]) -> str:
         """Return the digest of a listing; an absent description is empty, absent parameters are `{}`."""
+        from droidgate_android.apk.declared_digests import recipe_digest
+
         entries: list[Json] = [
             [name, description or "", "{}" if parameters is None else parameters]
             for name, description, parameters in tools
@@ -56,7 +59,7 @@ class BroadcastListing:
         return recipe_digest("broadcast", canonical_json({"tools": entries}).encode("utf-8", "surrogatepass"))
 
 
-class MmcpBackend(ShimBackend[Apk]):
+class MmcpBackend(ShimBackend["Apk"]):
     """Calls of activities, and of receivers of broadcasts."""
 
     listing = BroadcastListing()
@@ -74,6 +77,13 @@ class MmcpBackend(ShimBackend[Apk]):
         Raises:
             InputError: there is none, or it cannot be read.
         """
+        from droidgate_android.apk.declared_digests import (
+            entry_behind,
+            events_of_entry,
+            recipe_digest,
+            value_behind,
+        )
+
         meta = component.find_meta_data(NAMES["manifest_meta_data"])
         if meta is None:
             raise InputError("the component has no mMCP manifest", place=str(component.place or apk.name))

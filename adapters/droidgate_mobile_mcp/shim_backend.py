@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from droidgate_android.apk.apk_budgets import MAX_XML_BYTES
-from droidgate_android.apk.declared_digests import entry_behind, events_of_entry, recipe_digest
 from droidgate_android.apk.file_kinds import is_binary_xml
-from droidgate_android.apk.reader import Apk
 from droidgate_mappings.formats.application import Component
 from droidgate_mappings.formats.shim_backend import ShimBackend
 from droidgate_mappings.model.capability import Capability, Provider
@@ -16,8 +15,11 @@ from droidgate_mappings.model.json_values import Json
 from droidgate_mobile_mcp.format import FORMAT_ID, KEYS
 from droidgate_mobile_mcp.wire import WIRE_OF_DIALECT
 
+if TYPE_CHECKING:
+    from droidgate_android.apk.reader import Apk
 
-class MobileMcpBackend(ShimBackend[Apk]):
+
+class MobileMcpBackend(ShimBackend["Apk"]):
     """Calls of services by messages."""
 
     is_native = True
@@ -36,6 +38,8 @@ class MobileMcpBackend(ShimBackend[Apk]):
         Raises:
             InputError: there is none, or it is not an XML resource.
         """
+        from droidgate_android.apk.declared_digests import entry_behind, events_of_entry, recipe_digest
+
         meta = component.find_meta_data(*KEYS["capabilities"])
         reference = None if meta is None else meta.resource
         archive, entry = entry_behind(apk, reference, meta)

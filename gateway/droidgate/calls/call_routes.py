@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from droidgate.calls.call_links import CallLink, RoutePlan
 from droidgate.calls.shell_route import ShellRoute
+from droidgate.calls.shim_presence import missing_shim, shims_for
 from droidgate.calls.subjects import CapabilityKey
 from droidgate.calls.targets import CallTarget, PhoneTargets, ScreenTarget
 from droidgate.devices.packages import InstalledPackage
@@ -97,10 +98,11 @@ class CallRoutes:
             if isinstance(target, ScreenTarget):
                 continue
             try:
-                route = self._first_route(target)
-                if not isinstance(route, ShellRoute):
+                if self.shell_if_first(target) is None:
                     installed = device_user.packages() if installed is None else installed
-                    route.find(target, device_user, installed)
+                    if not any(shims_for(target.app.package, installed)):
+                        raise missing_shim(target, link.device.serial)
+                    self.shims().find(target, device_user, installed)
             except CallError as error:
                 failures[target.key] = error
             except DeviceError:
@@ -114,16 +116,11 @@ class CallRoutes:
         Raises:
             CallError: Android lets only the app itself call it.
         """
-        first = None if isinstance(target, ScreenTarget) else self._first_route(target)
-        return first if isinstance(first, ShellRoute) else None
-
-    def _first_route(self, target: CallTarget) -> ShellRoute | ShimRoute:
-        """Return the first route that can carry any call of a capability, else the first."""
-        routes = self._routes_to_app(target)
-        first = next(routes)
-        if isinstance(first, ShellRoute) and why_not_by_shell(target.provider, target.capability):
-            return next(routes, first)
-        return first
+        if isinstance(target, ScreenTarget):
+            return None
+        shell = self._shell_route(target)
+        is_alone = load_formats()[target.provider.protocol].shim_backend is None
+        return None if why_not_by_shell(target.provider, target.capability) and not is_alone else shell
 
     def _routes_to(self, target: CallTarget) -> Iterator[CapabilityRoute]:
         """Yield the routes to a capability, the best first.
@@ -134,6 +131,18 @@ class CallRoutes:
         return iter([self.screens()]) if isinstance(target, ScreenTarget) else self._routes_to_app(target)
 
     def _routes_to_app(self, target: CallTarget) -> Iterator[ShellRoute | ShimRoute]:
+        shell = self._shell_route(target)
+        if shell is not None:
+            yield shell
+        if shell is None or load_formats()[target.provider.protocol].shim_backend is not None:
+            yield self.shims()
+
+    def _shell_route(self, target: CallTarget) -> ShellRoute | None:
+        """Return Android's shell if it is a route to a capability.
+
+        Raises:
+            CallError: Android lets only the app itself call it.
+        """
         provider = target.provider
         callability = self.targets.callability(target)
         access = capability_verdict(target.capability.access, interface_of(provider))
@@ -141,11 +150,8 @@ class CallRoutes:
         if closed is not None:
             raise call_error(Failure("unavailable", f"{target.capability.id} cannot be called: {closed}"))
         format_ = load_formats()[provider.protocol]
-        if format_.shell_calls is not None:
-            calls = format_.shell_calls()
-            for route in callability.routes:
-                if route.ready and route.id == calls.route_id:
-                    yield ShellRoute(route.title, calls)
-                    if format_.shim_backend is None:
-                        return
-        yield self.shims()
+        if format_.shell_calls is None:
+            return None
+        calls = format_.shell_calls()
+        ready = (route for route in callability.routes if route.ready and route.id == calls.route_id)
+        return next((ShellRoute(route.title, calls) for route in ready), None)

@@ -31,6 +31,7 @@ from droidgate.calls.call_steps import MAY_BLOCK, CallSteps, Work, is_large, wai
 from droidgate.calls.pins import PinState, PinStore
 from droidgate.calls.policy import Decision, Policy
 from droidgate.calls.shell_route import ShellRoute
+from droidgate.calls.shim_presence import shims_to_ask
 from droidgate.calls.subjects import CallEffect, CallSubject, CapabilityKey, NamePattern, Pin
 from droidgate.calls.targets import CallTarget, PhoneTargets, ScreenTarget
 from droidgate.calls.trace_context import TraceContext
@@ -59,6 +60,8 @@ from droidgate_mappings.values.failures import CallError, Failure, call_error, f
 if TYPE_CHECKING:
     from droidgate.calls.screen_route import ScreenRoute
     from droidgate.calls.shim_route import ShimRoute
+    from droidgate_mappings.formats.installed import DeviceFacts
+    from droidgate_mappings.model.capability import Provider
 
 _code = partial(finding_code, module=__name__)
 
@@ -229,7 +232,7 @@ class Caller:
         self._audit = AuditLog() if audit is None else audit
         self._approver = approver
         shims = cache(partial(_shim_route, signed_by))
-        self.targets = PhoneTargets(device, lambda *asked: shims().ask_for_tools(*asked), keep=keep)
+        self.targets = PhoneTargets(device, partial(_learn, shims), keep=keep)
         self._routes = CallRoutes(self.targets, shims, _screen_route(device))
 
     def call(self, request: CallRequest, controls: CallControls = NO_CONTROLS) -> CallResult:
@@ -591,6 +594,14 @@ def _shim_route(signed_by: str | None) -> ShimRoute:
     from droidgate.calls.shim_route import ShimRoute
 
     return ShimRoute(signed_by)
+
+
+def _learn(
+    shims: Callable[[], ShimRoute], provider: Provider, facts: DeviceFacts, device: Device
+) -> Provider | None:
+    """Return a receiver of broadcasts with the tools that a shim asks it for; None where no shim can."""
+    asked = shims_to_ask(provider, facts, device)
+    return shims().ask_for_tools(provider, asked, facts, device) if asked else None
 
 
 def _screen_route(device: Device) -> Callable[[], ScreenRoute]:

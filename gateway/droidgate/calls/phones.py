@@ -13,6 +13,7 @@ from typing import Final
 
 from droidgate.calls.call_requests import DEFAULT_SECONDS, CallRequest, CallResult, ProgressSink
 from droidgate.calls.caller import CallControls, Caller, CallPlan
+from droidgate.calls.shim_presence import shims_to_ask
 from droidgate.calls.shim_route import ShimRoute
 from droidgate.calls.subjects import EVERY_CAPABILITY
 from droidgate.calls.traces import open_trace
@@ -79,7 +80,9 @@ class Phone:
         shims = ShimRoute()
 
         def with_tools(provider: Provider) -> Provider:
-            return shims.ask_for_tools(provider, reading.facts, self.device, ends_at=ends_at) or provider
+            asked = shims_to_ask(provider, reading.facts, self.device)
+            tools = shims.ask_for_tools(provider, asked, reading.facts, self.device, ends_at=ends_at)
+            return tools or provider
 
         apps = (replace(app, providers=tuple(map(with_tools, app.providers))) for app in reading.apps)
         return replace(reading, apps=tuple(apps))

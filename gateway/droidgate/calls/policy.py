@@ -8,7 +8,7 @@ that they only read; everything else is asked about.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
@@ -36,6 +36,8 @@ FILE_NAME: Final = "policy.toml"
 _LARGEST: Final = 1 << 18
 
 Kind = Literal["deny", "ask", "allow"]
+_MOST_DECISIONS: Final = 4096
+"""Decisions that are kept; many rules take as long as the rest of a call."""
 _STRONGEST_FIRST: Final[tuple[Kind, ...]] = ("deny", "ask", "allow")
 
 
@@ -89,24 +91,27 @@ class _Place(Frozen):
             and self._match(self.package, key.package)
             and self._match(self.component, key.component)
             and self._match(self.protocol, key.protocol)
-            and any(names(pattern, key) for pattern in self._patterns(self.capability))
+            and any(names(pattern, key) for pattern in self._read_as(self.capability))
         )
 
-    def _patterns(self, patterns: Patterns) -> Patterns:
-        return (*patterns, *map(str.strip, patterns)) if self.is_restrictive else patterns
+    def _read_as(self, patterns: Patterns) -> Patterns:
+        return _widened(patterns) if self.is_restrictive else patterns
 
     def _match(self, patterns: Patterns, value: str) -> bool:
         """Return whether a pattern matches a value; for what is restrictive, whether it may be meant."""
-        match = _match_folded if self.is_restrictive else _match
-        return match(self._patterns(patterns), value)
+        return _match(self._read_as(patterns), value.casefold() if self.is_restrictive else value)
+
+
+@cache
+def _widened(patterns: Patterns) -> Patterns:
+    """Return the patterns of a rule as they are read where they are taken widely."""
+    return tuple(
+        dict.fromkeys(text for each in patterns for text in (each.casefold(), each.strip().casefold()))
+    )
 
 
 def _match(patterns: Iterable[str], value: str) -> bool:
     return any(glob_matches(pattern, value) for pattern in patterns)
-
-
-def _match_folded(patterns: Iterable[str], value: str) -> bool:
-    return _match((pattern.casefold() for pattern in patterns), value.casefold())
 
 
 def _names(pattern: str, key: CapabilityKey) -> bool:
@@ -202,6 +207,9 @@ class Policy:
 
     settings: PolicyFile = field(default_factory=PolicyFile)
     place: str = FILE_NAME
+    _decisions: dict[CallSubject, Decision] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @classmethod
     def load(cls, folder: Path | None = None) -> Policy:
@@ -246,6 +254,15 @@ class Policy:
 
         `deny` is the strongest, then `ask`, then `allow`; the order of the rules makes no difference.
         """
+        decision = self._decisions.get(subject)
+        if decision is None:
+            # Clients give themselves any name.
+            if len(self._decisions) >= _MOST_DECISIONS:
+                self._decisions.clear()
+            decision = self._decisions[subject] = self._decide(subject)
+        return decision
+
+    def _decide(self, subject: CallSubject) -> Decision:
         met = [(number, rule) for number, rule in enumerate(self.settings.rule, 1) if rule.meets(subject)]
         by_rule = {rule.decision: (number, rule) for number, rule in reversed(met)}
         for kind in _STRONGEST_FIRST:

@@ -5,33 +5,31 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
 from droidgate.calls.call_links import CallLink, RawResult, RoutePlan
+from droidgate.calls.shim_presence import missing_shim, shims_for
 from droidgate.calls.subjects import component_name
 from droidgate.calls.targets import CallTarget
 from droidgate.devices.device import Device
 from droidgate.devices.device_errors import CanceledError, DeadlineError
 from droidgate.devices.packages import InstalledPackage
-from droidgate.devices.quoting import quote_argument
 from droidgate.shims.answers import CallStage, ShimRefusalError
 from droidgate.shims.device_user import DeviceUser
 from droidgate.shims.host_client import DISCOVERY_SECONDS, HostClient
 from droidgate.shims.shim_calls import check_signer, new_request, read_outputs
 from droidgate.shims.shim_facts import installed_routes
-from droidgate_mappings.formats.installed import SHIM_PACKAGE, SHIM_PREFIX, DeviceFacts
+from droidgate_mappings.formats.installed import SHIM_PACKAGE, DeviceFacts
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import DeviceError, DroidgateError, InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.text.json_text import parse_json
 from droidgate_mappings.values.failures import Failure, call_error
-from droidgate_shim.builder.protocols import EVERY_PROTOCOL, chosen_protocols
 from droidgate_shim.builder.route_types import type_json
-from droidgate_shim.builder.shims import ShimOptions
-from droidgate_shim.builder.source_app import is_unasked, with_discovered_tools
+from droidgate_shim.builder.source_app import with_discovered_tools
 from droidgate_shim.deadlines import LONGEST_DEADLINE_MS
 from droidgate_shim.engine.routes import (
     FORMAT as TABLE_FORMAT,
@@ -145,7 +143,7 @@ class ShimRoute:
         """
         reasons: list[str] = []
         hint = "bring it up to date: droidgate shim sync"
-        for package in _shims_for(target.app.package, installed):
+        for package in shims_for(target.app.package, installed):
             try:
                 table = self._table_of(package, device_user)
             except InputError as error:
@@ -158,10 +156,9 @@ class ShimRoute:
                 return package.name, table, entry
             if package.name != SHIM_PACKAGE:
                 reasons.append(f"{package.name} does not offer {target.capability.id}")
-        text = "; ".join(reasons) or f"{target.app.package} has no shim on the phone"
         if not reasons:
-            hint = _installing_hint(target, device_user.device.serial)
-        raise call_error(Failure("unavailable", text), hint=hint)
+            raise missing_shim(target, device_user.device.serial)
+        raise call_error(Failure("unavailable", "; ".join(reasons)), hint=hint)
 
     def _table_of(self, package: InstalledPackage, device_user: DeviceUser) -> RouteTable:
         """Return the route table of a shim whose signer is trusted, read once for each installation.
@@ -177,14 +174,19 @@ class ShimRoute:
             return table
 
     def ask_for_tools(
-        self, provider: Provider, facts: DeviceFacts, device: Device, *, ends_at: float | None = None
+        self,
+        provider: Provider,
+        shims: Iterable[InstalledPackage],
+        facts: DeviceFacts,
+        device: Device,
+        *,
+        ends_at: float | None = None,
     ) -> Provider | None:
-        """Return a receiver of broadcasts with its tools, which a shim on the phone asks it for.
-
-        None for any other provider, and where no shim of the user is there or the receiver does not answer.
+        """Return a receiver of broadcasts with its tools; None where it does not answer.
 
         Args:
             provider: The receiver.
+            shims: Those that may ask it: `shims_to_ask` returns them.
             facts: What the phone is.
             device: The phone.
             ends_at: When to stop asking, on `time.monotonic`; by default each shim has its time.
@@ -192,11 +194,9 @@ class ShimRoute:
         Raises:
             DeviceError: the phone cannot be reached.
         """
-        if not is_unasked(provider) or provider.package is None:
-            return None
         device_user = _device_user_of(device, facts)
         component = f"{provider.package}/{component_name(provider)}"
-        for package in _shims_for(provider.package, device_user.packages(), any_shim=True):
+        for package in shims:
             remaining = math.inf if ends_at is None else ends_at - time.monotonic()
             if remaining <= 0:
                 return None
@@ -258,27 +258,6 @@ def _end(sent: _Prepared, link: CallLink) -> bool:
 
 def _device_user_of(device: Device, facts: DeviceFacts) -> DeviceUser:
     return DeviceUser(device, facts.user, facts.sdk_full)
-
-
-def _installing_hint(target: CallTarget, serial: str) -> str:
-    """Return which command makes a shim of an app, with the protocols that are left out otherwise."""
-    source = quote_argument(f"adb:{serial}/{target.app.package}")
-    every = (
-        "" if target.provider.protocol in chosen_protocols(ShimOptions()) else f" --format {EVERY_PROTOCOL}"
-    )
-    return f"run `droidgate shim install --from {source} --serial {serial}{every}`"
-
-
-def _shims_for(
-    package: str, installed: Mapping[str, InstalledPackage], *, any_shim: bool = False
-) -> Iterator[InstalledPackage]:
-    """Yield the installed shims that may offer an app: its own first, then the one for several apps."""
-    names = [f"{SHIM_PREFIX}{package}", SHIM_PACKAGE]
-    if any_shim:
-        names += sorted(name for name in installed if name.startswith(SHIM_PREFIX))
-    for name in dict.fromkeys(names):
-        if name in installed:
-            yield installed[name]
 
 
 def _is_route_to(route: PreparedRoute, package: str, component: str, capability: str) -> bool:

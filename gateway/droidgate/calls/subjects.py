@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from fnmatch import fnmatchcase
+from fnmatch import translate
+from functools import lru_cache
 from typing import Final
 
 from droidgate_mappings.model.capability import Capability, Provider, reachable_definitions
@@ -185,7 +186,12 @@ def glob_matches(pattern: str, value: str) -> bool:
     `*` is any number of any characters, `?` is one character; `[*]`, `[?]` and `[[]` are these characters
     themselves, and so is every other character.
     """
-    return fnmatchcase(value, _BRACKET.sub(lambda match: match[0] if match[1] else "[[]", pattern))
+    return _compile_glob(pattern).match(value) is not None
+
+
+@lru_cache(maxsize=1024)
+def _compile_glob(pattern: str) -> re.Pattern[str]:
+    return re.compile(translate(_BRACKET.sub(lambda match: match[0] if match[1] else "[[]", pattern)))
 
 
 BOUNDARIES: Final = ".#/"

@@ -6,6 +6,7 @@ import functools
 import gc
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,8 +17,9 @@ from droidgate.calls.caller import Caller
 from droidgate.calls.subjects import NamePattern
 from droidgate.calls.traces import NO_TRACE, Trace, open_trace
 from droidgate.devices.device import connect_device
-from droidgate.serving.phone_tools import PhoneTools, ServedPhone
+from droidgate.serving.phone_tools import PhoneTools
 from droidgate.serving.served_files import SharedFolders
+from droidgate.serving.served_phones import ServedPhone
 from droidgate.serving.server_application import McpServer
 from droidgate.serving.stdio_transport import run_stdio
 from droidgate.serving.tokens import TokenCheck, read_or_make_token, token_file
@@ -167,4 +169,6 @@ def serve_tools(
         server = http_server(http_application(application, endpoint, check))
         if on_listening is not None:
             on_listening(Listening(endpoint.url, path))
-        anyio.run(functools.partial(server.serve, sockets=[listener]))
+        # The event loop of uvloop takes a tenth less processor time for a call than Python's own.
+        options = {"use_uvloop": find_spec("uvloop") is not None}
+        anyio.run(functools.partial(server.serve, sockets=[listener]), backend_options=options)

@@ -71,7 +71,7 @@ def _rewrite(value: Any, change: Callable[[Schema], Schema], *, by_name: bool = 
     """Return a schema in which each part is changed, the innermost first."""
     if isinstance(value, list):
         return [_rewrite(item, change) for item in value]
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return value
     if by_name:
         return {name: _rewrite(item, change) for name, item in value.items()}
@@ -87,7 +87,7 @@ def _parts(value: Any, *, by_name: bool = False) -> Iterator[Mapping[str, Any]]:
     if isinstance(value, list):
         for item in value:
             yield from _parts(item)
-    elif isinstance(value, Mapping):
+    elif isinstance(value, dict):
         if not by_name:
             yield value
         for name, item in value.items():
@@ -127,7 +127,7 @@ def _references_in(value: Any) -> int:
     """Return how many references are anywhere in a schema, also in keywords that are left as they are."""
     if isinstance(value, list):
         return sum(map(_references_in, value))
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return 0
     return ("$ref" in value) + sum(map(_references_in, value.values()))
 
@@ -152,11 +152,14 @@ def _with_placed(schema: Schema, name: str, reference: str) -> Schema:
     others = {definition: item for definition, item in schema["$defs"].items() if definition != name}
     rest = {key: value for key, value in schema.items() if key != "$defs"}
     placed: Schema = _rewrite({**rest, "$defs": others} if others else rest, place)
-    return placed if is_placed and _height(placed) <= max(_DEEPEST, _height(schema)) else schema
+    if not is_placed:
+        return schema
+    height = _height(placed)
+    return placed if height <= _DEEPEST or height <= _height(schema) else schema
 
 
 def _height(value: Any) -> int:
-    items = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return 1 + max(map(_height, items), default=0)
 
 

@@ -17,7 +17,7 @@ from adapters.appfunctions.function_files import (
     typed,
     write_in,
 )
-from droidgate_android import app_search as indexer
+from droidgate_android.app_search import indexing as indexer
 from droidgate_appfunctions.schema import parse_schema, write_schema_file
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import InputError

@@ -25,20 +25,20 @@ from adapters.appfunctions_lint.app_fixtures import (
     named,
     service,
 )
-from droidgate_android.app_search import (
+from droidgate_android.app_search import app_files
+from droidgate_android.app_search.events import PullParser
+from droidgate_android.app_search.indexed_documents import java_hash
+from droidgate_android.app_search.indexing import (
     AppFiles,
     AppSearchSchema,
     IndexerError,
     IndexingReport,
-    app_files,
     index_file,
     jetpack_schema,
     platform_schema,
     read_schema,
     simulate_indexing,
 )
-from droidgate_android.app_search.events import PullParser
-from droidgate_android.app_search.indexed_documents import java_hash
 from droidgate_android.projects.indexed_text import (
     java_trim,
     parse_boolean,

@@ -180,6 +180,15 @@ def test_rules_that_match_nothing_that_is_installed_are_named(tmp_path: Path) ->
     assert not Policy().has_rules
 
 
+def test_each_of_many_clients_gets_the_decision_about_itself_and_few_are_kept(tmp_path: Path) -> None:
+    policy = policy_of(tmp_path, '[[rule]]\ndecision = "deny"\nclient = "mcp:*5"\n')
+    with patch("droidgate.calls.policy._MOST_DECISIONS", 10):
+        for number in [*range(40), *range(40)]:
+            decision = policy.decide(replace(SUBJECT, client=f"mcp:{number}"))
+            assert decision.kind == ("deny" if number % 10 == 5 else "ask")
+            assert len(policy._decisions) <= 10
+
+
 def test_the_reason_of_a_rule_is_that_of_the_decision(tmp_path: Path) -> None:
     policy = policy_of(tmp_path, '[[rule]]\ndecision = "deny"\nclient = "*"\nreason = "not at work"\n')
     assert policy.decide(SUBJECT).reason == "not at work"

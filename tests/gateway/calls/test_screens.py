@@ -20,7 +20,8 @@ from droidgate.calls.call_requests import CallRequest, CallResult
 from droidgate.calls.caller import Caller
 from droidgate.calls.pins import PinStore
 from droidgate.calls.policy import Policy, PolicyFile
-from droidgate.serving.phone_tools import PhoneTools, ServedPhone
+from droidgate.serving.phone_tools import PhoneTools
+from droidgate.serving.served_phones import ServedPhone
 from droidgate.serving.tools import Client, Question, ToolCall, ToolOutcome, UserAnswer
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.values.failures import CallError

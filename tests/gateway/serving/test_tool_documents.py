@@ -18,7 +18,7 @@ from hypothesis import given, strategies as st
 from adapters.mcp_format.tool_lists import read
 from droidgate.calls.subjects import CallEffect
 from droidgate.serving import tool_names as names_module
-from droidgate.serving.phone_tools import MAX_OF_ALL, MAX_OF_APP, with_app_texts
+from droidgate.serving.app_texts import MAX_OF_ALL, MAX_OF_APP, with_app_texts
 from droidgate.serving.server_application import McpServer
 from droidgate.serving.short_schemas import short_input, short_output
 from droidgate.serving.tool_documents import hidden_name, named, write_tools

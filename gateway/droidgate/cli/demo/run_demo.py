@@ -111,7 +111,8 @@ class DemonstrationServer:
         from mcp.client.streamable_http import streamable_http_client
 
         from droidgate.serving.http_transport import HttpAddress, http_application, http_server, listen
-        from droidgate.serving.phone_tools import PhoneTools, ServedPhone
+        from droidgate.serving.phone_tools import PhoneTools
+        from droidgate.serving.served_phones import ServedPhone
         from droidgate.serving.server_application import McpServer
         from droidgate.serving.tokens import TokenCheck, read_or_make_token, token_file
 

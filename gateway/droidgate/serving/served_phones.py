@@ -1,0 +1,77 @@
+"""A phone that is served: what its apps declare, read again when an app or a listing has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from droidgate.calls.caller import Caller
+from droidgate.calls.subjects import EVERY_CLIENT, CapabilityKey
+from droidgate.calls.targets import CallTarget
+from droidgate.devices.packages import InstalledPackage, list_packages
+from droidgate.devices.properties import current_user
+from droidgate.sources.phone_source import digest_of_lists, listings_changed
+from droidgate_mappings.values.failures import CallError
+
+
+@dataclass(slots=True)
+class ServedPhone:
+    """One phone.
+
+    Attributes:
+        serial: As the user named it; None for the only one that is attached.
+        connect: Returns what calls its apps. Raises `DeviceError` while it is not there.
+        caller: What calls its apps, None until the phone was first reached.
+        packages: What was installed when its apps were read.
+        targets: What its apps declare and can be called.
+        failures: Why each call of a capability that is left out would fail.
+        declared: What its apps declare, whether it can be called or not.
+        sdk_full: Its API level.
+        screens: MobileAgent's commands are served too.
+        digest: Of the phone's lists at the last check that found `targets` current; None before that.
+    """
+
+    serial: str | None
+    connect: Callable[[], Caller]
+    caller: Caller | None = None
+    packages: frozenset[InstalledPackage] = frozenset()
+    targets: tuple[CallTarget, ...] = ()
+    failures: dict[CapabilityKey, CallError] = field(default_factory=dict)
+    declared: tuple[CallTarget, ...] = ()
+    sdk_full: str = ""
+    screens: bool = False
+    digest: str | None = None
+
+    @property
+    def name(self) -> str:
+        """Its serial number; empty where it was not named and never reached."""
+        return self.serial or ("" if self.caller is None else self.caller.device.serial)
+
+    def look(self) -> bool:
+        """Read what its apps declare where an app, or what the system lists, has changed; return whether.
+
+        Raises:
+            DroidgateError: the phone is not there, or fails.
+        """
+        caller = self.caller or self.connect()
+        digest = None if self.caller is None else digest_of_lists(caller.device, caller.targets.reading)
+        if digest is not None and digest == self.digest:
+            return False
+        packages = frozenset(list_packages(caller.device, current_user(caller.device)))
+        is_same = self.caller is not None and packages == self.packages
+        if is_same and not listings_changed(caller.device, caller.targets.reading):
+            self.digest = digest
+            return False
+        caller.targets.refresh()
+        of_apps = (
+            target
+            for target in caller.targets.all()
+            if target.capability.id not in dict(caller.targets.callability(target).closed)
+        )
+        every = (*of_apps, *(caller.targets.screens() if self.screens else ()))
+        self.failures = caller.uncallable(every, client=EVERY_CLIENT)
+        self.targets = tuple(target for target in every if target.key not in self.failures)
+        self.declared = tuple(caller.targets.all())
+        self.sdk_full = caller.targets.reading.facts.sdk_full
+        self.caller, self.packages, self.digest = caller, packages, None
+        return True
