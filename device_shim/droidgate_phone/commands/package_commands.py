@@ -119,7 +119,7 @@ def _with_option(options: InstallOptions, option: str, reader: ArgumentReader) -
     package = reader.next()
     if package is None:
         raise ArgumentError(f"Missing {'installer package' if option == '-i' else 'inherit package name'}")
-    return replace(options, **{"installer" if option == "-i" else "inherit": package})
+    return replace(options, installer=package) if option == "-i" else replace(options, inherit=package)
 
 
 def run_install(call: CommandCall, reader: ArgumentReader) -> int:

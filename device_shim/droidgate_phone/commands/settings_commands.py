@@ -112,7 +112,9 @@ def _app_ops(call: CommandCall) -> int:
     if call.system.packages.find(names[0]) is None or user != OWNER:
         call.write_error(f"Error: No UID for {names[0]} in user {user}\n")
         return FAILED
-    return _set_mode(call, *names, reader.next()) if verb == "set" else _print_modes(call, *names)
+    if verb == "get":
+        return _print_modes(call, *names)
+    return _set_mode(call, names[0], names[1], reader.next())
 
 
 def _print_modes(call: CommandCall, package: str, operation: str | None = None) -> int:

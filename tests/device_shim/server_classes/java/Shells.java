@@ -16,6 +16,7 @@ import android.content.pm.IPackageManager;
 import android.content.pm.PackageInfo;
 import android.content.pm.PackageInfoList;
 import android.content.pm.PackageManager;
+import android.content.pm.PackageManagerInternal;
 import android.content.pm.ParceledListSlice;
 import android.content.pm.ResolveInfo;
 import android.content.pm.UserInfo;
@@ -25,22 +26,21 @@ import android.hardware.input.IInputManager;
 import android.hardware.input.InputManagerGlobal;
 import android.os.Binder;
 import android.os.IBinder;
-import android.os.IInterface;
 import android.os.RemoteException;
 import android.os.ServiceManager;
 import android.os.ShellCommand;
+import android.os.UserHandle;
 import android.permission.IPermissionManager;
 import android.permission.PermissionManager;
 import android.view.IWindowManager;
 import android.view.InputEvent;
 import android.view.KeyEvent;
-import com.android.internal.compat.IPlatformCompat;
 import com.android.internal.app.IAppOpsService;
+import com.android.internal.compat.IPlatformCompat;
 import com.android.server.LocalServices;
 import com.android.server.am.ActivityManagerService;
 import com.android.server.appfunctions.ShellCommands;
 import com.android.server.input.InputShellCommand;
-import android.content.pm.PackageManagerInternal;
 import com.android.server.pm.UserManagerInternal;
 import com.android.server.pm.verify.domain.DomainVerificationShell;
 import java.lang.reflect.Constructor;
@@ -58,7 +58,7 @@ import java.util.stream.Stream;
 import org.json.JSONArray;
 import org.json.JSONObject;
 
-/** Android's own `pm`, `am`, `wm`, `input` and `appops`; the services behind them are stand-ins with a few packages. */
+/** Android's own `pm`, `am`, `wm`, `input` and `appops`; stand-ins with one package are behind them. */
 final class Shells {
     private static final Map<String, PackageInfo> PACKAGES = new HashMap<>();
     private static final Map<String, Integer> STATES = new HashMap<>();
@@ -67,7 +67,7 @@ final class Shells {
     private static final Point FORCED = new Point(1080, 2400);
     private static int density = 420;
 
-    private static final JSONArray EVENTS = new JSONArray();
+    private static JSONArray events;
 
     private Shells() {}
 
@@ -115,7 +115,7 @@ final class Shells {
         }
 
         @Override
-        public Context createContextAsUser(android.os.UserHandle user, int flags) {
+        public Context createContextAsUser(UserHandle user, int flags) {
             return this;
         }
 
@@ -142,7 +142,9 @@ final class Shells {
         @SuppressWarnings("unchecked")
         Map<String, IBinder> services = (Map<String, IBinder>) known.get(null);
         set(ActivityThread.class, null, "sPackageManager", stand(IPackageManager.class));
-        services.put("platform_compat", local(stand(IPlatformCompat.class), IPlatformCompat.DESCRIPTOR));
+        Binder compatibility = new Binder();
+        compatibility.attachInterface(stand(IPlatformCompat.class), IPlatformCompat.DESCRIPTOR);
+        services.put("platform_compat", compatibility);
         Constructor<?> input = InputManagerGlobal.class.getDeclaredConstructor(IInputManager.class);
         input.setAccessible(true);
         set(InputManagerGlobal.class, null, "sInstance", input.newInstance(stand(IInputManager.class)));
@@ -165,47 +167,39 @@ final class Shells {
 
     /** Returns what a command prints and its exit status. */
     static JSONObject run(String shell, JSONArray words, Path folder) throws Exception {
-        while (EVENTS.length() > 0) {
-            EVENTS.remove(0);
-        }
+        events = new JSONArray();
+        // See `stopped`.
         Thread.interrupted();
-        return ShellCommands.printed(command(shell), words, folder).put("events", EVENTS);
+        return ShellCommands.printed(command(shell), words, folder).put("events", events);
     }
 
     private static ShellCommand command(String shell) throws Exception {
         switch (shell) {
             case "pm" -> {
-                ShellCommand command = bare("com.android.server.pm.PackageManagerShellCommand");
                 PermissionManager permissions = ShellCommands.bare(PermissionManager.class);
                 set(permissions, "mPermissionManager", stand(IPermissionManager.class));
                 set(permissions, "mContext", new Somewhere());
+                ShellCommand command = bare("com.android.server.pm.PackageManagerShellCommand", IPackageManager.class);
                 set(command, "mPermissionManager", permissions);
                 set(command, "mContext", new Somewhere());
-                set(command, "mInterface", stand(IPackageManager.class));
                 set(command, "mDomainVerificationShell", ShellCommands.bare(DomainVerificationShell.class));
                 return command;
             }
             case "am" -> {
-                ShellCommand command = bare("com.android.server.am.ActivityManagerShellCommand");
-                set(command, "mInterface", stand(IActivityManager.class));
+                ShellCommand command = bare("com.android.server.am.ActivityManagerShellCommand", IActivityManager.class);
                 set(command, "mInternal", new ActivityManagerService());
                 set(command, "mPm", stand(IPackageManager.class));
                 return command;
             }
             case "wm" -> {
-                ShellCommand command = bare("com.android.server.wm.WindowManagerShellCommand");
-                set(command, "mInterface", stand(IWindowManager.class));
-                return command;
+                return bare("com.android.server.wm.WindowManagerShellCommand", IWindowManager.class);
             }
             case "appops" -> {
-                Class<?> type = Class.forName("com.android.server.appop.AppOpsService$Shell");
-                ShellCommand command = (ShellCommand) ShellCommands.bare(type);
-                set(command, "mInterface", stand(IAppOpsService.class));
-                return command;
+                return bare("com.android.server.appop.AppOpsService$Shell", IAppOpsService.class);
             }
             default -> {
-                BiConsumer<InputEvent, Integer> injector = (event, mode) -> EVENTS.put(
-                        event instanceof KeyEvent key ? "key " + key.getAction() + " " + key.getKeyCode() : Natives.place);
+                BiConsumer<InputEvent, Integer> injector = (event, mode) -> events.put(event instanceof KeyEvent key
+                        ? "key " + key.getAction() + " " + key.getKeyCode() : Natives.place);
                 Constructor<?> made = InputShellCommand.class.getDeclaredConstructor(BiConsumer.class);
                 made.setAccessible(true);
                 return (ShellCommand) made.newInstance(injector);
@@ -213,14 +207,10 @@ final class Shells {
         }
     }
 
-    private static Binder local(IInterface service, String descriptor) {
-        Binder binder = new Binder();
-        binder.attachInterface(service, descriptor);
-        return binder;
-    }
-
-    private static ShellCommand bare(String name) throws Exception {
-        return (ShellCommand) ShellCommands.bare(Class.forName(name));
+    private static ShellCommand bare(String name, Class<?> service) throws Exception {
+        ShellCommand command = (ShellCommand) ShellCommands.bare(Class.forName(name));
+        set(command, "mInterface", stand(service));
+        return command;
     }
 
     private static void set(Object of, String name, Object value) throws Exception {
@@ -241,7 +231,8 @@ final class Shells {
         return switch (method.getName()) {
             case "handleIncomingUser" -> user((int) given[2], (boolean) given[3]);
             case "getPackageInfo" -> (int) given[2] == 0 ? PACKAGES.get((String) given[0]) : null;
-            case "getInstalledPackages" -> new PackageInfoList((int) given[1] == 0 ? new ArrayList<>(PACKAGES.values()) : List.of());
+            case "getInstalledPackages" ->
+                new PackageInfoList((int) given[1] == 0 ? new ArrayList<>(PACKAGES.values()) : List.of());
             case "getPackageInstaller" -> stand(IPackageInstaller.class);
             case "createSession" -> 7;
             case "openSession" -> {
@@ -253,37 +244,40 @@ final class Shells {
             case "getInputDeviceIds" -> new int[0];
             case "getNames" -> new String[0];
             case "commit" -> reported((IntentSender) given[0], true);
-            case "uninstall" -> reported((IntentSender) given[3], known(((VersionedPackage) given[0]).getPackageName()));
-            case "clearApplicationUserData" -> cleared((IPackageDataObserver) given[2], (String) given[0]);
-            case "deleteApplicationCacheFilesAsUser" -> cleared((IPackageDataObserver) given[2], (String) given[0]);
+            case "uninstall" ->
+                reported((IntentSender) given[3], known(((VersionedPackage) given[0]).getPackageName()));
+            case "clearApplicationUserData", "deleteApplicationCacheFilesAsUser" ->
+                cleared((IPackageDataObserver) given[2], (String) given[0]);
             case "setApplicationEnabledSetting", "setComponentEnabledSetting" -> enabled(given[0], (int) given[1]);
             case "getApplicationEnabledSetting", "getComponentEnabledSetting" -> STATES.get(name(given[0]));
-            case "getPackageUid" -> known((String) given[0]) && (int) given[2] == 0 ? PACKAGES.get((String) given[0]).applicationInfo.uid : -1;
-            case "queryIntentActivities" -> new ParceledListSlice<>(found("Activity", (Intent) given[0], (int) given[3]));
-            case "queryIntentServices" -> new ParceledListSlice<>(found("Service", (Intent) given[0], (int) given[3]));
-            case "queryIntentReceivers" -> new ParceledListSlice<>(found("Receiver", (Intent) given[0], (int) given[3]));
-            case "resolveIntent" -> found("Activity", (Intent) given[0], (int) given[3]).stream().findFirst().orElse(null);
+            case "getPackageUid" ->
+                known(given[0]) && given[2].equals(0) ? PACKAGES.get(given[0]).applicationInfo.uid : -1;
+            case "queryIntentActivities" -> new ParceledListSlice<>(found("Activity", given));
+            case "queryIntentServices" -> new ParceledListSlice<>(found("Service", given));
+            case "queryIntentReceivers" -> new ParceledListSlice<>(found("Receiver", given));
+            case "resolveIntent" -> found("Activity", given).stream().findFirst().orElse(null);
             case "startService" -> user((int) given[6], true) == 0 ? started((Intent) given[1]) : null;
             case "stopService" -> Math.abs(outcome((Intent) given[1])) > 1 ? 0 : outcome((Intent) given[1]);
             case "forceStopPackage" -> stopped();
-            case "broadcastIntentWithFeature" -> user((int) given[15], true) <= 0 ? sent((Intent) given[2], (IIntentReceiver) given[4]) : -2;
+            case "broadcastIntentWithFeature" ->
+                user((int) given[15], true) <= 0 ? sent((Intent) given[2], (IIntentReceiver) given[4]) : -2;
             case "grantRuntimePermission", "revokeRuntimePermission" -> changed((String) given[1]);
             case "setMode" -> MODES.put((int) given[0], (int) given[3]);
             case "getOpsForPackage" -> operations((int[]) given[2]);
             case "getInitialDisplaySize" -> size((Point) given[1], SIZE);
             case "getBaseDisplaySize" -> size((Point) given[1], FORCED);
-            case "setForcedDisplaySize" -> size(FORCED, new Point(bounded(given[1], SIZE.x), bounded(given[2], SIZE.y)));
+            case "setForcedDisplaySize" ->
+                size(FORCED, new Point(bounded(given[1], SIZE.x), bounded(given[2], SIZE.y)));
             case "clearForcedDisplaySize" -> size(FORCED, SIZE);
             case "getInitialDisplayDensity" -> 420;
             case "getBaseDisplayDensity" -> density;
             case "setForcedDisplayDensityForUser" -> density = (int) given[1];
             case "clearForcedDisplayDensityForUser" -> density = 420;
-            case "getDisplayIdByUniqueId" -> -1;
             default -> ShellCommands.zero(method.getReturnType());
         };
     }
 
-    private static boolean known(String name) {
+    private static boolean known(Object name) {
         return PACKAGES.containsKey(name);
     }
 
@@ -304,34 +298,35 @@ final class Shells {
     }
 
     private static Object enabled(Object of, int state) {
-        String app = of instanceof ComponentName component ? component.getPackageName() : (String) of;
+        ComponentName component = of instanceof ComponentName given ? given : null;
+        String app = component == null ? (String) of : component.getPackageName();
         if (!known(app)) {
-            throw new IllegalArgumentException("Unknown " + (of instanceof ComponentName ? "component: " : "package: ") + name(of));
+            String what = component == null ? "Unknown package: " : "Unknown component: ";
+            throw new IllegalArgumentException(what + name(of));
         }
-        if (of instanceof ComponentName component && !List.of("Activity", "Service", "Receiver").contains(component.getShortClassName().substring(1))) {
-            throw new IllegalArgumentException("Component class " + component.getClassName() + " does not exist in " + app);
+        if (component != null && !component.getClassName().matches("com.x.(Activity|Service|Receiver)")) {
+            String problem = "Component class " + component.getClassName() + " does not exist in " + app;
+            throw new IllegalArgumentException(problem);
         }
         STATES.put(name(of), state);
-        if (of instanceof String) {
-            PACKAGES.get(app).applicationInfo.enabled = state < 2;
-        }
+        PACKAGES.get(app).applicationInfo.enabled = STATES.getOrDefault(app, 0) < 2;
         return null;
     }
 
     /** Returns the component of a kind: com.x has one of each, with a filter for its kind as the action. */
-    private static List<ResolveInfo> found(String kind, Intent intent, int user) {
-        ComponentName own = new ComponentName("com.x", "com.x." + kind);
-        boolean matches = intent.getComponent() == null ? kind.equals(intent.getAction()) : own.equals(intent.getComponent());
-        boolean isDisabled = Stream.of("com.x", own.flattenToString()).anyMatch(name -> STATES.getOrDefault(name, 0) > 1);
-        if (!matches || user != 0 || isDisabled) {
+    private static List<ResolveInfo> found(String kind, Object[] given) {
+        Intent intent = (Intent) given[0];
+        ComponentName own = new ComponentName("com.x", "com.x." + kind), asked = intent.getComponent();
+        boolean matches = asked == null ? kind.equals(intent.getAction()) : own.equals(asked);
+        if (!matches || !given[3].equals(0)
+                || Stream.of("com.x", own.flattenToString()).anyMatch(name -> STATES.getOrDefault(name, 0) > 1)) {
             return List.of();
         }
         ResolveInfo made = new ResolveInfo();
-        ActivityInfo info = new ActivityInfo();
-        info.packageName = own.getPackageName();
-        info.name = own.getClassName();
-        made.activityInfo = info;
-        made.match = intent.getComponent() == null ? 0x108000 : 0;
+        made.activityInfo = new ActivityInfo();
+        made.activityInfo.packageName = own.getPackageName();
+        made.activityInfo.name = own.getClassName();
+        made.match = asked == null ? 0x108000 : 0;
         return List.of(made);
     }
 

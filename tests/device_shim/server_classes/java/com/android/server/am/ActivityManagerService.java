@@ -22,18 +22,22 @@ public class ActivityManagerService {
     final UserController mUserController = new UserController();
 
     final int startActivityAsUserWithFeature(IApplicationThread caller, String app, String feature, Intent intent,
-            String type, IBinder to, String who, int code, int flags, ProfilerInfo profile, Bundle options, int user) {
+            String type, IBinder to, String who, int code, int flags, ProfilerInfo profile, Bundle options,
+            int user) {
         String action = String.valueOf(intent.getAction());
-        boolean isKnown = action.matches("result\\.(2|3|-91)") || action.equals("result.-92") && intent.getComponent() != null;
+        boolean isKnown = action.matches("result\\.(2|3|-91)")
+                || action.equals("result.-92") && intent.getComponent() != null;
         return isKnown ? Integer.parseInt(action.substring("result.".length())) : 0;
     }
 
     final WaitResult startActivityAndWait(IApplicationThread caller, String app, String feature, Intent intent,
-            String type, IBinder to, String who, int code, int flags, ProfilerInfo profile, Bundle options, int user) {
-        WaitResult result = new WaitResult();
-        result.result = startActivityAsUserWithFeature(null, app, feature, intent, type, to, who, code, flags, null, null, user);
-        result.launchState = result.result == 0 ? WaitResult.LAUNCH_STATE_COLD : WaitResult.LAUNCH_STATE_UNKNOWN;
-        result.who = intent.getComponent();
-        return result;
+            String type, IBinder to, String who, int code, int flags, ProfilerInfo profile, Bundle options,
+            int user) {
+        WaitResult made = new WaitResult();
+        made.result = startActivityAsUserWithFeature(caller, app, feature, intent, type, to, who, code, flags,
+                profile, options, user);
+        made.launchState = made.result == 0 ? WaitResult.LAUNCH_STATE_COLD : WaitResult.LAUNCH_STATE_UNKNOWN;
+        made.who = intent.getComponent();
+        return made;
     }
 }

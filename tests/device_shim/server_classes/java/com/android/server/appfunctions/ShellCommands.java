@@ -27,11 +27,11 @@ import java.nio.file.Path;
 import org.json.JSONArray;
 import org.json.JSONObject;
 
-/** Android's own `cmd app_function`. */
+/** Android's own `cmd app_function`, and what a shell command prints. */
 public final class ShellCommands {
     private ShellCommands() {}
 
-    /** Makes user 0 the current one. */
+    /** Sets what answers questions about users. */
     public static void prepareUsers(IActivityManager users) throws Exception {
         Field singleton = ActivityManager.class.getDeclaredField("IActivityManagerSingleton");
         singleton.setAccessible(true);
@@ -47,7 +47,8 @@ public final class ShellCommands {
      * set, and each function is enabled.
      */
     public static JSONObject run(JSONArray words, Path folder) throws Exception {
-        prepareUsers((IActivityManager) proxy(IActivityManager.class, (of, method, given) -> zero(method.getReturnType())));
+        prepareUsers((IActivityManager) proxy(
+                IActivityManager.class, (of, method, given) -> zero(method.getReturnType())));
         return printed(new AppFunctionManagerServiceShellCommand(context(), service()), words, folder);
     }
 
@@ -63,7 +64,8 @@ public final class ShellCommands {
                 RandomAccessFile second = new RandomAccessFile(error.toFile(), "rw")) {
             first.setLength(0);
             second.setLength(0);
-            answer.put("status", command.exec(null, FileDescriptor.in, first.getFD(), second.getFD(), arguments, new ShellCallback(), null));
+            answer.put("status", command.exec(null, FileDescriptor.in, first.getFD(), second.getFD(), arguments,
+                    new ShellCallback(), null));
         }
         return answer.put("out", Files.readString(out)).put("error", Files.readString(error));
     }
