@@ -4,13 +4,13 @@ com.android.commands.am.Instrument).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
 from droidgate_phone.commands import Command, CommandCall
-from droidgate_phone.commands.argument_reader import ArgumentReader
+from droidgate_phone.commands.argument_reader import ArgumentReader, parse_decimal
 from droidgate_phone.commands.command_registry import FAILED, refuse
 from droidgate_phone.commands.intent_arguments import parse_intent
 from droidgate_phone.commands.service_commands import (
@@ -90,6 +90,7 @@ def _print_missing(call: CommandCall, text: str, name: ComponentName | None) -> 
 
 _FLAG_FROM_SHELL: Final = 0x00400000
 _FIRST_WITH_STATUS: Final = 31
+_FIRST_WITH_NESTED_KEYS: Final = 36
 _FIRST_WITH_LAUNCH_STATE: Final = 29
 
 
@@ -103,13 +104,30 @@ class _Start:
 
 
 _START_FLAGS: Final = {"-W": "wait", "-S": "stop"}
-_NOT_MODELLED: Final = frozenset(
-    {
-        "-D", "-N", "-P", "-R", "--start-profiler", "--sampling", "--streaming", "--windowingMode",
-        "--activityType", "--task", "--task-overlay", "--lock-task", "--allow-background-activity-starts",
-        "--receiver-permission", "--display", "--async", "--attach-agent",
-    }
-)  # fmt: skip
+# Options that are not modelled, and how Android reads a value after one.
+_NOT_MODELLED: Final[Mapping[str, Callable[[str], object] | None]] = {
+    **dict.fromkeys(
+        (
+            "-D", "-N", "--streaming", "--task-overlay", "--lock-task", "--allow-background-activity-starts",
+            "--async", "--debug-link", "--suspend", "--track-allocation", "--splashscreen-show-icon",
+            "--dismiss-keyguard", "--dismiss-keyguard-if-insecure",
+        )
+    ),
+    **dict.fromkeys(
+        (
+            "--sampling", "--profiler-output-version", "-R", "--display", "--task-display-area-feature-id",
+            "--windowingMode", "--activityType", "--task", "--allow-fgs-start-reason",
+        ),
+        parse_decimal,
+    ),
+    **dict.fromkeys(
+        (
+            "-P", "--start-profiler", "--clock-type", "--attach-agent", "--attach-agent-bind",
+            "--receiver-permission",
+        ),
+        str,
+    ),
+}  # fmt: skip
 
 
 def read_start(reader: ArgumentReader) -> _Start:
@@ -126,6 +144,9 @@ def read_start(reader: ArgumentReader) -> _Start:
         elif option == "--user":
             start.user = read_user(arguments)
         elif option in _NOT_MODELLED:
+            read_value = _NOT_MODELLED[option]
+            if read_value is not None:
+                read_value(arguments.require())
             start.refused = start.refused or option
         else:
             return False
@@ -159,8 +180,9 @@ def _run_start(call: CommandCall, reader: ArgumentReader) -> int:
 
 
 def _stop_target(call: CommandCall, intent: Intent) -> bool:
-    name = intent.package if intent.component is None else intent.component.package
-    if name is None:
+    if intent.component is not None:
+        name = intent.component.package
+    else:
         matches = call.system.resolver.query("activity", intent, caller_uid=call.uid)
         if len(matches) != 1:
             problem = (
@@ -185,7 +207,10 @@ _WARNINGS: Final[Mapping[StartOutcome, str]] = {
 def _print_not_found(call: CommandCall, error: ActivityNotFoundError, intent: Intent, *, wait: bool) -> int:
     write = call.write if wait else call.write_error
     if error.component is None:
-        write(f"Error: Activity not started, unable to resolve {show_intent(intent)}\n")
+        # The shell has looked for intents in the extras (EXTENDED_FLAG_NESTED_INTENT_KEYS_COLLECTED).
+        extended = 4 if call.system.release.at_least(_FIRST_WITH_NESTED_KEYS) else 0
+        shown = show_intent(intent, extended_flags=extended)
+        write(f"Error: Activity not started, unable to resolve {shown}\n")
     else:
         component_name = _full_short(error.component)
         write(f"Error type 3\nError: Activity class {component_name} does not exist.\n")
@@ -239,6 +264,11 @@ _run_start_foreground: Final = partial(_run_start_service, foreground=True)
 
 def _run_stop_service(call: CommandCall, reader: ArgumentReader) -> int:
     start = read_start(reader)
+    if start.refused is not None:
+        return refuse(call, f"am stopservice {start.refused}")
+    if start.user == ALL_USERS:
+        call.write_error("Error: Can't stop activity with user 'all'\n")
+        return FAILED
     call.write(f"Stopping service: {show_intent(start.intent)}\n")
     try:
         stopped = call.system.services.stop(caller_of_uid(call.uid), start.intent)
@@ -272,14 +302,22 @@ def _print_broadcast(call: CommandCall, result: BroadcastResult) -> None:
     call.write(line + "\n")
 
 
-def _run_force_stop(call: CommandCall, reader: ArgumentReader) -> int:
-    user = OWNER
+def _read_package(call: CommandCall, reader: ArgumentReader) -> tuple[str, int] | None:
+    """Return a package and a user; None where an option is not known, which is printed."""
+    user = ALL_USERS
     while (option := reader.next_option()) is not None:
         if option != "--user":
             call.write_error(f"Error: Unknown option: {option}\n")
-            return FAILED
+            return None
         user = read_user(reader)
-    name = reader.require()
+    return reader.require(), user
+
+
+def _run_force_stop(call: CommandCall, reader: ArgumentReader) -> int:
+    read = _read_package(call, reader)
+    if read is None:
+        return FAILED
+    name, user = read
     if is_known_user(user):
         call.system.force_stop(name)
     return 0
@@ -287,10 +325,11 @@ def _run_force_stop(call: CommandCall, reader: ArgumentReader) -> int:
 
 def _run_kill(call: CommandCall, reader: ArgumentReader) -> int:
     """End an app's processes, unless the user notices them."""
-    while reader.next_option() is not None:
-        read_user(reader)
-    name = reader.require()
-    package = call.system.packages.find(name)
+    read = _read_package(call, reader)
+    if read is None:
+        return FAILED
+    name, user = read
+    package = call.system.packages.find(name) if is_known_user(user) else None
     if package is not None and not call.system.uid_states.is_active(package.uid):
         call.system.end_processes(name, "kill background")
     return 0
@@ -311,7 +350,9 @@ _VERBS: Final[Mapping[str, Verb]] = {
     "start": _run_start,
     "start-activity": _run_start,
     "start-foreground-service": _run_start_foreground,
+    "start-fg-service": _run_start_foreground,
     "startforegroundservice": _run_start_foreground,
+    "startfgservice": _run_start_foreground,
     "start-service": _run_start_service,
     "startservice": _run_start_service,
     "stop-service": _run_stop_service,

@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from droidgate_phone.java.java_text import java_int
+from droidgate_phone.java.java_text import java_int, java_long, java_trim
+from droidgate_phone.java.org_json import parse_double
 
 _RADIX: Final = re.compile("(?:0x|0X|#)()|0(?=.)|", re.DOTALL)
 
@@ -116,4 +117,30 @@ def parse_number(text: str) -> int:
     number = java_int(sign + digits, base)
     if number is None:
         raise NumberError(f'For input string: "{sign}{digits}"{radix}')
+    return number
+
+
+def parse_decimal(text: str | None, *, long: bool = False) -> int:
+    """Return a number as `Integer.parseInt` reads it, or as `Long.parseLong` does.
+
+    Raises:
+        NumberError: the text is missing, or not an int or a long.
+    """
+    if text is None:
+        raise NumberError("Cannot parse null string: null")
+    number = java_long(text) if long else java_int(text)
+    if number is None:
+        raise NumberError(f'For input string: "{text}"')
+    return number
+
+
+def parse_fraction(text: str) -> float:
+    """Return a number as `Double.parseDouble` reads it.
+
+    Raises:
+        NumberError: the text is not a number.
+    """
+    number = parse_double(text)
+    if number is None:
+        raise NumberError(f'For input string: "{java_trim(text)}"' if java_trim(text) else "empty String")
     return number

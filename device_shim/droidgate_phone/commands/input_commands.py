@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
 from droidgate_phone.commands import Command, CommandCall
-from droidgate_phone.commands.argument_reader import ArgumentError, ArgumentReader
+from droidgate_phone.commands.argument_reader import (
+    ArgumentError,
+    ArgumentReader,
+    NumberError,
+    parse_decimal,
+    parse_fraction,
+)
 from droidgate_phone.commands.command_registry import FAILED, refuse
 from droidgate_phone.commands.service_commands import print_exception
+from droidgate_phone.java.java_text import nearest_float
 from droidgate_phone.screen.keys import ENTER, TAB, key_code
 from droidgate_phone.screen.window import InputNotModelledError, Window
 
@@ -18,27 +26,10 @@ _SOURCES: Final = (
     "touchpad", "touchscreen", "trackball",
 )  # fmt: skip
 _USUAL_SWIPE: Final = 300
+_INVALID: Final = "java.lang.IllegalArgumentException"
 _WITHOUT_KEYS: Final = re.compile(r"[^ -~\t\n]")
 _KEYS_IN_TEXT: Final = re.compile(r"([\t\n])")
 _KEY_OF: Final = {"\n": ENTER, "\t": TAB}
-_USAGE: Final = """Usage: input [<source>] [-d DISPLAY_ID] <command> [<arg>...]
-
-The sources are:
-{sources}
-
--d: specify the display ID.
-      (Default: -1 for key event, 0 for motion event if not specified.)
-The commands and default sources are:
-      text <string> (Default: touchscreen)
-      keyevent [--longpress|--doubletap] <key code number or name> ... (Default: keyboard)
-      tap <x> <y> (Default: touchscreen)
-      swipe <x1> <y1> <x2> <y2> [duration(ms)] (Default: touchscreen)
-      draganddrop <x1> <y1> <x2> <y2> [duration(ms)] (Default: touchscreen)
-      press (Default: trackball)
-      roll <dx> <dy> (Default: trackball)
-      motionevent <DOWN|UP|MOVE|CANCEL> <x> <y> (Default: touchscreen)
-      keycombination <key code 1> <key code 2> ... (Default: keyboard)
-"""
 
 
 def input_command(call: CommandCall) -> int:
@@ -53,8 +44,11 @@ def input_command(call: CommandCall) -> int:
                 return refuse(call, "a second display")
             name = reader.require()
         return _run(call, name, reader)
+    except NumberError:
+        print_exception(call, call.arguments[0], _INVALID, f"Error: Invalid arguments for command: {name}")
+        return FAILED
     except ArgumentError as error:
-        print_exception(call, call.arguments[0] if call.arguments else "", error.exception, error.message)
+        print_exception(call, call.arguments[0], error.exception, error.message)
         return FAILED
     except InputNotModelledError as error:
         return refuse(call, str(error))
@@ -64,10 +58,10 @@ def _run(call: CommandCall, name: str | None, reader: ArgumentReader) -> int:
     action = _ACTIONS.get(name or "")
     if action is not None:
         action(call.system.window, reader)
-    elif name in {"roll", "motionevent", "keycombination"}:
+    elif name in {"roll", "scroll", "motionevent", "keycombination"}:
         return refuse(call, f"input {name}")
     elif name in {None, "help", "-h"}:
-        call.write(_USAGE.format(sources="\n".join(f"      {source}" for source in _SOURCES)))
+        return refuse(call, "the help of input")
     else:
         call.write(f"Unknown command: {name}\n")
     return 0
@@ -91,7 +85,7 @@ def _way(reader: ArgumentReader) -> tuple[tuple[int, int], tuple[int, int], int]
     """Return where a finger goes from and to, and in how many milliseconds."""
     start_x, start_y, end_x, end_y = (_number(reader) for _ in range(4))
     word = reader.next()
-    duration = _USUAL_SWIPE if word is None else _whole(word)
+    duration = _USUAL_SWIPE if word is None else parse_decimal(word)
     return (start_x, start_y), (end_x, end_y), duration if duration >= 0 else _USUAL_SWIPE
 
 
@@ -111,10 +105,17 @@ def _text(window: Window, reader: ArgumentReader) -> None:
 
 
 def _keys(window: Window, reader: ArgumentReader) -> None:
-    word = reader.require()
-    times = 2 if word == "--doubletap" else 1
-    if word in {"--longpress", "--doubletap"}:
-        word = reader.require()
+    word: str | None = reader.require()
+    times = 1
+    while word is not None and word.startswith("--"):
+        if word in {"--delay", "--duration"}:
+            parse_decimal(reader.require(), long=True)
+        elif word == "--doubletap":
+            times = 2
+        word = reader.next()
+    if word is None:
+        # Android looks for the key before it asks whether there is one.
+        raise ArgumentError("symbolicName", "java.lang.NullPointerException")
     for item in (word, *reader.rest()):
         for _ in range(times):
             window.press_key(key_code(item))
@@ -136,23 +137,9 @@ _ACTIONS: Final[Mapping[str, Callable[[Window, ArgumentReader], None]]] = {
 
 
 def _number(reader: ArgumentReader) -> int:
-    """Return a coordinate; `Float.parseFloat` takes fractions too."""
-    word = reader.require()
-    try:
-        return int(float(word))
-    except (ValueError, OverflowError):
-        raise _not_a_number(word) from None
-
-
-def _whole(word: str) -> int:
-    try:
-        return int(word)
-    except ValueError:
-        raise _not_a_number(word) from None
-
-
-def _not_a_number(word: str) -> ArgumentError:
-    return ArgumentError(f'For input string: "{word}"', "java.lang.NumberFormatException")
+    """Return a coordinate: a float, cut to an int as Java does it."""
+    value = nearest_float(parse_fraction(reader.require()))
+    return 0 if math.isnan(value) else int(min(max(value, -(2**31)), 2**31 - 1))
 
 
 COMMANDS: Final[Mapping[str, Command]] = {"input": input_command}

@@ -5,13 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final
 
 from droidgate_android.app_search.indexed_documents import java_hash
-from droidgate_phone.commands.argument_reader import ArgumentError, ArgumentReader, NumberError, parse_number
+from droidgate_phone.commands.argument_reader import (
+    ArgumentError,
+    ArgumentReader,
+    parse_decimal,
+    parse_fraction,
+    parse_number,
+)
 from droidgate_phone.java.intents import ComponentName, Extra, ExtraKind, Intent
-from droidgate_phone.java.java_text import java_long, java_trim, nearest_float
-from droidgate_phone.java.org_json import parse_double
+from droidgate_phone.java.java_text import nearest_float
 from droidgate_phone.system.processes import AndroidNotModelledError
 from droidgate_phone.system.resolver import FLAG_EXCLUDE_STOPPED_PACKAGES, FLAG_INCLUDE_STOPPED_PACKAGES
 
@@ -62,18 +68,7 @@ def _split(text: str, separator: str = ",") -> list[str]:
     return parts if parts[-1] or not text else []
 
 
-def _long(text: str) -> int:
-    number = java_long(text)
-    if number is None:
-        raise NumberError(f'For input string: "{text}"')
-    return number
-
-
-def _fraction(text: str) -> float:
-    number = parse_double(text)
-    if number is None:
-        raise NumberError(f'For input string: "{java_trim(text)}"' if java_trim(text) else "empty String")
-    return number
+_long: Final = partial(parse_decimal, long=True)
 
 
 def _boolean(text: str) -> bool:
@@ -102,8 +97,8 @@ _EXTRA_OPTIONS: Final[Mapping[str, ExtraReader]] = {
     "--es": _extra_reader("string", str),
     "--ei": _extra_reader("int", parse_number),
     "--el": _extra_reader("long", _long),
-    "--ef": _extra_reader("float", lambda text: nearest_float(_fraction(text))),
-    "--ed": _extra_reader("double", _fraction),
+    "--ef": _extra_reader("float", lambda text: nearest_float(parse_fraction(text))),
+    "--ed": _extra_reader("double", parse_fraction),
     "--ez": _extra_reader("boolean", _boolean),
     # Android undoes no backslash here, though its help says so.
     "--esa": lambda text: Extra("string[]", tuple(_split(text, r"(?<!\\),"))),

@@ -5,20 +5,29 @@ PackageManagerShellCommand).
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
 from droidgate_phone.commands import Command, CommandCall
-from droidgate_phone.commands.argument_reader import ArgumentError, ArgumentReader, parse_number
+from droidgate_phone.commands.argument_reader import ArgumentError, ArgumentReader, parse_decimal
 from droidgate_phone.commands.command_registry import FAILED, refuse
 from droidgate_phone.commands.intent_arguments import parse_intent
-from droidgate_phone.commands.service_commands import ALL_USERS, Verb, is_known_user, read_user, run_guarded
+from droidgate_phone.commands.service_commands import (
+    ALL_USERS,
+    OWNER,
+    Verb,
+    check_single_user,
+    is_known_user,
+    read_user,
+    run_guarded,
+)
 from droidgate_phone.common.uids import SHELL_UID
 from droidgate_phone.files.phone_files import VirtualFileError
 from droidgate_phone.java.app_values import AndroidError
 from droidgate_phone.java.intents import ComponentName, Intent
+from droidgate_phone.java.org_json import java_text
 from droidgate_phone.system.installation import InstallError, InstallOptions
 from droidgate_phone.system.manifests import PartKind
 from droidgate_phone.system.package_records import EnabledState, InstalledPackage
@@ -29,20 +38,46 @@ _STDIN: Final = "-"
 _BLOCK: Final = 1 << 16
 
 _FLAGS: Final[Mapping[str, Mapping[str, Any]]] = {
-    "-r": {}, "-R": {"replace": False}, "-d": {"downgrade": True}, "-t": {"test_only": True},
-    "-g": {"grant": True},
+    "-R": {"replace": False}, "-d": {"downgrade": True}, "-t": {"test_only": True}, "-g": {"grant": True},
 }  # fmt: skip
 _NOT_MODELLED: Final = frozenset(
-    {"--apex", "--staged", "--multi-package", "--instant", "--ephemeral", "--preload", "-s"}
-)
-# Options that change nothing that the phone models; True: a value follows.
-_NO_EFFECT: Final = {
-    "-f": False, "--full": False, "--dont-kill": False, "--force-uuid": True, "--install-location": True,
-    "--install-reason": True, "--originating-uri": True, "--referrer": True, "--abi": True,
-    "--force-sdk": False,
-    "--bypass-low-target-sdk-block": False, "--skip-verification": False, "--skip-enable": False,
-    "--update-ownership": False, "--package-source": True, "--restrict-permissions": False,
-    "--no-incremental": False, "--streaming": False, "--fastdeploy": False, "-l": False, "-q": False,
+    {
+        "--apex", "--staged", "--multi-package", "--instant", "--instantapp", "--ephemeral", "--preload",
+        "--pkg", "--enable-rollback", "--rollback-impact-level", "--dexopt-compiler-filter",
+    }
+)  # fmt: skip
+_SHELL_INSTALLER: Final = "com.android.shell"
+_NULL_POINTER: Final = "java.lang.NullPointerException"
+
+
+def _check_uri(text: str | None) -> None:
+    if text is None:
+        raise ArgumentError("uriString", _NULL_POINTER)
+
+
+def _check_processor(text: str | None) -> None:
+    if not text:
+        raise ArgumentError("Missing ABI argument")
+    if text not in (_STDIN, "x86_64"):
+        raise ArgumentError(f"ABI {text} not supported on this device")
+
+
+# Options that change nothing that the phone models, and how Android reads a value after one.
+_NO_EFFECT: Final[Mapping[str, Callable[[str | None], object] | None]] = {
+    **dict.fromkeys(
+        (
+            "-r", "-f", "--full", "--dont-kill", "--force-sdk", "--bypass-low-target-sdk-block",
+            "--skip-verification", "--skip-enable", "--restrict-permissions", "--non-staged",
+            "--force-non-staged", "--force-queryable", "--force-verification", "--ignore-dexopt-profile",
+            "--disable-auto-install-dependencies",
+        )
+    ),
+    **dict.fromkeys(("--install-location", "--install-reason", "--package-source"), parse_decimal),
+    "--staged-ready-timeout": partial(parse_decimal, long=True),
+    "--force-uuid": lambda text: text,
+    "--originating-uri": _check_uri,
+    "--referrer": _check_uri,
+    "--abi": _check_processor,
 }  # fmt: skip
 
 
@@ -58,12 +93,15 @@ def _read_arguments(reader: ArgumentReader) -> _InstallArguments | str:
     read = _InstallArguments(InstallOptions())
     while (option := reader.next_option()) is not None:
         if option == "-S":
-            read.size = _read_size(reader.require())
+            read.size = parse_decimal(reader.next(), long=True)
+            if read.size <= 0:
+                raise ArgumentError("Size must be positive")
         elif option == "--user":
             read.user = read_user(reader)
         elif option in _NO_EFFECT:
-            if _NO_EFFECT[option]:
-                reader.require()
+            read_value = _NO_EFFECT[option]
+            if read_value is not None:
+                read_value(reader.require() if option == "--staged-ready-timeout" else reader.next())
         elif option in _NOT_MODELLED:
             return option
         else:
@@ -71,21 +109,17 @@ def _read_arguments(reader: ArgumentReader) -> _InstallArguments | str:
     return read
 
 
-def _read_size(text: str) -> int:
-    size = parse_number(text)
-    if size <= 0:
-        raise ArgumentError(f"Invalid size {size}")
-    return size
-
-
 def _with_option(options: InstallOptions, option: str, reader: ArgumentReader) -> InstallOptions:
     if option in _FLAGS:
         return replace(options, **_FLAGS[option])
-    if option == "-i":
-        return replace(options, installer=reader.require())
-    if option == "-p":
-        return replace(options, inherit=reader.require())
-    raise ArgumentError(f"Unknown option {option}")
+    if option == "--update-ownership":
+        return replace(options, installer=options.installer or _SHELL_INSTALLER)
+    if option not in ("-i", "-p"):
+        raise ArgumentError(f"Unknown option {option}")
+    package = reader.next()
+    if package is None:
+        raise ArgumentError(f"Missing {'installer package' if option == '-i' else 'inherit package name'}")
+    return replace(options, installer=package) if option == "-i" else replace(options, inherit=package)
 
 
 def run_install(call: CommandCall, reader: ArgumentReader) -> int:
@@ -96,34 +130,56 @@ def run_install(call: CommandCall, reader: ArgumentReader) -> int:
     if not is_known_user(read.user):
         call.write(f"Failure [user {read.user} doesn't exist]\n")
         return 1
-    paths = reader.rest()
-    if (not paths or paths[0] == _STDIN) and read.size is None:
-        call.write("Error: must either specify a package size or an APK file\n")
+    paths = reader.rest() or [_STDIN]
+    if paths[0] == _STDIN and read.size is None:
+        call.write(_NO_SIZE)
+        return 1
+    if paths[0] == _STDIN and len(paths) > 1:
+        call.write("Error: can't specify SPLIT(s) along with STDIN\n")
         return 1
     packages = call.system.packages
     session = packages.create_session(read.options)
     try:
-        for number, path in enumerate(paths or [_STDIN]):
+        for number, path in enumerate(paths):
             name = "base.apk" if path == _STDIN else f"{number}-{posixpath.basename(path)}"
-            session.parts[name] = _read_content(call, session, path, read.size)
+            content = _read_content(call, session, path, read.size)
+            if content is None:
+                packages.abandon_session(session.id)
+                return 1 if read.size is not None else _print_unopened(call, path)
+            session.parts[name] = content
     except BaseException:
         packages.abandon_session(session.id)
         raise
     return _commit(call, session)
 
 
-def _read_content(call: CommandCall, session: InstallSession, path: str, size: int | None) -> bytes:
+def _print_unopened(call: CommandCall, path: str) -> int:
+    problem = f"Error: Can't open file: {path}"
+    call.write_error(f"{problem}\n")
+    raise ArgumentError(problem)
+
+
+_NO_SIZE: Final = "Error: must either specify a package size or an APK file\n"
+
+
+def _read_content(call: CommandCall, session: InstallSession, path: str, size: int | None) -> bytes | None:
+    """Return what is at a path or, with a size, on standard input; None, and say so, where nothing is."""
     files, reserve = call.system.files, call.system.packages.reserve
-    if path == _STDIN:
-        reserve(session, size or 0)
-        return _read_input(call, size or 0)
+    if path == _STDIN and size is not None:
+        reserve(session, size)
+        return _read_input(call, size)
     full = posixpath.join(call.directory, path)
     try:
         reserve(session, files.stat(full, uid=call.uid).size)
         return files.read(full, uid=call.uid)
     except VirtualFileError:
-        call.write_error(f"Error: Can't open file: {path}\n")
-        raise ArgumentError(f"Error: Can't open file: {path}") from None
+        call.write_error(f"Error: Unable to open file: {path}\n")
+        if not path.startswith(_SHELL_FILES):
+            call.write_error(f"Consider using a file under {_SHELL_FILES}\n")
+        return None
+
+
+_SHELL_FILES: Final = "/data/local/tmp/"
 
 
 def _read_input(call: CommandCall, size: int) -> bytes:
@@ -153,8 +209,7 @@ def run_install_create(call: CommandCall, reader: ArgumentReader) -> int:
     return 0
 
 
-def _session(call: CommandCall, text: str | None) -> InstallSession:
-    number = parse_number(text or "null")
+def _session(call: CommandCall, number: int) -> InstallSession:
     session = call.system.packages.sessions.get(number)
     if session is None:
         raise AndroidError("java.lang.SecurityException", f"Caller has no access to session {number}")
@@ -163,20 +218,21 @@ def _session(call: CommandCall, text: str | None) -> InstallSession:
 
 def run_install_write(call: CommandCall, reader: ArgumentReader) -> int:
     """`pm install-write [-S SIZE] SESSION NAME [PATH|-]`."""
-    size: int | None = None
+    size = -1
     while (option := reader.next_option()) is not None:
         if option != "-S":
             raise ArgumentError(f"Unknown option: {option}")
-        size = _read_size(reader.require())
-    session = _session(call, reader.next())
-    name = reader.next() or ""
-    path = reader.next() or _STDIN
-    if path == _STDIN and size is None:
-        call.write("Error: must either specify a package size or an APK file\n")
+        size = parse_decimal(reader.next(), long=True)
+    session_id, name, path = parse_decimal(reader.next()), reader.next() or "", reader.next() or _STDIN
+    session = _session(call, session_id)
+    if path == _STDIN and size <= 0:
+        call.write_error("Error: must specify an APK size\n")
         return 1
-    content = _read_content(call, session, path, size)
+    content = _read_content(call, session, path, size if path == _STDIN else None)
+    if content is None:
+        return FAILED
     if path == _STDIN and len(content) != size:
-        call.write(f"Error: failed to write; Unable to write {size} bytes, only {len(content)} came\n")
+        call.write_error(f"Error: failed to write; Unable to write {size} bytes, only {len(content)} came\n")
         return 1
     session.parts[name] = content
     call.write(f"Success: streamed {len(content)} bytes\n")
@@ -185,15 +241,16 @@ def run_install_write(call: CommandCall, reader: ArgumentReader) -> int:
 
 def run_install_commit(call: CommandCall, reader: ArgumentReader) -> int:
     """`pm install-commit SESSION`."""
-    option = reader.next_option()
-    if option is not None:
-        raise ArgumentError(f"Unknown option: {option}")
-    return _commit(call, _session(call, reader.next()))
+    while (option := reader.next_option()) is not None:
+        if option != "--staged-ready-timeout":
+            raise ArgumentError(f"Unknown option: {option}")
+        parse_decimal(reader.require(), long=True)
+    return _commit(call, _session(call, parse_decimal(reader.next())))
 
 
 def run_install_abandon(call: CommandCall, reader: ArgumentReader) -> int:
     """`pm install-abandon SESSION`."""
-    call.system.packages.abandon_session(_session(call, reader.next()).id)
+    call.system.packages.abandon_session(_session(call, parse_decimal(reader.next())).id)
     call.write("Success\n")
     return 0
 
@@ -206,6 +263,9 @@ def run_uninstall(call: CommandCall, reader: ArgumentReader) -> int:
             keep_data = True
         elif option == "--user":
             user = read_user(reader)
+            if not is_known_user(user) and call.system.release.at_least(_FIRST_WITH_USERS):
+                call.write(f"Failure [user {user} doesn't exist]\n")
+                return 1
         elif option == "--versionCode":
             return refuse(call, "pm uninstall --versionCode")
         else:
@@ -226,6 +286,9 @@ def run_uninstall(call: CommandCall, reader: ArgumentReader) -> int:
     call.write("Failure [DELETE_FAILED_INTERNAL_ERROR]\n")
     return 1
 
+
+_FIRST_WITH_USERS: Final = 36
+"""From here on `pm uninstall` looks for the user and `pm grant` for the package (as 16's class, not 14's)."""
 
 # Number of each state, as PackageManager.COMPONENT_ENABLED_STATE_*.
 _STATES: Final[Mapping[EnabledState, int]] = {
@@ -248,7 +311,11 @@ _LIST_FLAGS: Final[Mapping[str, str]] = {
     "-3": "third_party",
     "-U": "uid",
     "--show-versioncode": "version",
+    "--show-stopped": "stopped",
+    "--apex-only": "apex",
+    "-q": "quarantined",
 }
+_NEVER_LISTED: Final = frozenset({"apex", "quarantined"})
 _LIST_WITHOUT_EFFECT: Final = frozenset({"-a", "-l", "-u", "--match-libraries", "--factory-only"})
 
 
@@ -285,14 +352,14 @@ def _list_packages(call: CommandCall, reader: ArgumentReader) -> int:
                 user = read_user(reader)
             elif option == "--uid":
                 flags.add("uid")
-                only_uid = parse_number(reader.require())
+                only_uid = parse_decimal(reader.require())
             elif option not in _LIST_WITHOUT_EFFECT:
                 call.write(f"Error: Unknown option: {option}\n")
                 return FAILED
     except ArgumentError as error:
         call.write(f"Error: {error.exception}: {error.message}\n")
         return FAILED
-    if not is_known_user(user):
+    if not is_known_user(user) or flags & _NEVER_LISTED:
         return 0
     part_of_name = reader.next()
     for package in call.system.packages.all():
@@ -314,6 +381,8 @@ def _package_line(package: InstalledPackage, flags: set[str]) -> str:
     line = f"package:{package.base_path + '=' if 'paths' in flags else ''}{package.name}"
     if "version" in flags:
         line += f" versionCode:{package.version_code}"
+    if "stopped" in flags:
+        line += f" stopped={java_text(package.stopped)}"
     if "installer" in flags:
         line += f"  installer={package.installer or 'null'}"
     if "uid" in flags:
@@ -322,8 +391,10 @@ def _package_line(package: InstalledPackage, flags: set[str]) -> str:
 
 
 def _run_path(call: CommandCall, reader: ArgumentReader) -> int:
-    user = read_user(reader) if reader.next_option() == "--user" else ALL_USERS
-    package = call.system.packages.find(reader.require())
+    user = read_user(reader) if reader.next_option() == "--user" else OWNER
+    name = reader.require()
+    check_single_user(user)
+    package = call.system.packages.find(name)
     if package is None or not is_known_user(user):
         return 1
     call.write("".join(f"package:{path}\n" for path in package.paths))
@@ -335,7 +406,7 @@ class _Query:
     intent: Intent
     brief: bool = False
     components: bool = False
-    user: int = ALL_USERS
+    user: int = OWNER
     flags: int = 0
 
 
@@ -357,6 +428,7 @@ def _read_query(reader: ArgumentReader) -> _Query:
         return True
 
     query.intent = parse_intent(reader, take)
+    check_single_user(query.user)
     return query
 
 
@@ -417,14 +489,19 @@ def _run_resolve(call: CommandCall, reader: ArgumentReader) -> int:
 
 
 def _run_clear(call: CommandCall, reader: ArgumentReader) -> int:
+    user = OWNER
     while (option := reader.next_option()) is not None:
-        if option != "--user":
+        if option == "--cache-only":
             return refuse(call, f"pm clear {option}")
-        read_user(reader)
+        if option != "--user":
+            call.write(f"Error: Unknown option: {option}\n")
+            return 1
+        user = read_user(reader)
     name = reader.next()
     if name is None:
         call.write_error("Error: no package specified\n")
         return 1
+    check_single_user(user)
     if call.system.packages.find(name) is None:
         call.write_error("Failed\n")
         return 1
@@ -435,12 +512,12 @@ def _run_clear(call: CommandCall, reader: ArgumentReader) -> int:
 
 
 def _run_state(state: EnabledState, call: CommandCall, reader: ArgumentReader) -> int:
-    while reader.next_option() is not None:
-        read_user(reader)
+    user = read_user(reader) if reader.next_option() == "--user" else OWNER
     target = reader.next()
     if target is None:
         call.write_error("Error: no package or component specified\n")
         return 1
+    check_single_user(user)
     name = ComponentName.parse(target)
     package = call.system.packages.find(name.package if name else target)
     if package is None:
@@ -474,14 +551,23 @@ def _check_shell_may_set(
 
 
 def _run_grant(call: CommandCall, reader: ArgumentReader, *, grants: bool) -> int:
-    while reader.next_option() is not None:
-        read_user(reader)
+    user = OWNER
+    while (option := reader.next_option()) is not None:
+        if option == "--all-permissions":
+            return refuse(call, f"pm grant {option}")
+        if option == "--user":
+            user = read_user(reader)
     name, permission = reader.next(), reader.next()
     if name is None or permission is None:
         call.write_error(f"Error: no {'package' if name is None else 'permission'} specified\n")
         return 1
+    check_single_user(user)
     package = call.system.packages.find(name)
     permissions = call.system.packages.permissions
+    if package is None and call.system.release.at_least(_FIRST_WITH_USERS):
+        call.write_error("Error: package not found\n")
+        call.write("Failure [package not found]\n")
+        return 1
     if package is None:
         raise AndroidError("java.lang.IllegalArgumentException", f"Unknown package: {name}")
     if permissions.protection_of(permission) is None:

@@ -18,6 +18,8 @@ from droidgate_phone.system.processes import AndroidNotModelledError
 
 ALL_USERS: Final = -1
 OWNER: Final = 0
+_CURRENT: Final = (-2, -3)
+"""The current user; the current one, or the caller's."""
 _SECURITY: Final = "java.lang.SecurityException"
 
 Verb = Callable[[CommandCall, ArgumentReader], int]
@@ -69,7 +71,17 @@ def read_user(reader: ArgumentReader) -> int:
     user = java_int(text)
     if user is None:
         raise ArgumentError(f"Bad user number: {text}")
-    return user
+    return OWNER if user in _CURRENT else user
+
+
+def check_single_user(user: int) -> None:
+    """Check that a command that is for one user is not for all or for a special one.
+
+    Raises:
+        ArgumentError: as Android would throw.
+    """
+    if user < OWNER:
+        raise ArgumentError(f"Call does not support special user #{user}")
 
 
 def is_known_user(user: int) -> bool:

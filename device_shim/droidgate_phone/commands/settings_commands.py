@@ -8,11 +8,16 @@ from typing import Final
 from droidgate_phone.commands import Command, CommandCall
 from droidgate_phone.commands.argument_reader import ArgumentReader
 from droidgate_phone.commands.command_registry import FAILED, refuse
-from droidgate_phone.commands.service_commands import read_user, run_guarded
+from droidgate_phone.commands.service_commands import OWNER, read_user, run_guarded
+from droidgate_phone.java.java_text import java_int
 from droidgate_phone.system.system_properties import SETTINGS, SettingsProvider
 
-_MODES: Final = frozenset({"allow", "deny", "ignore", "default", "foreground"})
-_OPERATIONS: Final = frozenset({"SYSTEM_ALERT_WINDOW", "RUN_IN_BACKGROUND", "RUN_ANY_IN_BACKGROUND"})
+_MODES: Final = ("allow", "ignore", "deny", "default", "foreground")
+"""Modes of app operations, in the order of their numbers."""
+_OPERATIONS: Final = {
+    "SYSTEM_ALERT_WINDOW": "default", "RUN_IN_BACKGROUND": "allow", "RUN_ANY_IN_BACKGROUND": "allow",
+}  # fmt: skip
+"""Operations in the order of their numbers, and the mode that each has at first."""
 
 
 def _without_user(words: tuple[str, ...]) -> list[str]:
@@ -81,37 +86,61 @@ def _get_or_put(call: CommandCall, values: SettingsProvider, verb: str, rest: li
 
 
 def run_app_ops(call: CommandCall) -> int:
-    """`appops set|get PACKAGE [OPERATION [MODE]]`, and the same with `cmd`."""
+    """`appops set|get [--user USER] PACKAGE [OPERATION [MODE]]`, and the same with `cmd`."""
     if not call.arguments:
         return refuse(call, "the help of appops")
-    return run_guarded(call, call.arguments[0], lambda: _app_ops(call, _without_user(call.arguments)))
+    return run_guarded(call, call.arguments[0], lambda: _app_ops(call))
 
 
-def _app_ops(call: CommandCall, words: list[str]) -> int:
-    verb, rest = words[0], words[1:]
-    if verb not in ("get", "set") or not rest or rest[0].startswith("-"):
-        return refuse(call, " ".join(["appops", *words]))
-    package, system = rest[0], call.system
-    if system.packages.find(package) is None:
-        call.write_error(f"Error: No UID for {package} in user 0\n")
+def _app_ops(call: CommandCall) -> int:
+    verb, reader = call.arguments[0], ArgumentReader(call.arguments, 1)
+    if verb not in ("get", "set"):
+        return refuse(call, f"appops {verb}")
+    user, names = OWNER, list[str]()
+    while len(names) < len(("package", "operation")) and (word := reader.next()) is not None:
+        if word == "--user":
+            user = read_user(reader)
+        elif word in ("--uid", "--attribution"):
+            return refuse(call, f"appops {verb} {word}")
+        else:
+            names.append(word)
+    if not names or (verb == "set" and not names[1:]):
+        call.write_error(f"Error: {'Operation' if names else 'Package name'} not specified.\n")
         return FAILED
-    if any(item not in _OPERATIONS for item in rest[1:2]):
-        return refuse(call, f"the app operation {rest[1]}")
-    if verb == "set":
-        if len(rest) < len(("package", "operation", "mode")):
-            call.write_error("Error: Operation or mode not specified.\n")
-            return FAILED
-        if rest[2] not in _MODES:
-            call.write_error(f"Error: Mode {rest[2]} is not valid\n")
-            return FAILED
-        system.app_ops.set_mode(package, rest[1], rest[2])
-        return 0
-    modes = {
-        name: mode for name, mode in system.app_ops.of_package(package).items() if rest[1:] in ([], [name])
-    }
-    if not modes:
-        call.write("No operations.\nDefault mode: default\n" if rest[1:] else "No operations.\n")
-    call.write("".join(f"{name}: {mode}\n" for name, mode in modes.items()))
+    if any(name not in _OPERATIONS for name in names[1:]):
+        return refuse(call, f"the app operation {names[1]}")
+    if call.system.packages.find(names[0]) is None or user != OWNER:
+        call.write_error(f"Error: No UID for {names[0]} in user {user}\n")
+        return FAILED
+    if verb == "get":
+        return _print_modes(call, *names)
+    return _set_mode(call, names[0], names[1], reader.next())
+
+
+def _print_modes(call: CommandCall, package: str, operation: str | None = None) -> int:
+    modes = call.system.app_ops.of_package(package)
+    names = [name for name in _OPERATIONS if name in modes and operation in (None, name)]
+    if not names:
+        call.write("No operations.\n")
+        if operation is not None:
+            call.write(f"Default mode: {_OPERATIONS[operation]}\n")
+    call.write("".join(f"{name}: {modes[name]}\n" for name in names))
+    return 0
+
+
+def _set_mode(call: CommandCall, package: str, operation: str, mode: str | None) -> int:
+    if mode is None:
+        call.write_error("Error: Mode not specified.\n")
+        return FAILED
+    number = _MODES.index(mode) if mode in _MODES else java_int(mode)
+    if number is None:
+        call.write_error(f"Error: Mode {mode} is not valid\n")
+        return FAILED
+    if number < 0:
+        return FAILED
+    if number >= len(_MODES):
+        return refuse(call, f"the mode {mode} of app operations")
+    call.system.app_ops.set_mode(package, operation, _MODES[number])
     return 0
 
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Final
 
 from droidgate_phone.commands import Command, CommandCall
+from droidgate_phone.commands.argument_reader import ArgumentReader, NumberError, parse_decimal
 from droidgate_phone.commands.command_registry import FAILED, refuse
-from droidgate_phone.java.java_text import java_int
 from droidgate_phone.screen.layout import Display
 
 _DENSITY: Final = "ro.sf.lcd_density"
 _OVERRIDE: Final = "display_density_forced"
-_SIZE: Final = re.compile(r"([1-9]\d{1,4})x([1-9]\d{1,4})")
+_DENSITY_OF_DP: Final = 160
 _LEAST_DENSITY: Final = 72
 _LEAST_SIZE: Final = 200
 _LARGEST_SCALE: Final = 2
@@ -21,32 +20,45 @@ _LARGEST_SCALE: Final = 2
 
 def run_window(call: CommandCall) -> int:
     """`wm ARGUMENTS` and `cmd window ARGUMENTS`."""
-    match call.arguments:
-        case ("size", *value) if len(value) <= 1:
-            return _size(call, *value)
-        case ("density", *value) if len(value) <= 1:
-            return _density(call, *value)
-    return refuse(call, " ".join(("wm", *call.arguments)))
+    verb = call.arguments[0] if call.arguments else ""
+    if verb not in _VERBS or {"-d", "-u"} & set(call.arguments):
+        return refuse(call, " ".join(("wm", *call.arguments)))
+    reader = ArgumentReader(call.arguments, 1)
+    try:
+        return _VERBS[verb](call, reader.next())
+    except NumberError as error:
+        call.write_error(f"Error: bad number {error.exception}: {error.message}\n")
+        return FAILED
 
 
-def _size(call: CommandCall, value: str | None = None) -> int:
+def _size(call: CommandCall, value: str | None) -> int:
     window, physical = call.system.window, Display()
     if value is None:
         call.write(f"Physical size: {physical.width}x{physical.height}\n")
         if (window.display.width, window.display.height) != (physical.width, physical.height):
             call.write(f"Override size: {window.display.width}x{window.display.height}\n")
         return 0
-    if value == "reset":
+    width, height = -1, -1
+    if value != "reset":
+        before, x, after = value.partition("x")
+        if not (before and x and after):
+            call.write_error(f"Error: bad size {value}\n")
+            return FAILED
+        width, height = _dimension(call, before), _dimension(call, after)
+    if width < 0 or height < 0:
         window.display = physical
         return 0
-    match = _SIZE.fullmatch(value)
-    if match is None:
-        call.write_error(f"Error: bad size {value}\n")
-        return FAILED
-    window.display = Display(
-        *map(_kept_in_bounds, map(int, match.groups()), (physical.width, physical.height))
-    )
+    window.display = Display(_kept_in_bounds(width, physical.width), _kept_in_bounds(height, physical.height))
     return 0
+
+
+def _dimension(call: CommandCall, text: str) -> int:
+    """Return pixels, where `dp` is after a number from the density."""
+    if not text.endswith("dp"):
+        return parse_decimal(text.removesuffix("px"))
+    settings, properties = call.system.settings, call.system.properties
+    density = int(settings.get("secure", _OVERRIDE) or properties.get(_DENSITY))
+    return int(parse_decimal(text.removesuffix("dp")) * density / _DENSITY_OF_DP)
 
 
 def _kept_in_bounds(size: int, physical: int) -> int:
@@ -54,24 +66,27 @@ def _kept_in_bounds(size: int, physical: int) -> int:
     return min(max(size, _LEAST_SIZE), physical * _LARGEST_SCALE)
 
 
-def _density(call: CommandCall, value: str | None = None) -> int:
+def _density(call: CommandCall, value: str | None) -> int:
     system = call.system
+    physical = system.properties.get(_DENSITY)
     if value is None:
-        call.write(f"Physical density: {system.properties.get(_DENSITY)}\n")
+        call.write(f"Physical density: {physical}\n")
         override = system.settings.get("secure", _OVERRIDE)
-        if override is not None:
+        if override not in (None, physical):
             call.write(f"Override density: {override}\n")
         return 0
     if value == "reset":
         system.settings.delete("secure", _OVERRIDE)
         return 0
-    density = java_int(value)
-    if density is None or density < _LEAST_DENSITY:
-        problem = f"bad number {value}" if density is None else f"density must be >= {_LEAST_DENSITY}"
-        call.write_error(f"Error: {problem}\n")
+    density = parse_decimal(value)
+    if density < _LEAST_DENSITY:
+        call.write_error(f"Error: density must be >= {_LEAST_DENSITY}\n")
         return FAILED
-    system.settings.put("secure", _OVERRIDE, value)
+    system.settings.put("secure", _OVERRIDE, str(density))
     return 0
+
+
+_VERBS: Final = {"size": _size, "density": _density}
 
 
 def run_status_bar(call: CommandCall) -> int:

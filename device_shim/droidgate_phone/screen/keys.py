@@ -5,12 +5,16 @@ from __future__ import annotations
 import string
 from typing import Final
 
+from droidgate_phone.java.java_text import java_int
+
 HOME: Final = 3
 BACK: Final = 4
 TAB: Final = 61
 ENTER: Final = 66
 DELETE: Final = 67
 UNKNOWN: Final = 0
+_LAST: Final = 340
+"""The last key of Android 17."""
 
 _NAMES: Final = {
     "HOME": HOME, "BACK": BACK, "TAB": TAB, "SPACE": 62, "ENTER": ENTER, "DEL": DELETE, "NUMPAD_ENTER": 160,
@@ -44,7 +48,7 @@ def key_code(text: str) -> int:
     """Return the number of a key that is written as a name, with or without `KEYCODE_`, or as a number; 0 for
     anything else (`KeyEvent.keyCodeFromString`).
     """
-    name = text.removeprefix("KEYCODE_")
-    if text != name or not text.isdecimal():
-        return _NAMES.get(name, UNKNOWN)
-    return int(text) if text.isascii() and len(text) < len("1000") else UNKNOWN
+    number = java_int(text)
+    if number is not None and UNKNOWN <= number <= _LAST:
+        return number
+    return _NAMES.get(text.removeprefix("KEYCODE_"), UNKNOWN)

@@ -11,7 +11,7 @@ from droidgate_phone.java.uris import Uri
 from droidgate_phone.system.parcels import bundle_size
 
 
-def show_intent(intent: Intent) -> str:
+def show_intent(intent: Intent, *, extended_flags: int = 0) -> str:
     """Return `Intent.toString`: every part that is set, in Android's order; extras are only mentioned."""
     parts = []
     if intent.action is not None:
@@ -26,6 +26,8 @@ def show_intent(intent: Intent) -> str:
         parts.append(f"id={intent.identifier}")
     if intent.flags:
         parts.append(f"flg=0x{intent.flags & 0xFFFFFFFF:x}")
+    if extended_flags:
+        parts.append(f"xflg=0x{extended_flags:x}")
     if intent.package is not None:
         parts.append(f"pkg={intent.package}")
     if intent.component is not None:

@@ -149,7 +149,7 @@ class Match:
         package: Its app.
         component: The component.
         priority: Of the filter that matches.
-        match: Android's number for how it matches.
+        match: Android's number for how it matches, 0 for a component that the intent names.
         is_default: The filter has the category DEFAULT.
         search: Which of Android's searches found the filter, 0 the first.
     """
@@ -157,7 +157,7 @@ class Match:
     package: InstalledPackage
     component: InstalledComponent
     priority: int = 0
-    match: int = MATCH_ADJUSTMENT_NORMAL
+    match: int = 0
     is_default: bool = False
     search: int = 0
 

@@ -328,22 +328,12 @@ def test_an_app_is_installed_from_a_file_of_the_phone() -> None:
     with make_phone("36.1") as system:
         system.files.write("/data/local/tmp/a.apk", make_tool(""))
         assert run(system, "pm", "install", "-r", "-t", "/data/local/tmp/a.apk").stdout == "Success\n"
-        ran = run(system, "pm", "install", "/data/local/tmp/b.apk")
-        assert ran.status == 255
-        assert ran.stderr.startswith("Error: Can't open file: /data/local/tmp/b.apk\n")
-        assert (
-            run(system, "pm", "install").stdout
-            == "Error: must either specify a package size or an APK file\n"
-        )
 
 
 def test_what_the_installer_does_not_model_is_refused_loudly() -> None:
     with make_phone("36.1") as system:
         assert run(system, "pm", "install", "--apex", "-S", "1", stdin=b"x").status == 69
         assert run(system, "pm", "dump", TOOL) == Ran(69, "", "droidgate phone: not modelled: pm dump\n")
-        ran = run(system, "pm", "install", "--frob", "-S", "1")
-        assert ran.status == 255
-        assert "java.lang.IllegalArgumentException: Unknown option --frob" in ran.stderr
 
 
 def test_permissions_are_granted_as_they_are_protected() -> None:
@@ -386,12 +376,6 @@ def test_packages_are_listed_by_their_state() -> None:
         run(system, "pm", "disable-user", TOOL)
         assert run(system, "pm", "list", "packages", "-d").stdout == f"package:{TOOL}\n"
         assert run(system, "pm", "list", "packages", "-e").stdout == "package:com.example.other\n"
-        assert run(system, "pm", "list", "packages", "-s").stdout == ""
-        assert run(system, "pm", "list", "packages", "-3", "other").stdout == "package:com.example.other\n"
-        assert run(system, "pm", "list", "packages", "--user", "10").stdout == ""
-        assert run(system, "pm", "list", "packages", "--uid", "10001", "-i").stdout == (
-            "package:com.example.other  installer=null uid:10001\n"
-        )
 
 
 def test_the_shell_changes_whole_packages_only() -> None:

@@ -143,3 +143,141 @@ def random_command(random: Random) -> tuple[str, ...]:
         if random.random() < 0.8:
             words.append(random.choice(_VALUES.get(option, ("p", "com.x", "", "0", "--x", "{}"))))
     return tuple(words)
+
+
+_Options = dict[str, tuple[str, ...] | None]
+_APPS = (
+    "com.x", "com.x", "com.x", "com.none", "", "é", "com.x/.Activity", "com.x/com.x.Service", "com.none/.A",
+    "com.x/.No", "x/",
+)  # fmt: skip
+_SESSIONS = ("7", "7", "7", "8", "x", "", "٣", "2147483648", "0x7", "-7")
+_LENGTHS = ("7", "0", "-1", "x", "", "9223372036854775808", "0x10", "٣")
+_PLACES = (
+    "1", "2.5", "-3", "1e2", "x", "", "NaN", "1f", "0x1p3", "٣", "1_0", " 4 ", "Infinity", "1d",
+)  # fmt: skip
+_KEYS = (
+    "KEYCODE_HOME", "3", "HOME", "x", "", "-1", "999", "2000", "٣", "+4", "KEYCODE_3", "home", "66", "04",
+    "KEYCODE_KEYCODE_A", "a",
+)  # fmt: skip
+_USER: _Options = {"--user": _USERS}
+# The action says how what is behind the shell answers.
+_INTENT: _Options = {
+    "-a": (
+        "Activity", "Service", "Receiver", "a.B", "result.3", "result.2", "result.1", "result.-1",
+        "result.-91", "result.-92",
+    ),
+    "-n": ("com.x/.Activity", "com.x/.Service", "com.x/.Receiver", "com.none/.A", "com.x/.No", "bad"),
+    "--esn": ("k",), "-i": ("id",), "-f": ("0x10", "x"), **_USER,
+}  # fmt: skip
+_START: _Options = {
+    **_INTENT, "-W": None, "-D": None, "--display": ("0", "x"), "-R": ("0",), "--async": None, "-P": ("x",),
+}  # fmt: skip
+_QUERY: _Options = {**_INTENT, "--brief": None, "--components": None, "--query-flags": ("0", "x")}
+_INSTALL: _Options = {
+    "-S": _LENGTHS, "-i": ("com.x", ""), "-p": ("com.x", "com.none"), "--install-location": ("0", "1", "x"),
+    "--install-reason": ("4", "x"), "--package-source": ("2", "x"), "--abi": ("-", "x", ""),
+    "--pkg": ("com.x",), "--originating-uri": ("http://a",), "--referrer": ("http://a",),
+    "--force-uuid": ("internal", "x"), "--enable-rollback": ("0", "3"), "--staged-ready-timeout": ("5", "x"),
+    **_USER,
+    **dict.fromkeys(
+        (
+            "-r", "-R", "-t", "-d", "-g", "-f", "-l", "-q", "-s", "--full", "--instant", "--dont-kill",
+            "--force-sdk", "--skip-verification", "--skip-enable", "--update-ownership", "--non-staged",
+            "--restrict-permissions", "--streaming", "--bypass-low-target-sdk-block", "--staged", "--apex",
+            "--force-queryable", "--force-verification", "--ignore-dexopt-profile",
+        )
+    ),
+}  # fmt: skip
+_LISTED: _Options = {
+    "--uid": ("10000", "x", "1"), **_USER,
+    **dict.fromkeys(
+        (
+            "-d", "-e", "-f", "-i", "-s", "-3", "-U", "-a", "-l", "-u", "-q", "--show-versioncode",
+            "--match-libraries", "--factory-only", "--apex-only", "--show-stopped",
+        )
+    ),
+}  # fmt: skip
+_GRANT: tuple[_Options, tuple[tuple[str, ...], ...]] = (
+    {**_USER, "--all-permissions": None},
+    (_APPS, ("android.permission.POST_NOTIFICATIONS", "android.permission.POST_NOTIFICATIONS", "a.B", "")),
+)
+_OPERATION = ("SYSTEM_ALERT_WINDOW", "RUN_IN_BACKGROUND", "RUN_ANY_IN_BACKGROUND", "x")
+_STARTS = (
+    "start", "start-activity", "startservice", "start-service", "start-foreground-service", "stopservice",
+    "startforegroundservice", "startfgservice", "start-fg-service", "stop-service", "broadcast",
+)  # fmt: skip
+SHELLS: dict[str, dict[str, tuple[_Options, tuple[tuple[str, ...], ...]]]] = {
+    "pm": {
+        "path": (_USER, (_APPS,)),
+        "list": ({}, (("packages", "package", "features", "x", "users"),)),
+        "list packages": (_LISTED, (("com", "com.x", "none", ""),)),
+        "install": (_INSTALL, (("-", "/data/none.apk"), ("-", "/data/b.apk"))),
+        "install-create": (_INSTALL, ()),
+        "install-write": ({"-S": _LENGTHS}, (_SESSIONS, ("base.apk", ""), ("-", "/data/none.apk"))),
+        "install-commit": ({"--staged-ready-timeout": ("5", "x")}, (_SESSIONS,)),
+        "install-abandon": ({}, (_SESSIONS,)),
+        "uninstall": ({"-k": None, "--versionCode": ("7", "x"), **_USER}, (_APPS, ("split",))),
+        "clear": ({"--cache-only": None, **_USER}, (_APPS,)),
+        **dict.fromkeys(("enable", "disable", "disable-user"), (_USER, (_APPS,))),
+        "grant": _GRANT,
+        "revoke": _GRANT,
+        "query-activities": (_QUERY, (("com.x", "a:b", "com.x/.Activity"),)),
+        **dict.fromkeys(("query-services", "query-receivers", "resolve-activity"), (_QUERY, ())),
+    },
+    "am": {
+        **dict.fromkeys(_STARTS, (_START, ())),
+        "start -S": (_START, ()),
+        **dict.fromkeys(("force-stop", "kill"), (_USER, (_APPS,))),
+        "get-current-user": ({}, ()),
+    },
+    "wm": {
+        "size": (
+            {},
+            (
+                (
+                    "reset", "1080x2400", "500x600", "540dpx600px", "x", "1x", "x1", "1080x", "axb",
+                    "500X600", "5000000000x1", "-1x5", "+500x600", "٣٠٠x٣٠٠", "5x6x7", "500pxx60dp",
+                    "200dpx300dp", "dpx1",
+                ),
+            ),
+        ),
+        "density": ({}, (("reset", "320", "420", "71", "72", "x", "+99", "", "٣٠٠", "-1", "2147483648"),)),
+    },
+    "input": {
+        "tap": ({}, (_PLACES, _PLACES)),
+        "swipe": ({}, (*(_PLACES,) * 4, ("0", "300", "-5", "x", "1.5", "٣"))),
+        "draganddrop": ({}, (*(_PLACES,) * 4, ("0", "x"))),
+        "keyevent": ({"--doubletap": None, "--async": None, "--delay": ("0", "x")}, (_KEYS, _KEYS)),
+        "-d": ({}, (("0", "-1", "x", "default_display"), ("tap", "keyevent"), ("1", "x"), ("2",))),
+        "touchscreen": ({}, (("tap", "swipe", "keyevent"), ("1", "x"), ("2",))),
+        **dict.fromkeys(("roll", "scroll", "motionevent", "keycombination"), ({}, (("1",),))),
+    },
+    "appops": {
+        "set": (
+            {**_USER, "--uid": None},
+            (_APPS, _OPERATION, ("allow", "deny", "ignore", "default", "foreground", "0", "1", "-1", "x")),
+        ),
+        "get": ({**_USER, "--uid": None}, (_APPS, _OPERATION)),
+    },
+}  # fmt: skip
+"""Verbs of each service's shell, with their options, whose values are listed, and arguments."""
+
+
+def random_shell_command(random: Random, shell: str) -> list[str]:
+    """Return the words of a command of a service's shell, now and then with one too many or too few."""
+    if random.random() < 0.02:
+        return random.choice((["frob"], [""], ["-z", "x"], ["HELP"]))
+    verb = random.choice(list(SHELLS[shell]))
+    options, arguments = SHELLS[shell][verb]
+    words = verb.split()
+    for option in random.sample(list(options), min(len(options), random.choice((0, 0, 1, 1, 2, 3)))):
+        words.append(option)
+        values = options[option]
+        if values is not None and random.random() < 0.95:
+            words.append(random.choice(values))
+    count = len(arguments) if random.random() < 0.7 else random.randrange(len(arguments) + 1)
+    words += [random.choice(argument) for argument in arguments[:count]]
+    if random.random() < 0.06:
+        odd = ("--bogus", "-z", "--", "-", "word", "--user", "-h", "-Sx", "--user=0")
+        words.insert(random.randrange(1, len(words) + 1), random.choice(odd))
+    return words[:-1] if random.random() < 0.06 and len(words) > 1 else words

@@ -7,21 +7,29 @@ import re
 import subprocess
 import tomllib
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from importlib import resources
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from device_shim.phone_system.phone_system_apps import make_phone, run
+from device_shim.phone_system.phone_system_apps import component, make_apk, make_phone, package_of, run
 from device_shim.server_classes import phone_answers, random_intents
-from device_shim.server_classes.shell_commands import random_command
-from droidgate_phone.java.app_values import AppFunctionError
+from device_shim.server_classes.shell_commands import SHELLS, random_command, random_shell_command
+from droidgate_phone.commands.command_registry import NOT_MODELLED
+from droidgate_phone.java.app_values import AppFunctionError, BroadcastResult
+from droidgate_phone.java.intents import ComponentName, Intent
 from droidgate_phone.system import AndroidSystem
+from droidgate_phone.system.activity_stack import ActivityNotFoundError
 from droidgate_phone.system.callers import CallerIdentity
 from droidgate_phone.system.generic_documents import Properties, in_map_order
+from droidgate_phone.system.installation import InstallOptions
+from droidgate_phone.system.package_service import InstallSession
+from droidgate_phone.system.service_records import ServiceRefusedError
 from requirements_of_tests import SHORT_JVM, require, short_run
 
 pytestmark = [pytest.mark.slow, pytest.mark.requires("android-17-jar", "jdk-25")]
@@ -113,8 +121,13 @@ def system(monkeypatch: pytest.MonkeyPatch) -> Iterator[AndroidSystem]:
 
 def comparable(status: int, out: str, error: str) -> tuple[int, str, str]:
     """Return what a command printed, without the virtual machine's part: stack traces, words about null."""
-    error = "\n".join(line for line in error.split("\n") if not re.match(r"\s+at |Caused by: ", line))
-    return status & 255, re.sub(r"(NullPointerException): .*", r"\1", out), error.rstrip("\n")
+    error = "\n".join(
+        line for line in error.split("\n") if not re.match(r"\s+(at |\.\.\. )|Caused by: ", line)
+    )
+    out, error = (
+        re.sub(r"(NullPointerException|parse null string): .*", r"\1", text) for text in (out, error)
+    )
+    return status & 255, re.sub(r"(Time: )\d+", r"\1", out), error.rstrip("\n")
 
 
 def differences(system: AndroidSystem, server: Server, seed: int, count: int) -> list[object]:
@@ -144,6 +157,140 @@ def test_the_shell_answers_thousands_of_commands_as_androids_does(
     seed = Random().randrange(1 << 32)
     count = int(os.environ.get("DROIDGATE_FUZZ_EXAMPLES", "100000"))
     assert differences(system, server, seed, count) == [], seed
+
+
+APP = "com.x"
+KINDS = ("Activity", "Service", "Receiver")
+
+
+def ending(intent: Intent, *others: int) -> int:
+    """Return how what is started with an intent ends: as its action says, where that is possible."""
+    ends = re.fullmatch(r"result\.(-?\d+)", intent.action or "")
+    return int(ends[1]) if ends and int(ends[1]) in others else 0
+
+
+@pytest.fixture
+def touched(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[AndroidSystem, list[object]]]:
+    """Return a phone of Android 17 with an app, and where it is touched; stand-ins are behind its shells."""
+
+    def start_activity(_caller: object, intent: Intent) -> tuple[str, object]:
+        end = ending(intent, 2, 3, -91, -92)
+        if end == -91 or (end == -92 and intent.component is not None):
+            raise ActivityNotFoundError(intent.component if end == -92 else None)
+        record = SimpleNamespace(match=SimpleNamespace(name=intent.component))
+        outcome = {2: "to-front", 3: "delivered-to-top"}.get(end, "started")
+        return outcome, record if intent.component is not None else None
+
+    def start_service(_caller: object, intent: Intent, **_: bool) -> ComponentName | None:
+        end = ending(intent, 1, 2, 3, -1, -91, -92)
+        if end in (1, 2):
+            text = "Requires permission a.P" if end == 1 else "app is in background uid null"
+            raise ServiceRefusedError(text, "", "")
+        return None if end else ComponentName(APP, f"{APP}.Service")
+
+    def stop_service(_caller: object, intent: Intent) -> bool:
+        end = ending(intent, 1, -1)
+        if end < 0:
+            raise ServiceRefusedError("", "", "")
+        return end == 1
+
+    def broadcast(_caller: object, intent: Intent) -> BroadcastResult:
+        return BroadcastResult(ending(intent, 1, 2, 3, -1, -91, -92), intent.identifier)
+
+    components = "".join(
+        component(
+            kind.lower(), kind, inside=f'<intent-filter><action android:name="{kind}"/></intent-filter>'
+        )
+        for kind in KINDS
+    )
+    places: list[object] = []
+    session = InstallSession(7, InstallOptions())
+    permission = '<uses-permission android:name="android.permission.POST_NOTIFICATIONS"/>'
+    apk = make_apk(APP, components, before=permission, of_application='android:testOnly="true"')
+    with make_phone("37") as phone:
+        phone.packages.install(apk, options=InstallOptions(test_only=True))
+        for of, stand_ins in (
+            (phone.stack, {"start": start_activity, "wait_created": lambda _record: True}),
+            (phone.services, {"start": start_service, "stop": stop_service}),
+            (phone.broadcasts, {"send_and_wait": broadcast}),
+            (
+                phone.packages,
+                {
+                    "create_session": lambda _options: session,
+                    "commit_session": lambda _session: None,
+                    "abandon_session": lambda _number: True,
+                    "uninstall": lambda name, **_: name == APP,
+                    "sessions": {7: session},
+                },
+            ),
+            (
+                phone.window,
+                {
+                    "press_key": places.append,
+                    "tap": lambda *place: places.extend((place, place)),
+                    "swipe": lambda start, end, _milliseconds: places.extend((start, end)),
+                    "drag": lambda start, end: places.extend((start, end)),
+                },
+            ),
+        ):
+            for name, stand_in in stand_ins.items():
+                monkeypatch.setattr(of, name, stand_in)
+        yield phone, places
+
+
+def touches(events: list[str]) -> list[object]:
+    """Return the keys of injected events, or the first and the last place of a touch, in pixels."""
+    keys: list[object] = [int(event.split()[2]) for event in events if event.startswith("key 0 ")]
+    places = [event.split() for event in events if not event.startswith("key ")]
+    return keys + [tuple(map(pixel, place)) for place in (places and [places[0], places[-1]])]
+
+
+def pixel(text: str) -> int:
+    """Return what Java casts a float to."""
+    return 0 if text == "NaN" else int(max(-(2.0**31), min(float(text), 2.0**31 - 1)))
+
+
+def shell_differences(
+    touched: tuple[AndroidSystem, list[object]], server: Server, seed: int, count: int
+) -> tuple[list[object], Counter[str]]:
+    """Return what differs, and how many commands of each shell the phone did not refuse."""
+    (phone, places), random = touched, Random(seed)
+    commands = [(shell, random_shell_command(random, shell)) for shell in SHELLS for _ in range(count)]
+    package = package_of(phone, APP)
+    facts = {"name": APP, "uid": package.uid, "path": package.base_path, "version": package.version_code}
+    questions = [{"packages": [facts]}, *({"shell": shell, "words": words} for shell, words in commands)]
+    rows: list[object] = []
+    compared: Counter[str] = Counter()
+    for (shell, words), answer in zip(commands, server(ANDROID_17, questions)[1:], strict=True):
+        places.clear()
+        ran = run(phone, shell, *words, stdin=b"7 bytes")
+        if ran.status == NOT_MODELLED:
+            continue
+        compared[shell] += 1
+        android = (*comparable(answer["status"], answer["out"], answer["error"]), touches(answer["events"]))
+        seen = (*comparable(ran.status, ran.stdout, ran.stderr), places)
+        if android != seen:
+            rows.append({"command": [shell, *words], "android": android, "phone": (*seen[:3], [*places])})
+    return rows, compared
+
+
+def test_the_shells_of_services_answer_random_commands_as_androids_do(
+    touched: tuple[AndroidSystem, list[object]], server: Server
+) -> None:
+    rows, compared = shell_differences(touched, server, seed=17, count=1_000)
+    assert rows == []
+    assert set(compared) == set(SHELLS)
+    assert all(number > 400 for number in compared.values()), compared
+
+
+@pytest.mark.long
+@pytest.mark.timeout(0)
+def test_the_shells_of_services_answer_thousands_of_commands_as_androids_do(
+    touched: tuple[AndroidSystem, list[object]], server: Server
+) -> None:
+    seed = Random().randrange(1 << 32)
+    count = int(os.environ.get("DROIDGATE_FUZZ_EXAMPLES", "100000")) // len(SHELLS)
+    assert shell_differences(touched, server, seed, count)[0] == [], seed
 
 
 Question = phone_answers.Question

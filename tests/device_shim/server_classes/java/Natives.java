@@ -1,3 +1,6 @@
+import android.view.InputDevice;
+import android.view.KeyEvent;
+import android.view.MotionEvent;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -7,10 +10,15 @@ import java.util.Properties;
 /** Native methods of Android, by class and name, with the smallest answer that its Java code runs with. */
 public final class Natives {
     private static final Properties BUILD = new Properties();
+    private static long uptime;
+
+    /** Where the newest touch is. */
+    static String place;
 
     static {
         try (InputStream file = Natives.class.getResourceAsStream("/build.prop")) {
             BUILD.load(file);
+            BUILD.setProperty("sys.boot_completed", "1");
         } catch (IOException error) {
             throw new UncheckedIOException(error);
         }
@@ -24,6 +32,10 @@ public final class Natives {
 
     public static int android_os_Binder_getCallingUid() {
         return 2000;
+    }
+
+    public static int android_os_Binder_getCallingPid() {
+        return 1;
     }
 
     public static long android_os_Binder_clearCallingIdentity() {
@@ -52,6 +64,10 @@ public final class Natives {
         return 4000;
     }
 
+    public static boolean android_util_Log_isLoggable(String tag, int level) {
+        return false;
+    }
+
     public static int android_util_Log_println_native(int buffer, int priority, String tag, String message) {
         return 0;
     }
@@ -73,4 +89,42 @@ public final class Natives {
         return 1000;
     }
 
+    /** Jumps ten seconds at each look, so that nothing that waits for a time sleeps. */
+    public static long android_os_SystemClock_uptimeMillis() {
+        return uptime += 10_000;
+    }
+
+    public static long android_os_SystemClock_uptimeNanos() {
+        return android_os_SystemClock_uptimeMillis() * 1_000_000;
+    }
+
+    public static boolean android_os_Trace_nativeIsTagEnabled(long tags) {
+        return false;
+    }
+
+    public static int android_view_KeyEvent_nativeNextId() {
+        return 1;
+    }
+
+    public static int android_view_KeyEvent_nativeKeyCodeFromString(String name) {
+        try {
+            return KeyEvent.class.getField("KEYCODE_" + name).getInt(null);
+        } catch (ReflectiveOperationException error) {
+            return -1;
+        }
+    }
+
+    public static long android_view_MotionEvent_nativeInitialize(long event, int device, int source, int display,
+            int action, int flags, int edges, int meta, int buttons, int classification, float dx, float dy,
+            float precisionX, float precisionY, long down, long when, int count, MotionEvent.PointerProperties[] pointers,
+            MotionEvent.PointerCoords[] places) {
+        place = places[0].x + " " + places[0].y;
+        return 1;
+    }
+
+    public static int android_view_MotionEvent_nativeGetSource(long event) {
+        return InputDevice.SOURCE_TOUCHSCREEN;
+    }
+
+    public static void android_view_MotionEvent_nativeSetCursorPosition(long event, float x, float y) {}
 }

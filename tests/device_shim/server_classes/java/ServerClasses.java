@@ -21,7 +21,11 @@ public final class ServerClasses {
         PrintStream answers = new PrintStream(new FileOutputStream(FileDescriptor.out), false, StandardCharsets.UTF_8);
         for (String line; (line = lines.readLine()) != null; ) {
             JSONObject given = new JSONObject(line);
-            if (given.has("args")) {
+            if (given.has("shell")) {
+                answers.println(Shells.run(given.getString("shell"), given.getJSONArray("words"), folder));
+            } else if (given.has("packages")) {
+                answers.println(Shells.install(given.getJSONArray("packages")));
+            } else if (given.has("args")) {
                 answers.println(ShellCommands.run(given.getJSONArray("args"), folder));
             } else if (given.has("level")) {
                 answers.println(JSONObject.quote(PermissionInfo.protectionToString(given.getInt("level"))));

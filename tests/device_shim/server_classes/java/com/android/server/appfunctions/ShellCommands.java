@@ -13,6 +13,8 @@ import android.app.appfunctions.ISetAppFunctionEnabledCallback;
 import android.content.Context;
 import android.content.ContextWrapper;
 import android.os.ParcelableException;
+import android.os.ShellCallback;
+import android.os.ShellCommand;
 import android.os.UserHandle;
 import android.util.Singleton;
 import java.io.FileDescriptor;
@@ -25,17 +27,17 @@ import java.nio.file.Path;
 import org.json.JSONArray;
 import org.json.JSONObject;
 
-/** Android's own `cmd app_function`. */
+/** Android's own `cmd app_function`, and what a shell command prints. */
 public final class ShellCommands {
     private ShellCommands() {}
 
-    /** Makes user 0 the current one. */
-    private static void prepareUsers() throws Exception {
+    /** Sets what answers questions about users. */
+    public static void prepareUsers(IActivityManager users) throws Exception {
         Field singleton = ActivityManager.class.getDeclaredField("IActivityManagerSingleton");
         singleton.setAccessible(true);
         Field instance = Singleton.class.getDeclaredField("mInstance");
         instance.setAccessible(true);
-        instance.set(singleton.get(null), proxy(IActivityManager.class, (of, method, given) -> zero(method.getReturnType())));
+        instance.set(singleton.get(null), users);
     }
 
     /**
@@ -45,7 +47,13 @@ public final class ShellCommands {
      * set, and each function is enabled.
      */
     public static JSONObject run(JSONArray words, Path folder) throws Exception {
-        prepareUsers();
+        prepareUsers((IActivityManager) proxy(
+                IActivityManager.class, (of, method, given) -> zero(method.getReturnType())));
+        return printed(new AppFunctionManagerServiceShellCommand(context(), service()), words, folder);
+    }
+
+    /** Returns what a command prints, and its exit status. */
+    public static JSONObject printed(ShellCommand command, JSONArray words, Path folder) throws Exception {
         String[] arguments = new String[words.length()];
         for (int at = 0; at < arguments.length; at++) {
             arguments[at] = words.getString(at);
@@ -56,8 +64,8 @@ public final class ShellCommands {
                 RandomAccessFile second = new RandomAccessFile(error.toFile(), "rw")) {
             first.setLength(0);
             second.setLength(0);
-            AppFunctionManagerServiceShellCommand command = new AppFunctionManagerServiceShellCommand(context(), service());
-            answer.put("status", command.exec(null, FileDescriptor.in, first.getFD(), second.getFD(), arguments));
+            answer.put("status", command.exec(null, FileDescriptor.in, first.getFD(), second.getFD(), arguments,
+                    new ShellCallback(), null));
         }
         return answer.put("out", Files.readString(out)).put("error", Files.readString(error));
     }
@@ -122,7 +130,7 @@ public final class ShellCommands {
         return Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, handler);
     }
 
-    static Object zero(Class<?> type) {
+    public static Object zero(Class<?> type) {
         return type == boolean.class ? (Object) false : type == int.class ? (Object) 0 : type == long.class ? (Object) 0L : null;
     }
 }
