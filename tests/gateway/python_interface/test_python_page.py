@@ -161,16 +161,19 @@ def test_pyright_knows_the_type_of_each_stable_name_and_accepts_each_snippet(tmp
         (tmp_path / f"snippet{number}.py").write_text(snippet)
     stated = "".join(f"stated_{name} = droidgate.{name}\n" for name in droidgate.__all__)
     (tmp_path / "names.py").write_text(f"import droidgate\n\n{stated}")
-    (tmp_path / "wrong.py").write_text("import droidgate\n\ndroidgate.read(3)\n")
+    wrong = ("read(3)", "Level.RENAMED >= 'dropped'", "Weight.BREAKING < droidgate.Level.ERROR")
+    (tmp_path / "wrong.py").write_text(
+        "import droidgate\n" + "".join(f"print(droidgate.{text})\n" for text in wrong)
+    )
     command = [sys.executable, "-m", "basedpyright", "--outputjson", "--pythonpath", sys.executable]
     done = subprocess.run(
         [*command, "-p", str(tmp_path)], capture_output=True, text=True, timeout=200, check=False
     )
     report = json.loads(done.stdout)
     assert report["summary"]["filesAnalyzed"] == len(SNIPPETS) + 2
-    messages = [f"{Path(item['file']).name}: {item['message']}" for item in report["generalDiagnostics"]]
-    assert [message for message in messages if not message.startswith("wrong.py: ")] == []
-    assert messages
+    found = report["generalDiagnostics"]
+    assert [item["message"] for item in found if Path(item["file"]).name != "wrong.py"] == []
+    assert {item["range"]["start"]["line"] for item in found} == {1, 2, 3}
 
 
 APP = sample_apps_directory() / "pdf-tool"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -33,6 +33,7 @@ from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import UsageError, WriteError
 from droidgate_mappings.model.findings import Finding, Level, at_least
 from droidgate_mappings.model.names import NameEntry
+from droidgate_mappings.text.counted_nouns import amount, noun
 from droidgate_mappings.text_safety.marks import OVER_LONG_TEXT, TextMark, text_marks
 from droidgate_mappings.translate import Translation, dialect_name, provider_name
 
@@ -153,7 +154,7 @@ def convert_sources(options: Convert) -> Report | int:
     _warn_of_output_in_source(options)
     if options.check:
         files = compare_files(data)
-        if any(status != "unchanged" for status in files.values()):
+        if _warn_of_differences(files):
             code = code or ExitCode.FINDINGS
     else:
         files = write_files(data, force=options.force)
@@ -176,6 +177,17 @@ def _warn_of_output_in_source(options: Convert) -> None:
         if folder.is_dir() and options.out.resolve().is_relative_to(folder.resolve()):
             print_warning(f"warning: {options.out} is in the source {source}: the next run reads it too")
             print_warning("hint: choose an output outside of the source")
+
+
+def _warn_of_differences(files: Mapping[Path, str]) -> bool:
+    """Return whether files are not what would be written, and warn where they are not."""
+    different = [path for path, status in files.items() if status != "unchanged"]
+    if not different:
+        return False
+    verb = noun(len(different), "differs", "differ")
+    print_warning(f"warning: {len(different)} of {amount(len(files), 'file')} {verb} from the source")
+    print_warning("hint: run the same command with --force in place of --check to write the files")
+    return True
 
 
 def _marks_of(translation: Translation) -> tuple[TextMark, ...]:
