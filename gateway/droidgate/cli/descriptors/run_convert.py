@@ -154,11 +154,11 @@ def convert_sources(options: Convert) -> Report | int:
     _warn_of_output_in_source(options)
     if options.check:
         files = compare_files(data)
-        if _warn_of_differences(files):
+        if any(status != "unchanged" for status in files.values()):
             code = code or ExitCode.FINDINGS
     else:
         files = write_files(data, force=options.force)
-    return Report(
+    report = Report(
         lambda: conversion_page(converted, read.findings),
         lambda: fidelity_document(read, converted),
         code,
@@ -168,6 +168,11 @@ def convert_sources(options: Convert) -> Report | int:
             *(mark.as_finding() for item in converted.translations for mark in _marks_of(item)),
         ],
     )
+    if not options.check:
+        return report
+    report.print(options.form)
+    _warn_of_differences(files)
+    return code
 
 
 def _warn_of_output_in_source(options: Convert) -> None:
@@ -179,15 +184,13 @@ def _warn_of_output_in_source(options: Convert) -> None:
             print_warning("hint: choose an output outside of the source")
 
 
-def _warn_of_differences(files: Mapping[Path, str]) -> bool:
-    """Return whether files are not what would be written, and warn where they are not."""
-    different = [path for path, status in files.items() if status != "unchanged"]
-    if not different:
-        return False
-    verb = noun(len(different), "differs", "differ")
-    print_warning(f"warning: {len(different)} of {amount(len(files), 'file')} {verb} from the source")
-    print_warning("hint: run the same command with --force in place of --check to write the files")
-    return True
+def _warn_of_differences(files: Mapping[Path, str]) -> None:
+    """Warn where files are not what would be written."""
+    different = sum(status != "unchanged" for status in files.values())
+    if different:
+        verb = noun(different, "differs", "differ")
+        print_warning(f"warning: {different} of {amount(len(files), 'file')} {verb} from the source")
+        print_warning("hint: run the same command with --force in place of --check to write the files")
 
 
 def _marks_of(translation: Translation) -> tuple[TextMark, ...]:

@@ -114,6 +114,7 @@ def migrate_source(options: Migrate) -> Report | int:
         _print_changes(migration)
         show(report.page(), sys.stderr)
         print_file_notes(report.files)
+        print_note("nothing is written yet: --write writes these files")
     return report.code
 
 
