@@ -98,7 +98,7 @@ def test_nothing_is_approved_without_a_terminal_or_option(
 def test_a_terminal_is_asked_for_confirmation(answer: bytes, approved: int, home: Path) -> None:
     output = run_on_terminal("pins", "approve", CREATE, typed=answer, DROIDGATE_HOME=str(home))
     assert "Approve 1 capability? [y/N]" in output
-    assert ("error: 'si' is not an answer\nhint: answer y or n\n" in output) == (b"si" in answer)
+    assert ("error: 'si' is not an answer" in output) == (b"si" in answer)
     assert len(PinStore().list()) == approved
 
 
