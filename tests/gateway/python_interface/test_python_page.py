@@ -6,8 +6,9 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import lxml.html
 import pytest
@@ -298,6 +299,22 @@ def test_one_provider_of_several_converts_alone() -> None:
     assert len(providers) > 1
     assert list(convert([providers[0]], to="mcp").files) == ["tools.json"]
     assert len(convert(providers, to="mcp").files) == len(providers)
+
+
+@pytest.mark.usefixtures("own_folder")
+@pytest.mark.parametrize(("called", "hint"), [
+    (lambda: read("ap"), "did you mean 'apps'?"),
+    (lambda: droidgate.lint(Path("aps")), "did you mean 'apps'?"),
+    (lambda: droidgate.build_shim("app"), "did you mean 'apps'?"),
+    (lambda: read(["apps"]), "pass each of several sources on its own: *SOURCES"),
+    (lambda: convert(["apps"], to="mcp"), "read several sources together with droidgate.read(*SOURCES)"),
+    (lambda: droidgate.diff(3, "apps"), "pass each of several sources on its own: *SOURCES"),
+])  # fmt: skip
+def test_a_source_that_cannot_be_one_is_an_error_with_the_fix(called: Callable[[], Any], hint: str) -> None:
+    Path("apps").mkdir()
+    with pytest.raises(droidgate.DroidgateError) as caught:
+        called()
+    assert caught.value.hint == hint
 
 
 def test_what_has_no_descriptor_is_an_error_with_place_and_hint(tmp_path: Path) -> None:
