@@ -301,14 +301,17 @@ def test_one_provider_of_several_converts_alone() -> None:
     assert len(convert(providers, to="mcp").files) == len(providers)
 
 
+LIST: Any = ["apps"]
+
+
 @pytest.mark.usefixtures("own_folder")
 @pytest.mark.parametrize(("called", "hint"), [
     (lambda: read("ap"), "did you mean 'apps'?"),
     (lambda: droidgate.lint(Path("aps")), "did you mean 'apps'?"),
     (lambda: droidgate.build_shim("app"), "did you mean 'apps'?"),
-    (lambda: read(["apps"]), "pass each of several sources on its own: *SOURCES"),
-    (lambda: convert(["apps"], to="mcp"), "read several sources together with droidgate.read(*SOURCES)"),
-    (lambda: droidgate.diff(3, "apps"), "pass each of several sources on its own: *SOURCES"),
+    (lambda: read(LIST), "pass each of several sources on its own: *SOURCES"),
+    (lambda: convert(LIST, to="mcp"), "read several sources together with droidgate.read(*SOURCES)"),
+    (lambda: droidgate.diff([], Path("ap")), "did you mean 'apps'?"),
 ])  # fmt: skip
 def test_a_source_that_cannot_be_one_is_an_error_with_the_fix(called: Callable[[], Any], hint: str) -> None:
     Path("apps").mkdir()
