@@ -39,7 +39,7 @@ def read_bytes(path: str, *, shown: str | None = None, root: str | None = None) 
     try:
         return read_project_file(path, root=root, shown=printable(shown if shown is not None else path))
     except InputError as error:
-        if isinstance(error.__context__, FileNotFoundError):
+        if root is None and isinstance(error.__context__, FileNotFoundError):
             error.hint = hint_of_missing(Path(path))
         raise
 
