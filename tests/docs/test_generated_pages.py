@@ -21,7 +21,7 @@ from droidgate.cli.published_schemas import PUBLISHED
 from droidgate_mappings.fit.losses import levels_of
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.support_matrix import FEATURES
-from droidgate_mappings.model.findings import FINDING_CODES
+from droidgate_mappings.model.findings import FINDING_CODES, Level
 from droidgate_mappings.tables.loading import load_divergences
 from requirements_of_tests import CHECKOUT
 
@@ -112,7 +112,7 @@ def _losses_on_the_page_of_levels() -> Iterator[Any]:
 
 @pytest.mark.parametrize(("code", "level"), list(_losses_on_the_page_of_levels()))
 def test_a_loss_on_the_page_of_levels_can_have_the_level_there(code: str, level: str) -> None:
-    assert level in levels_of(code)
+    assert Level(level) in levels_of(code)
 
 
 def test_every_option_and_command_has_words() -> None:

@@ -107,6 +107,15 @@ def verify_files(source: str, reason: str) -> Verification:
     return Verification(source, _errors_of(report), (*_file_checks(source, report, formats), *unchecked))
 
 
+def check_installed(device_user: DeviceUser, package: str) -> None:
+    """Raise a `UsageError` where an app is not installed."""
+    packages = device_user.packages()
+    if package not in packages:
+        meant = closest_name(package, packages)
+        hint = f"did you mean {meant!r}?" if meant else "install it, or name its APK with --install"
+        raise UsageError(f"{package} is not installed", hint=hint)
+
+
 def verify(
     device_user: DeviceUser, agents: tuple[AgentClient, AgentClient], request: VerifyRequest
 ) -> Verification:
@@ -117,17 +126,13 @@ def verify(
     Args:
         device_user: The phone.
         agents: Both agents, installed.
-        request: What is to be checked.
+        request: What is to be checked, of an app that is installed.
 
     Raises:
-        UsageError: the app is not installed, offers no tools to an agent, or has no capability of a call.
+        UsageError: the app offers no tools to an agent, or has no capability of a call.
         DeviceError: the phone or an agent fails.
     """
     device, package = device_user.device, request.package
-    if package not in device_user.packages():
-        meant = closest_name(package, device_user.packages())
-        hint = f"did you mean {meant!r}?" if meant else "install it, or name its APK with --install"
-        raise UsageError(f"{package} is not installed", hint=hint)
     components = [item for item in agents[0].list_components() if item.package == package]
     source = f"adb:{device.serial}/{package}"
     report = lint(source, formats=_LIVE_RULES)

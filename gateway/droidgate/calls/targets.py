@@ -448,11 +448,11 @@ class PhoneTargets:
         if closest is not None:
             question = f"did you mean {short.get(closest, closest)!r}?"
             return UsageError(message, hint=f"{question} The {unknown}" if unasked else question)
-        more = f"; the {unknown}" if unasked else ""
+        cause = f"the {unknown}; " if unasked else ""
         listed = ", ".join(map(last_part, ids[:_MAX_LISTED])) + (
             f" and {len(ids) - _MAX_LISTED} more" if len(ids) > _MAX_LISTED else ""
         )
-        return UsageError(message, hint=f"there are: {listed or 'none'}; see `droidgate inspect adb:`{more}")
+        return UsageError(message, hint=f"{cause}there are: {listed or 'none'}; see `droidgate inspect adb:`")
 
     def _unasked(self, app: str | None, protocol: str | None) -> list[str]:
         """Return the packages whose receivers list their tools only when a shim asks, and none has."""

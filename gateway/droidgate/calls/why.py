@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from os import PathLike, fspath
+from os import PathLike
 from typing import Final
 
 from droidgate.calls.phones import Phone, open_device
@@ -57,7 +57,7 @@ from droidgate.sources.phone_source import (
     read_phone,
 )
 from droidgate.sources.source_results import Providers
-from droidgate.sources.source_schemes import DEVICE_SCHEME
+from droidgate.sources.source_schemes import DEVICE_SCHEME, source_names
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import found_by, load_formats
 from droidgate_mappings.formats.installed import is_shim
@@ -109,7 +109,7 @@ def why(
         >>> answer.verdict, answer.reach
         ('can', 'gateway')
     """
-    name = fspath(source)
+    (name,) = source_names([source])
     if not name.startswith(DEVICE_SCHEME):
         agents = _kinds(agent, on_phone=False)
         if sdk is not None and _LEVEL.fullmatch(sdk) is None:

@@ -8,7 +8,6 @@ import re
 import shutil
 import sys
 import traceback
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,13 +16,12 @@ import typer
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.interrupts import CtrlC
 from droidgate.cli.output.safe_text import one_line
+from droidgate.computer.missing_files import hint_of_missing
 from droidgate_mappings.model.errors import DeviceError, DroidgateError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_MOST_ENTRIES: Final = 1000
-"""Most entries of a folder that a missing name is compared with."""
 _REPORT_FORMS: Final = ("--json", "--sarif", "--markdown", "--junit")
 _REPORT_OPTIONS: Final = ("-o", "--output", "--out")
 _REPORT_FILE: Final = re.compile(r"extra argument\(s\) \((\S+\.(?:sarif|json|md))\)")
@@ -140,7 +138,7 @@ def hint_of_file(error: BaseException | None, place: str | None = None) -> str |
     if (variable := _variable_of(path)) is not None:
         return f"set {variable} to a folder that you may write"
     if isinstance(error, FileNotFoundError) and isinstance(error.filename, str):
-        return _hint_of_missing(Path(error.filename))
+        return hint_of_missing(Path(error.filename))
     return _HINTS_OF_FILES.get(error.errno or 0)
 
 
@@ -163,24 +161,6 @@ def _variable_of(path: Path) -> str | None:
         if folder and path.is_relative_to(folder) and not os.access(folder, os.W_OK | os.X_OK):
             return variable
     return None
-
-
-def _hint_of_missing(path: Path) -> str:
-    """Return the name that was probably meant, or the folder that is missing."""
-    from droidgate_mappings.text.nearest_names import closest_name
-
-    folder = path.parent
-    if not folder.is_dir():
-        return f"the folder {folder} does not exist"
-    try:
-        names = [entry.name for entry in islice(folder.iterdir(), _MOST_ENTRIES)]
-    except OSError:
-        names = []
-    closest = closest_name(path.name, names)
-    if closest is not None:
-        return f"did you mean {closest!r}?"
-    may_be_revision = path.name == str(path) and not path.suffix[1:].isalpha() and Path(".git").exists()
-    return f"check the path, or write git:{path} for a revision" if may_be_revision else "check the path"
 
 
 def _hint_of(error: DroidgateError) -> str | None:

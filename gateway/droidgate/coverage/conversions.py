@@ -203,7 +203,7 @@ def _worst_level(counts: Sequence[int]) -> str:
 
 
 IMPOSSIBLE: Final[_Losses] = (
-    Level.IMPOSSIBLE,
-    Level.IMPOSSIBLE,
+    Level.IMPOSSIBLE.value,
+    Level.IMPOSSIBLE.value,
     tuple(int(level is Level.IMPOSSIBLE) for level in CONVERSION_LEVELS),
 )

@@ -449,7 +449,7 @@ def _capability_facts(targets: Sequence[str]) -> str:
     )
     return f"""
 CREATE TABLE shut_gate AS SELECT unit, provider, split_part(pointer, '/', 2) AS token, CASE {gate} END AS gate
-    FROM findings WHERE gate IS NOT NULL AND level <> {quoted(Level.NOTE)};
+    FROM findings WHERE gate IS NOT NULL AND level <> {quoted(Level.NOTE.value)};
 CREATE TABLE converted AS SELECT unit, provider, capability, {levels}, {drops} FROM conversions
     WHERE target IN ({listed}) GROUP BY ALL;
 CREATE TABLE capability_fact AS

@@ -182,7 +182,7 @@ class Reaching:
         titles = " or ".join(self._shim.frontend(item).title for item, _ in open_routes)
         words = f"{_GATEWAY_CALLS}{interface.title}, and the agent the gateway ({titles})"
         verdict &= _protocol(GateState.OPEN, words)
-        if facts.levels.get(agent.target or "") == Level.IMPOSSIBLE:
+        if facts.levels.get(agent.target or "") == Level.IMPOSSIBLE.value:
             words = f"{agent.target} cannot hold it"
             verdict &= Verdict((Gate("conversion", GateState.SHUT, words),))
         return ReachRoute("gateway", verdict, open_routes)

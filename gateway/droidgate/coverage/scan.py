@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Container, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
@@ -49,6 +49,7 @@ from droidgate.sources.phone_source import (
     read_phone,
 )
 from droidgate.sources.source_results import Providers
+from droidgate.sources.source_schemes import source_names
 from droidgate_android.apk.bundle_files import ApkIdentity, group_apks
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.model.capability import declaration_of
@@ -578,7 +579,7 @@ def scan(
         return ProcessPool(settings) if address is None else Cluster(address, settings)
 
     request = ScanRequest(
-        sources=[fspath(source) for source in sources],
+        sources=source_names(sources),
         folder=Path(catalog),
         pool=PoolSettings(
             workers=chosen.workers or usable_cores(),

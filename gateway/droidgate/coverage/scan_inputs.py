@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from droidgate.computer.missing_files import hint_of_missing
 from droidgate.coverage.remote_files import UnknownSchemeError, find_remote, is_remote, without_password
 from droidgate.sources.archives import is_packed_folder
 from droidgate.sources.catalogs.catalog_files import CATALOG_FILE, catalog_folder
@@ -285,7 +286,8 @@ def _check_that_it_is_there(source: str) -> None:
         os.stat(source)  # noqa: PTH116 - Path drops what makes a name odd
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        hint = "a source is an APK, a folder, a descriptor, @LIST, a URL, adb:, git: or a catalog"
+        guess = f"{hint_of_missing(Path(source))}; " if isinstance(error, FileNotFoundError) else ""
+        hint = f"{guess}a source is an APK, a folder, a descriptor, @LIST, a URL, adb:, git: or a catalog"
         raise InputError(f"cannot be read: {reason}", place=printable(source), hint=hint) from None
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 
 from droidgate.shims.source_apps import read_source_apps
+from droidgate.sources.source_schemes import source_names
 from droidgate_android.apk.signing_keys import SigningKey, key_path, load_key, load_or_make_key
 from droidgate_shim.builder.protocols import (
     LeftOut,
@@ -86,7 +87,7 @@ def build_shim(
     options = options or ShimOptions()
     protocols = chosen_protocols(options)
     apps, left_out = choose_protocols(
-        read_source_apps([fspath(source) for source in sources], signer=options.signer), protocols
+        read_source_apps(source_names(sources), signer=options.signer), protocols
     )
     check_something_is_left(apps, left_out)
     key = chosen_key(options.key, report)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import Protocol
 
@@ -22,6 +22,7 @@ from droidgate.shims.installations import (
 )
 from droidgate.shims.shim_calls import ShimAnswer, call_shim
 from droidgate.shims.sync_runs import SyncedChange, carry_out, plan_sync
+from droidgate.sources.source_schemes import source_names
 from droidgate_mappings.model.json_values import Json
 from droidgate_shim.builder.shims import ShimOptions
 
@@ -72,7 +73,7 @@ class PhoneShims:
             UsageError: sources and APKs are named at once, or options without sources.
         """
         request = InstallRequest(
-            tuple(fspath(source) for source in sources),
+            tuple(source_names(sources)),
             tuple(map(Path, apks)),
             options or ShimOptions(),
             any_app=any_app,

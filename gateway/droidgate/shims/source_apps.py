@@ -15,6 +15,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from droidgate.computer.missing_files import hint_of_missing
 from droidgate.sources.apk_sources import open_archive, open_loose_archives
 from droidgate.sources.archives import is_archive
 from droidgate.sources.catalogs.catalog_files import catalog_folder
@@ -125,7 +126,8 @@ def _mode_of(source: str) -> int:
         return Path(source).stat().st_mode
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"cannot be read: {reason}", place=printable(source)) from None
+        hint = hint_of_missing(Path(source)) if isinstance(error, FileNotFoundError) else None
+        raise InputError(f"cannot be read: {reason}", place=printable(source), hint=hint) from None
 
 
 def _apps_of_folder(folder: str) -> Iterator[OpenedApp | UnreadApp]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from os import PathLike, fspath
+from os import PathLike
 from typing import TYPE_CHECKING
 
 from droidgate.sources.format_reading import ReadOptions
 from droidgate.sources.source_opening import open_reader, read_source
 from droidgate.sources.source_results import Providers
-from droidgate.sources.source_schemes import DEVICE_SCHEME, STANDARD_INPUT
+from droidgate.sources.source_schemes import DEVICE_SCHEME, STANDARD_INPUT, source_names
 from droidgate_mappings.formats.format import chosen_formats, finder_of_silent
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import EmptyError, InputError, UsageError
@@ -68,7 +68,7 @@ def read(
         >>> [provider.component for provider in droidgate.read("pdf-tool", "clock-in")]
         ['.ToolActivity', '.ClockInService']
     """
-    names = [fspath(source) for source in sources]
+    names = source_names(sources)
     providers = read_sources(names, formats=formats, strict=strict, variant=variant)
     check_declared(providers, names)
     return providers
@@ -83,9 +83,15 @@ def providers_of(source: str | PathLike[str] | Iterable[Provider]) -> Providers:
     Raises:
         InputError, DeviceError, UsageError: as `read`.
     """
-    if isinstance(source, str | PathLike):
-        return read(source)
-    return source if isinstance(source, Providers) else Providers(tuple(source))
+    if isinstance(source, Providers):
+        return source
+    if isinstance(source, Iterable) and not isinstance(source, str | bytes | PathLike):
+        providers = tuple(source)
+        if all(isinstance(provider, Provider) for provider in providers):
+            return Providers(providers)
+        message = "a list that is not of providers cannot be used as a source"
+        raise UsageError(message, hint="read several sources together with droidgate.read(*SOURCES)")
+    return read(source)
 
 
 def read_sources(

@@ -6,8 +6,10 @@ import os
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import islice
+from pathlib import Path
 from typing import Final
 
+from droidgate.computer.missing_files import hint_of_missing
 from droidgate_android.projects.project_files import check_inside, is_regular_file, read_project_file
 from droidgate_mappings.model.errors import BudgetError, InputError
 from droidgate_mappings.text.shown_paths import join_shown, printable
@@ -34,7 +36,12 @@ def read_bytes(path: str, *, shown: str | None = None, root: str | None = None) 
         InputError: there is none, it is outside of the folder, or it cannot be read.
         BudgetError: it is larger than `MAX_FILE_BYTES`.
     """
-    return read_project_file(path, root=root, shown=printable(shown if shown is not None else path))
+    try:
+        return read_project_file(path, root=root, shown=printable(shown if shown is not None else path))
+    except InputError as error:
+        if root is None and isinstance(error.__context__, FileNotFoundError):
+            error.hint = hint_of_missing(Path(path))
+        raise
 
 
 class FolderFiles(Mapping[str, bytes]):

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +24,7 @@ from droidgate.sources.source_code import (
     report_competing_services,
 )
 from droidgate.sources.source_results import Providers
+from droidgate.sources.source_schemes import source_names
 from droidgate_mappings.formats.application import Application, Component
 from droidgate_mappings.formats.format import (
     Format,
@@ -248,7 +249,7 @@ def lint(
         >>> droidgate.lint("pdf-tool").findings
         ()
     """
-    names = [fspath(source) for source in sources]
+    names = source_names(sources)
     check_sources(names)
     chosen = chosen_formats(formats) or list(load_formats().values())
     findings: dict[Finding, None] = {}

@@ -1,8 +1,12 @@
-"""How sources begin that are no paths of this computer."""
+"""How sources are named: by paths, or by what begins with a scheme."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from os import PathLike, fspath
 from typing import Final
+
+from droidgate_mappings.model.errors import UsageError
 
 STANDARD_INPUT: Final = "-"
 
@@ -11,3 +15,17 @@ DEVICE_SCHEME: Final = "adb:"
 
 GIT_SCHEME: Final = "git:"
 """A revision of a Git repository."""
+
+
+def source_names(sources: Iterable[str | PathLike[str]]) -> list[str]:
+    """Return sources as text.
+
+    Raises:
+        UsageError: one is not a path, such as a list of paths.
+    """
+    names = list(sources)
+    for source in names:
+        if not isinstance(source, str | PathLike):
+            message = f"a source is a path as text or a Path, not {type(source).__name__}: {source!r:.80}"
+            raise UsageError(message, hint="pass each of several sources on its own: *SOURCES")
+    return [fspath(source) for source in names]

@@ -9,36 +9,43 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.types import Frozen
 
+# Type checkers accept a comparison that the text on its other side accepts, and text accepts text. So they do
+# not know that the words are text, and report `level >= "dropped"`.
+if TYPE_CHECKING:
+    from enum import Enum as _Words
+else:
+    from enum import StrEnum as _Words
 
-class Graded(StrEnum):
+
+class Graded(_Words):
     """Words that are ordered by gravity, mildest first, not as text.
 
-    Order is defined between words of one scale; anything else, text included, is a TypeError.
+    Order is defined between words of one scale; anything else, text included, is a TypeError, and an error of
+    type checkers.
     """
 
     def scale(self) -> tuple[Self, ...]:
         """Return the words that this one can be compared with, mildest first."""
         return tuple(type(self))
 
-    def __lt__(self, other: Self) -> bool:  # type: ignore[override]
+    def __lt__(self, other: Self) -> bool:
         """Return whether this is milder."""
         return self._distance(other) < 0
 
-    def __le__(self, other: Self) -> bool:  # type: ignore[override]
+    def __le__(self, other: Self) -> bool:
         """Return whether this is as mild."""
         return self._distance(other) <= 0
 
-    def __gt__(self, other: Self) -> bool:  # type: ignore[override]
+    def __gt__(self, other: Self) -> bool:
         """Return whether this is graver."""
         return self._distance(other) > 0
 
-    def __ge__(self, other: Self) -> bool:  # type: ignore[override]
+    def __ge__(self, other: Self) -> bool:
         """Return whether this is as grave."""
         return self._distance(other) >= 0
 

@@ -27,7 +27,7 @@ from droidgate_app_actions.format import FORMAT
 from droidgate_app_actions.lint import RULES
 from droidgate_app_actions.shell_calls import AppActionShellCalls
 from droidgate_app_actions.url_templates import LinkError, fill_template
-from droidgate_mappings.compare import compare_sets
+from droidgate_mappings.compare import Weight, compare_sets
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import Reading, SourceFile, detect_format, load_formats
 from droidgate_mappings.formats.installed import DeviceFacts
@@ -1176,7 +1176,7 @@ def test_a_listed_value_that_goes_away_breaks_those_who_call() -> None:
     changed = {**RICH, file: RICH[file].replace('shortcutId="TEA"', 'shortcutId="COFFEE"')}
     new = FORMAT.read_application(application(READY, changed), ReadingContext()).providers
     compared = compare_sets(CapabilitySet(providers=old), CapabilitySet(providers=new))
-    assert "breaking" in {change.weight for change in compared.all_changes()}
+    assert Weight.BREAKING in {change.weight for change in compared.all_changes()}
 
 
 def test_the_table_has_each_built_in_intent_once() -> None:

@@ -153,10 +153,10 @@ def test_a_request_that_makes_no_sense_is_refused(
 
 
 @pytest.mark.slow
-def test_a_port_that_is_taken_is_reported(droidgate: Runner) -> None:
-    port = start(droidgate)["port"]
-    run = droidgate("phone", "start", "--no-apps", "--port", str(port))
-    assert (run.code, run.out) == (ExitCode.DEVICE, "")
+def test_a_port_that_is_taken_is_reported_and_leaves_no_log(droidgate: Runner, tmp_path: Path) -> None:
+    port, log = start(droidgate)["port"], tmp_path / "events"
+    run = droidgate("phone", "start", "--no-apps", "--port", str(port), "--log", str(log))
+    assert (run.code, run.out, log.exists()) == (ExitCode.DEVICE, "", False)
     assert f"--port {port} is in use\nhint: choose another port" in run.err
     assert droidgate("phone", "stop").code == 0
 

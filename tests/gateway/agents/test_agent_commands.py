@@ -222,3 +222,15 @@ def test_a_call_that_cannot_be_read_is_one_error(droidgate: Runner, call: str) -
 def test_the_agents_are_signed_with_the_key_that_is_named(droidgate: Runner, tmp_path: Path) -> None:
     ran = droidgate("agent", "install", "--key", tmp_path / "none.pem")
     assert ran.code == 3
+
+
+def test_an_app_that_is_not_installed_is_refused_before_a_key_is_made(
+    droidgate: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    droidgate("agent", "uninstall")
+    with monkeypatch.context() as patched:
+        patched.setenv("DROIDGATE_HOME", str(tmp_path))
+        ran = droidgate("verify", "com.example.absent")
+    droidgate("agent", "install")
+    assert (ran.code, "com.example.absent is not installed" in ran.err) == (2, True)
+    assert not any(tmp_path.rglob("*.pem"))

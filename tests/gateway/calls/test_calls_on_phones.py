@@ -442,7 +442,7 @@ def test_a_name_that_only_an_app_knows_which_no_shim_asked_gets_the_way_to_ask(b
         with pytest.raises(UsageError) as raised:
             caller.call(CallRequest(text))
         fix = f"tools of {WEATHER} are not known: run `droidgate shim install --from adb:`"
-        assert str(raised.value.hint).endswith(fix)
+        assert fix in str(raised.value.hint).partition("; ")[0]
     with pytest.raises(UsageError) as raised:
         caller.call(CallRequest("currentWeather", app=NOTES))
     assert "shim" not in str(raised.value.hint)

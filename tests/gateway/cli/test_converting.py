@@ -593,7 +593,11 @@ def test_check_writes_nothing_and_finds_what_would_change(droidgate: Runner) -> 
     converted(droidgate, "timer", to="mcp")
     assert converted(droidgate, "timer", "--check", to="mcp").out.count("unchanged: ") == 3
     Path("out/tools.json").write_text("{}")
-    assert "would update: out/tools.json\n" in converted(droidgate, "timer", "--check", to="mcp", code=1).out
+    run = converted(droidgate, "timer", "--check", to="mcp", code=1)
+    assert "would update: out/tools.json\n" in run.out
+    assert run.err.startswith(
+        "warning: 1 of 3 files differs from the source\nhint: run the same command with --force"
+    )
     assert Path("out/tools.json").read_text() == "{}"
 
 

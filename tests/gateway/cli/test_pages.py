@@ -31,7 +31,6 @@ from droidgate.cli.output.pages import (
     drawn_height,
     file_line,
     file_lines,
-    plain_height,
     short_page,
 )
 from droidgate.cli.output.safe_text import visible
@@ -64,11 +63,11 @@ LONG_PAGE = [block for number in range(9) for block in part(f"part {number}", 12
 
 def test_a_page_of_one_screen_is_shown_as_it_is() -> None:
     page = [*part("first", 15), *part("second", 15), Line("30 rows")]
-    assert short_page(page, plain_height) == page
+    assert short_page(page, on_terminal=False) == page
 
 
 def test_a_long_page_keeps_its_first_parts_and_its_summary_and_counts_the_rest() -> None:
-    short = short_page([*LONG_PAGE, Line("108 rows"), Line("written: x")], plain_height)
+    short = short_page([*LONG_PAGE, Line("108 rows"), Line("written: x")], on_terminal=False)
     assert [len(block.rows) for block in short if isinstance(block, Table)] == [4, 4, 4, 4]
     assert texts(short)[-9:] == [
         "More",
@@ -82,17 +81,17 @@ def test_a_long_page_keeps_its_first_parts_and_its_summary_and_counts_the_rest()
 
 def test_parts_have_fewer_rows_where_that_makes_all_of_them_fit() -> None:
     page = [block for number in range(3) for block in part(f"part {number}", 12)]
-    short = short_page([*page, Line("end")], plain_height)
+    short = short_page([*page, Line("end")], on_terminal=False)
     assert [len(block.rows) for block in short if isinstance(block, Table)] == [6] * 3
     assert "left out: 18 lines; --details shows everything" in texts(short)
 
 
 def test_what_a_terminal_wraps_counts_as_it_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     page = [block for number in range(3) for block in [*part(f"part {number}", 6), Line("word " * 40)]]
-    assert short_page(page, plain_height) == page
+    assert short_page(page, on_terminal=False) == page
     for width in ("60", "100"):
         monkeypatch.setenv("COLUMNS", width)
-        assert drawn_height(short_page([*page, Line(), Line("end")], drawn_height)) <= 40
+        assert drawn_height(short_page([*page, Line(), Line("end")], on_terminal=True)) <= 40
 
 
 def test_many_files_have_a_line_together_but_with_details_each_its_own() -> None:
@@ -107,7 +106,7 @@ def test_many_files_have_a_line_together_but_with_details_each_its_own() -> None
 
 def test_a_table_keeps_a_last_row_that_takes_no_more_than_its_count() -> None:
     page = [*part("first", 11), *part("second", 40)]
-    assert texts(short_page(page, plain_height))[:3] == ["first", "second", "and 30 more rows"]
+    assert texts(short_page(page, on_terminal=False))[:3] == ["first", "second", "and 30 more rows"]
 
 
 def test_parts_about_security_are_never_left_out_as_a_whole() -> None:
@@ -116,7 +115,7 @@ def test_parts_about_security_are_never_left_out_as_a_whole() -> None:
         *(Line(f"rule {number}", 1) for number in range(30)),
         Line(),
     ]
-    short = texts(short_page([*LONG_PAGE, *security, Line("end")], plain_height))
+    short = texts(short_page([*LONG_PAGE, *security, Line("end")], on_terminal=False))
     assert "Security: access rules" in short
     assert [text for text in short if text.startswith("rule")] == [f"rule {number}" for number in range(10)]
     assert "and 20 more lines" in short
@@ -124,12 +123,12 @@ def test_parts_about_security_are_never_left_out_as_a_whole() -> None:
 
 def test_a_part_about_what_the_user_has_to_do_is_never_left_out() -> None:
     to_do: list[Block] = [Heading("Left to do"), Line("write the handler", 1), Line()]
-    assert "write the handler" in texts(short_page([*LONG_PAGE, *to_do, Line("end")], plain_height))
+    assert "write the handler" in texts(short_page([*LONG_PAGE, *to_do, Line("end")], on_terminal=False))
 
 
 def test_columns_with_details_are_left_out_and_counted() -> None:
     table = Table(("A", "B", "C"), [("1", "2", "3")], details=frozenset({"B"}))
-    assert short_page([table, Line(), Line("end")], plain_height) == [
+    assert short_page([table, Line(), Line("end")], on_terminal=False) == [
         Table(["A", "C"], [["1", "3"]]),
         Line(),
         Line("left out: the column B; --details shows everything"),
@@ -140,7 +139,7 @@ def test_columns_with_details_are_left_out_and_counted() -> None:
 def test_rows_of_a_short_page_replace_those_of_the_whole_one_and_the_difference_is_counted() -> None:
     rows = [("1", "here"), ("2", "there")]
     table = Table(("A", "B"), rows, details=frozenset({"B"}), short_rows=[("3",)])
-    assert short_page([table, Line(), Line("end")], plain_height)[::2] == [
+    assert short_page([table, Line(), Line("end")], on_terminal=False)[::2] == [
         Table(["A"], [("3",)]),
         Line("left out: the column B, 1 line; --details shows everything"),
     ]
@@ -149,13 +148,13 @@ def test_rows_of_a_short_page_replace_those_of_the_whole_one_and_the_difference_
 def test_no_part_is_shown_after_one_that_is_left_out() -> None:
     detail: list[Block] = [Heading("detail", is_detail=True), *part("", 1)[1:]]
     page = [*part("first", 20), *detail, *part("small", 1), Line("end"), *[Line("more")] * 20]
-    short = texts(short_page(page, plain_height))
+    short = texts(short_page(page, on_terminal=False))
     assert ("first" in short, "detail" in short, "small" in short) == (True, False, False)
 
 
 def test_many_lines_at_the_end_are_shortened_too() -> None:
     page = [*part("first", 3), *(Line(f"created: {number}") for number in range(100))]
-    short = texts(short_page(page, plain_height))
+    short = texts(short_page(page, on_terminal=False))
     assert short[0] == "first"
     assert short[-1] == "and 90 more lines"
     assert "left out: 90 lines; --details shows everything" in short

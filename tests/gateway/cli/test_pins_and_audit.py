@@ -94,10 +94,11 @@ def test_nothing_is_approved_without_a_terminal_or_option(
     assert PinStore().list() == ()
 
 
-@pytest.mark.parametrize(("answer", "approved"), [(b"y\n", 1), (b"n\n", 0), (b"\n", 0)])
+@pytest.mark.parametrize(("answer", "approved"), [(b"YES\n", 1), (b"n\n", 0), (b"\n", 0), (b"si\ny\n", 1)])
 def test_a_terminal_is_asked_for_confirmation(answer: bytes, approved: int, home: Path) -> None:
     output = run_on_terminal("pins", "approve", CREATE, typed=answer, DROIDGATE_HOME=str(home))
     assert "Approve 1 capability? [y/N]" in output
+    assert ("error: 'si' is not an answer" in output) == (b"si" in answer)
     assert len(PinStore().list()) == approved
 
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from droidgate.cli.output.json_output import json_text, json_value
+from droidgate.cli.output.page_length import PageLength, choose_page_length
 from droidgate.cli.output.pages import Block, Heading, Line, Table, show
 from droidgate.cli.output.safe_text import cut, one_line, visible
 from droidgate_mappings.model.capability import Capability, Effects
@@ -106,14 +107,19 @@ def _shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch, columns: int, *blocks:
     return stream.getvalue()
 
 
-def test_a_terminal_cuts_long_cells_where_it_should_and_a_pipe_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_short_page_of_a_terminal_cuts_and_counts_long_texts_and_others_have_all_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     blocks = (Line(LONG, longest=20), Table(("A", "B"), [(LONG, LONG)], {"B": 20}))
+    choose_page_length(PageLength.SHORT_ON_TERMINALS)
     piped = io.StringIO()
     show(blocks, piped)
-    assert piped.getvalue().count(LONG.strip()) == 3
-    output = _shown_on_a_terminal(monkeypatch, 1000, *blocks)
-    assert output.count(LONG.strip()) == 1
-    assert output.count("a long sentence a...") == 2
+    short = _shown_on_a_terminal(monkeypatch, 1000, *blocks)
+    choose_page_length(PageLength.WHOLE)
+    for whole in (piped.getvalue(), _shown_on_a_terminal(monkeypatch, 1000, *blocks)):
+        assert whole.count(LONG.strip()) == 3
+    assert (short.count(LONG.strip()), short.count("a long sentence a...")) == (1, 2)
+    assert "left out: the ends of 2 texts; --details shows everything" in short
 
 
 def test_one_long_cell_in_a_pipe_moves_only_its_own_row() -> None:

@@ -18,7 +18,7 @@ from rich.console import Console
 from conftest import Golden
 from droidgate.cli import run
 from droidgate.cli.output import pages
-from droidgate.cli.output.pages import Block, Table, draw_page, drawn_height, short_page
+from droidgate.cli.output.pages import Block, Table, draw_page, short_page
 from droidgate.cli.output.tables import draw_table
 from droidgate_phone.apps.sample_packages import sample_packages
 from droidgate_phone.phone import VirtualPhone, start_phone
@@ -138,7 +138,9 @@ class Pages:
 
         def draw(terminal: Terminal) -> None:
             for page in stable:
-                draw_page(short_page(page, drawn_height) if isinstance(page, ShortPage) else page, terminal)
+                draw_page(
+                    short_page(page, on_terminal=True) if isinstance(page, ShortPage) else page, terminal
+                )
 
         self.check(name, draw)
 
@@ -152,7 +154,7 @@ class Pages:
             with self._monkeypatch.context() as patched:
                 for variable, value in {**environment, "TERM": "xterm"}.items():
                     patched.setenv(variable, value)
-                patched.setattr(pages, "short_page", lambda blocks, _: ShortPage(blocks))
+                patched.setattr(pages, "short_page", lambda blocks, **_: ShortPage(blocks))
                 patched.setattr(pages, "draw_page", lambda blocks, _, to=recorded: to.append(blocks))
                 with redirect_stdout(Terminal()), redirect_stderr(io.StringIO()):
                     assert run(arguments) == 0, arguments

@@ -398,10 +398,33 @@ def test_the_page_follows_the_system_and_its_own_switch(page: Page) -> None:
     assert (page.run(ground), page.run(pressed)) == (light, "false")
 
 
-@pytest.mark.parametrize("width", [360, 768, 1280, 1920], ids="{} pixels".format)
+@pytest.mark.parametrize("width", [360, 400, 768, 1280, 1920], ids="{} pixels".format)
 def test_no_width_makes_the_page_itself_scroll_sideways(page: Page, width: int) -> None:
     page.look(width, 900)
     assert page.run("document.documentElement.scrollWidth") <= width
+    table = page.run(
+        "(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)($('#overview .scroll:not(.tall)'))"
+    )
+    assert table <= 0 or width < 400
+
+
+def test_files_of_one_name_are_told_apart_in_a_cell_and_whole_on_hover(
+    open_report: OpenReport, report: CoverageReport
+) -> None:
+    paths = [f"all/{folder}/{'folder/' * 8}tools.json" for folder in ("first", "second")]
+    first, second, *others = _details(report).apps
+    files = [
+        app.model_copy(update={"label": None, "package": None, "sources": (path,)})
+        for app, path in zip((first, second), paths, strict=True)
+    ]
+    page = open_report(_changed(report, apps=[*files, *others]))
+    _search(page, "tools.json")
+    page.wait("$$('#matrix .path').length === 2")
+    texts = "[...path.children].map((part) => part.textContent)"
+    parts = page.run(f"$$('#matrix .path').map((path) => [path.title, ...{texts}])")
+    assert sorted(parts) == [
+        [path, path.removeprefix("all/").removesuffix("tools.json"), "tools.json"] for path in paths
+    ]
 
 
 @pytest.mark.slow

@@ -88,6 +88,16 @@ def test_a_refusal_names_its_reason_and_writes_nothing(
     assert not Path("out.apk").exists()
 
 
+def test_an_output_that_cannot_be_written_leaves_no_new_key(
+    droidgate: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path / "home"))
+    (tmp_path / "folder").mkdir()
+    for out, reason in (("absent/app.apk", "does not exist"), ("folder", "a folder is in the way")):
+        run = droidgate("pack", module_folder("weather/app"), "-o", tmp_path / out)
+        assert (run.code, reason in run.err, (tmp_path / "home").exists()) == (3, True, False)
+
+
 def test_another_file_is_replaced_only_when_asked_to(droidgate: Runner, tmp_path: Path) -> None:
     out = tmp_path / "app.apk"
     out.write_text("mine")

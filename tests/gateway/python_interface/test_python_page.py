@@ -6,8 +6,9 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import lxml.html
 import pytest
@@ -161,16 +162,19 @@ def test_pyright_knows_the_type_of_each_stable_name_and_accepts_each_snippet(tmp
         (tmp_path / f"snippet{number}.py").write_text(snippet)
     stated = "".join(f"stated_{name} = droidgate.{name}\n" for name in droidgate.__all__)
     (tmp_path / "names.py").write_text(f"import droidgate\n\n{stated}")
-    (tmp_path / "wrong.py").write_text("import droidgate\n\ndroidgate.read(3)\n")
+    wrong = ("read(3)", "Level.RENAMED >= 'dropped'", "Weight.BREAKING < droidgate.Level.ERROR")
+    (tmp_path / "wrong.py").write_text(
+        "import droidgate\n" + "".join(f"print(droidgate.{text})\n" for text in wrong)
+    )
     command = [sys.executable, "-m", "basedpyright", "--outputjson", "--pythonpath", sys.executable]
     done = subprocess.run(
         [*command, "-p", str(tmp_path)], capture_output=True, text=True, timeout=200, check=False
     )
     report = json.loads(done.stdout)
     assert report["summary"]["filesAnalyzed"] == len(SNIPPETS) + 2
-    messages = [f"{Path(item['file']).name}: {item['message']}" for item in report["generalDiagnostics"]]
-    assert [message for message in messages if not message.startswith("wrong.py: ")] == []
-    assert messages
+    found = report["generalDiagnostics"]
+    assert [item["message"] for item in found if Path(item["file"]).name != "wrong.py"] == []
+    assert {item["range"]["start"]["line"] for item in found} == {1, 2, 3}
 
 
 APP = sample_apps_directory() / "pdf-tool"
@@ -295,6 +299,25 @@ def test_one_provider_of_several_converts_alone() -> None:
     assert len(providers) > 1
     assert list(convert([providers[0]], to="mcp").files) == ["tools.json"]
     assert len(convert(providers, to="mcp").files) == len(providers)
+
+
+LIST: Any = ["apps"]
+
+
+@pytest.mark.usefixtures("own_folder")
+@pytest.mark.parametrize(("called", "hint"), [
+    (lambda: read("ap"), "did you mean 'apps'?"),
+    (lambda: droidgate.lint(Path("aps")), "did you mean 'apps'?"),
+    (lambda: droidgate.build_shim("app"), "did you mean 'apps'?"),
+    (lambda: read(LIST), "pass each of several sources on its own: *SOURCES"),
+    (lambda: convert(LIST, to="mcp"), "read several sources together with droidgate.read(*SOURCES)"),
+    (lambda: droidgate.diff([], Path("ap")), "did you mean 'apps'?"),
+])  # fmt: skip
+def test_a_source_that_cannot_be_one_is_an_error_with_the_fix(called: Callable[[], Any], hint: str) -> None:
+    Path("apps").mkdir()
+    with pytest.raises(droidgate.DroidgateError) as caught:
+        called()
+    assert caught.value.hint == hint
 
 
 def test_what_has_no_descriptor_is_an_error_with_place_and_hint(tmp_path: Path) -> None:

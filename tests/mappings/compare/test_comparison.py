@@ -446,7 +446,7 @@ def test_a_definition_that_only_a_keyword_reaches_is_compared() -> None:
 
     changes = _compare(provider(text()), provider({})).all_changes()
     (reported,) = [change for change in changes if change.new_pointer == "/capabilities/0/input/keywords/not"]
-    assert (reported.code, reported.weight) == ("keyword-changed", "breaking")
+    assert (reported.code, reported.weight) == ("keyword-changed", Weight.BREAKING)
     assert reported.message == "what 'not' refers to changed"
 
 

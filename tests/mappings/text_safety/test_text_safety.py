@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from droidgate_mappings.model.capability import Capability, Place, Provider
+from droidgate_mappings.model.findings import Level
 from droidgate_mappings.model.json_values import pointer_name
 from droidgate_mappings.model.types import ObjectType
 from droidgate_mappings.text_safety import (
@@ -146,7 +147,7 @@ def test_names_that_look_alike_are_marked_at_the_later_one() -> None:
 
 def test_a_long_text_is_a_note() -> None:
     mark = only_mark(app(Capability(id="t", description="word " * 500)))
-    assert (mark.code, mark.level) == ("over-long-text", "note")
+    assert (mark.code, mark.level) == ("over-long-text", Level.NOTE)
     assert mark.message == "has 2,500 characters, more than 1,024"
 
 

@@ -28,7 +28,9 @@ class InstallClient(Command, work="droidgate.cli.clients.run_install_client:inst
     project: Path | None = option(
         "--project FOLDER", "Change the settings of the project in FOLDER, not the user's"
     )
-    url: str | None = option("--url URL", "Use the running server at this address")
+    url: str | None = option(
+        "--url URL", "Use the running server at this address; without a path it gets /mcp"
+    )
     variable: str = option(
         "--variable NAME", "Environment variable with the server's token", "DROIDGATE_TOKEN"
     )

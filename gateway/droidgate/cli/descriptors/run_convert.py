@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -33,6 +33,7 @@ from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import UsageError, WriteError
 from droidgate_mappings.model.findings import Finding, Level, at_least
 from droidgate_mappings.model.names import NameEntry
+from droidgate_mappings.text.counted_nouns import amount, noun
 from droidgate_mappings.text_safety.marks import OVER_LONG_TEXT, TextMark, text_marks
 from droidgate_mappings.translate import Translation, dialect_name, provider_name
 
@@ -157,7 +158,7 @@ def convert_sources(options: Convert) -> Report | int:
             code = code or ExitCode.FINDINGS
     else:
         files = write_files(data, force=options.force)
-    return Report(
+    report = Report(
         lambda: conversion_page(converted, read.findings),
         lambda: fidelity_document(read, converted),
         code,
@@ -167,6 +168,11 @@ def convert_sources(options: Convert) -> Report | int:
             *(mark.as_finding() for item in converted.translations for mark in _marks_of(item)),
         ],
     )
+    if not options.check:
+        return report
+    report.print(options.form)
+    _warn_of_differences(files)
+    return code
 
 
 def _warn_of_output_in_source(options: Convert) -> None:
@@ -176,6 +182,15 @@ def _warn_of_output_in_source(options: Convert) -> None:
         if folder.is_dir() and options.out.resolve().is_relative_to(folder.resolve()):
             print_warning(f"warning: {options.out} is in the source {source}: the next run reads it too")
             print_warning("hint: choose an output outside of the source")
+
+
+def _warn_of_differences(files: Mapping[Path, str]) -> None:
+    """Warn where files are not what would be written."""
+    different = sum(status != "unchanged" for status in files.values())
+    if different:
+        verb = noun(different, "differs", "differ")
+        print_warning(f"warning: {different} of {amount(len(files), 'file')} {verb} from the source")
+        print_warning("hint: run the same command with --force in place of --check to write the files")
 
 
 def _marks_of(translation: Translation) -> tuple[TextMark, ...]:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 
 _MOST_APPS: Final = 10
-_MOST_QUERIES: Final = 8
 _MOST_PROVIDERS: Final = 3
 """Providers that a terminal shows with all that they declare; more of them have a row each."""
 
@@ -104,9 +103,7 @@ def _app_lines(app: Application, protocols: Mapping[str, str]) -> Iterator[Block
     if is_signed(app):
         yield Line(one_line(_signer_words(app)), 2)
     if app.queries:
-        words = [_query_words(query, protocols) for query in app.queries[:_MOST_QUERIES]]
-        if len(app.queries) > _MOST_QUERIES:
-            words.append(f"{len(app.queries) - _MOST_QUERIES} more")
+        words = [_query_words(query, protocols) for query in app.queries]
         yield Line(one_line(f"queries: {'; '.join(words)}"), 2, longest=_LONGEST)
 
 

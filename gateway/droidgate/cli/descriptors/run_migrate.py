@@ -114,6 +114,8 @@ def migrate_source(options: Migrate) -> Report | int:
         _print_changes(migration)
         show(report.page(), sys.stderr)
         print_file_notes(report.files)
+        if migration.changes:
+            print_note("nothing is written yet: --write writes these files")
     return report.code
 
 

@@ -59,7 +59,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line; `indent` in steps of two blanks; a terminal shows `longest` characters of it."""
+    """One line; `indent` in steps of two blanks; a short page of a terminal cuts it to `longest`."""
 
     text: str = ""
     indent: int = 0
@@ -73,7 +73,7 @@ class Table:
     Attributes:
         columns: Their names.
         rows: Their cells.
-        longest: How many characters of a column's cells a terminal shows; a pipe gets all of them.
+        longest: How many characters of a column's cells a short page on a terminal has.
         details: Columns that a short page leaves out.
         short_rows: What a short page has in place of the rows, of its columns; None where it has the rows.
     """
@@ -117,7 +117,9 @@ def show(blocks: Iterable[Block], stream: IO[str] | None = None, *, is_data: boo
     stream = sys.stdout if stream is None else stream
     on_terminal = is_drawn(stream)
     if is_short_page(on_terminal=on_terminal):
-        blocks = short_page(list(blocks), drawn_height if on_terminal else plain_height)
+        blocks = short_page(list(blocks), on_terminal=on_terminal)
+    else:
+        blocks = map(_with_whole_texts, blocks)
     if on_terminal:
         draw_page(blocks, stream)
     else:
@@ -130,7 +132,13 @@ def is_drawn(stream: IO[str]) -> bool:
     return bool(os.environ.get("FORCE_COLOR")) or (stream.isatty() and os.environ.get("TERM") != "dumb")
 
 
-def short_page(blocks: Sequence[Block], height: Height) -> list[Block]:
+def _with_whole_texts(block: Block) -> Block:
+    if isinstance(block, Heading):
+        return block
+    return replace(block, longest=None) if isinstance(block, Line) else replace(block, longest={})
+
+
+def short_page(blocks: Sequence[Block], *, on_terminal: bool) -> list[Block]:
     """Return a page of about a screen: the first parts, the first rows of each, and the summary.
 
     Parts begin with a heading; those about security and what is left to do are never left out as a whole.
@@ -138,8 +146,9 @@ def short_page(blocks: Sequence[Block], height: Height) -> list[Block]:
 
     Args:
         blocks: The whole page.
-        height: Returns how many lines blocks take where the page goes.
+        on_terminal: It is drawn, as wide as the terminal; long texts are cut there.
     """
+    height = drawn_height if on_terminal else plain_height
     tables = [block for block in blocks if isinstance(block, Table)]
     columns = sorted({name for table in tables for name in table.details})
     joined = sum(len(table.rows) - len(table.short_rows) for table in tables if table.short_rows is not None)
@@ -154,15 +163,31 @@ def short_page(blocks: Sequence[Block], height: Height) -> list[Block]:
         tried = [_first_parts(blocks[:ends_at], most, room, height) for most in _ROWS_OF_PART]
         body, parts, rows, _ = min(tried, key=lambda item: (item[1], item[-1]))
         rows += hidden
+    texts = sum(map(_cut_texts, [*body, *summary])) if on_terminal else 0
     counts = [
         *([f"the {noun(len(columns), 'column')} {' and '.join(columns)}"] if columns else []),
         *([amount(parts, "part of this page", "parts of this page")] if parts else []),
         *([amount(joined + rows, "line")] if joined + rows else []),
+        *([f"the {noun(texts, 'end')} of {amount(texts, 'text')}"] if texts else []),
     ]
     if counts:
-        body += [] if body[-1] == Line() else [Line()]
+        body += [] if not body or body[-1] == Line() else [Line()]
         body.append(Line(f"left out: {', '.join(counts)}; --details shows everything"))
     return [*body, *summary]
+
+
+def _cut_texts(block: Block) -> int:
+    """Return how many texts of a block are cut where it is drawn."""
+    if isinstance(block, Heading):
+        return 0
+    if isinstance(block, Line):
+        return int(block.longest is not None and len(visible(block.text)) > block.longest)
+    longest = [block.longest.get(column) for column in block.columns]
+    return sum(
+        most is not None and len(visible(cell)) > most
+        for row in block.rows
+        for cell, most in zip(row, longest, strict=True)
+    )
 
 
 def _is_screen(blocks: Sequence[Block], height: Height) -> bool:
@@ -300,6 +325,27 @@ def print_warning(text: str) -> None:
     """Print a line on standard error that nothing leaves out: what was not read, written or done."""
     clear_waiting_line()
     print(visible(text), file=sys.stderr)
+
+
+def confirm(question: str) -> bool:
+    """Ask on standard error until the answer is yes or no; Enter is no.
+
+    Raises:
+        typer.Abort: the input ends before an answer.
+    """
+    import typer
+
+    clear_waiting_line()
+    while True:
+        print(f"{question} [y/N]: ", end="", file=sys.stderr, flush=True)
+        line = sys.stdin.readline()
+        if not line:
+            raise typer.Abort
+        answer = line.strip().lower()
+        if answer in {"", "n", "no", "y", "yes"}:
+            return answer.startswith("y")
+        print_warning(f"error: {one_line(answer)!r} is not an answer")
+        print_warning("hint: answer y or n")
 
 
 def _plain_lines(block: Block) -> Iterable[str]:

@@ -79,14 +79,20 @@ def start_virtual_phone(options: PhoneStart) -> int:
     # What is wrong with the request is reported here, with its own exit code, not by the background process.
     parse_faults(faults)
     check_shim_runtime(options.shim_runtime, load_release(options.sdk.value))
+    new_log = None if options.log is None or options.log.exists() else options.log
     if options.log is not None:
         os.close(_open_log(options.log))
-    if options.handover:
-        _run_in_background(options)
-    elif options.foreground:
-        _run_in_foreground(options)
-    else:
-        _show(_start_in_background(options), as_json=options.as_json)
+    try:
+        if options.handover:
+            _run_in_background(options)
+        elif options.foreground:
+            _run_in_foreground(options)
+        else:
+            _show(_start_in_background(options), as_json=options.as_json)
+    except DeviceError:
+        if new_log is not None:
+            new_log.unlink(missing_ok=True)
+        raise
     return ExitCode.OK
 
 

@@ -24,11 +24,10 @@ from droidgate.calls.targets import SCREENS
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import Document, PublishedDocument, print_json
 from droidgate.cli.output.marking import marks_page
-from droidgate.cli.output.pages import Block, Heading, Line, Table, print_note, show
+from droidgate.cli.output.pages import Block, Heading, Line, Table, confirm, print_note, show
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.summaries import input_summary, output_summary
-from droidgate.cli.output.waiting_line import clear_waiting_line
 from droidgate.cli.pins.pin_options import PinsApprove, PinsDiff, PinsList, PinsRemove
 from droidgate.cli.run_limits import RunBudget, run_within
 from droidgate_mappings.compare import Comparison
@@ -392,18 +391,10 @@ def _is_approved(count: int, *, without_question: bool) -> bool:
         UsageError: there is no terminal, and the policy lets no program approve, or it has to say --yes.
     """
     if sys.stdin.isatty() and sys.stderr.isatty():
-        return without_question or _ask(count)
+        return without_question or confirm(f"Approve {amount(count, 'capability', 'capabilities')}?")
     message = "nobody can be asked for an approval: standard input or standard error is not a terminal"
     if not Policy.load().settings.programs_may_approve:
         raise UsageError(message, hint="run it on a terminal; your policy lets no program approve")
     if not without_question:
         raise UsageError(message, hint="read the above, then run it again with --yes")
     return True
-
-
-def _ask(count: int) -> bool:
-    import typer
-
-    clear_waiting_line()
-    question = f"Approve {amount(count, 'capability', 'capabilities')}?"
-    return bool(typer.confirm(question, default=False, err=True))

@@ -22,7 +22,7 @@ from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.shim import shim_options
 from droidgate.cli.shim.shim_documents import BuiltShimRecord, ShimBuildDocument, ShimKey
-from droidgate.computer.output_folder import path_below, write_files
+from droidgate.computer.output_folder import compare_files, path_below, write_files
 from droidgate.shims.building import Key, ShimBuild, build_shim
 from droidgate_mappings.model.findings import Finding
 from droidgate_shim.builder.protocols import LeftOut
@@ -55,6 +55,8 @@ def build_and_report(options: shim_options.ShimBuildCommand) -> Report:
         InputError: a source cannot be read, or nothing in it can be offered.
         WriteError: a file cannot be written.
     """
+    # The key is made by the building, and nothing is to be left behind.
+    compare_files({options.out / "shim.apk": b""})
     build = build_shim(*options.sources, options=options.options.chosen(), report=print_note)
     paths = {item.application_id: path_below(options.out, item.file_name) for item in build.shims}
     apks = {paths[item.application_id]: item.apk for item in build.shims}

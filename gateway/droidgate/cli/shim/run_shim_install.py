@@ -16,7 +16,7 @@ from droidgate.cli.output.grouped_findings import (
     security_page,
 )
 from droidgate.cli.output.page_length import shows_details
-from droidgate.cli.output.pages import Block, Heading, Line, Table, print_note, show
+from droidgate.cli.output.pages import Block, Heading, Line, Table, confirm, print_note, show
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.run_limits import RunBudget, run_within
@@ -161,8 +161,6 @@ def _ask_for_any_app(ready: Sequence[PreparedShim]) -> bool | None:
     """Ask the user; return None without a terminal: nothing is granted and nothing is revoked."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
-    import typer
-
     rows = [
         (app_name(facts.application_id, facts.packages), ", ".join(map(one_line, facts.capabilities)))
         for facts in (item.facts for item in ready)
@@ -170,7 +168,7 @@ def _ask_for_any_app(ready: Sequence[PreparedShim]) -> bool | None:
     columns = ("APP", "CAPABILITIES")
     page: list[Block] = [Line(_QUESTION), Table(columns, rows, {"CAPABILITIES": _LONGEST})]
     show(page, sys.stderr, is_data=True)
-    return typer.confirm("Let any app on this phone call them?", default=False, err=True)
+    return confirm("Let any app on this phone call them?")
 
 
 def _installed_page(installed: InstalledShims, *, advertised: bool) -> list[Block]:

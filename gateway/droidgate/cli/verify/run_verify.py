@@ -10,7 +10,14 @@ from typing import Final
 
 from droidgate.agents.agent_installation import installed_agents, installed_app
 from droidgate.agents.rule_checks import DECLARED, RuleCheck, Verdict
-from droidgate.agents.verification import Verification, VerifyRequest, verdicts_of, verify, verify_files
+from droidgate.agents.verification import (
+    Verification,
+    VerifyRequest,
+    check_installed,
+    verdicts_of,
+    verify,
+    verify_files,
+)
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import Document, PublishedDocument
 from droidgate.cli.output.page_length import shows_details
@@ -104,10 +111,12 @@ def verify_and_report(options: Verify) -> Report:
         return _report(verify_files(options.source, _APK if is_apk else _PROJECT), None)
     device_user = device_user_of(connect_device(options.serial))
     with ExitStack() as stack:
-        agents = stack.enter_context(installed_agents(device_user, print_note))
         package = options.source
         if options.install:
             package = stack.enter_context(installed_app(device_user, path, print_note))
+        # The agents may make a key, and nothing is to be left behind where there is no such app.
+        check_installed(device_user, package)
+        agents = stack.enter_context(installed_agents(device_user, print_note))
         print_note(f"calling {package} as agents do ...")
         request = VerifyRequest(package, calls, options.edition.value, options.deadline)
         return _report(verify(device_user, agents, request), device_user.device.serial)

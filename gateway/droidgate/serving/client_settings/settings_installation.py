@@ -36,6 +36,9 @@ _VARIABLES: Final = (
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _ADDRESS: Final = re.compile(r"https?://[^\s\"'<>{}$]+")
+_SERVER: Final = re.compile(r"https?://[^/?#]+/?")
+_ENDPOINT: Final = "/mcp"
+"""Where `serve --http` answers: the path of an address that is typed without one."""
 _INPUTS: Final = "inputs"
 _MARK: Final = "\ufeff"
 _SHORTEST: Final = 3
@@ -124,7 +127,8 @@ def install_client(
         serials: The phones to serve; the only one that is attached by default.
         name: Name of the server in the client.
         project: Folder of a project, for its settings in place of the user's.
-        url: Address of a running server, in place of one that the client starts.
+        url: Address of a running server, in place of one that the client starts; without a path it gets
+            `/mcp`, where `serve --http` answers.
         variable: The environment variable that has the server's token; only its name is written. A client
             that cannot use one, such as VS Code, asks its user for the token.
         remove: Take the entry out, or put back the one that was there before. If nothing else changed since
@@ -268,6 +272,8 @@ def _entry(
         raise UsageError(f"invalid address {url!r}", hint="use http://127.0.0.1:PORT/mcp")
     if _VARIABLE.fullmatch(variable) is None:
         raise UsageError(f"invalid variable name {variable!r}", hint="use letters, digits and `_`")
+    if _SERVER.fullmatch(url) is not None:
+        url = f"{url.removesuffix('/')}{_ENDPOINT}"
     return _fill_entry(row.http, {"url": url, "variable": variable, "name": name})
 
 

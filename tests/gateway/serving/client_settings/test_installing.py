@@ -260,8 +260,9 @@ def test_print_prints_the_entry_of_settings_that_cannot_be_changed(
 
 
 def test_print_has_what_the_client_asks_for_and_writes_nothing(home: Path, droidgate: Runner) -> None:
-    run = droidgate("install-client", "vscode", "--url", ADDRESS, "--print")
-    assert json.loads(run.out) == {"servers": {"droidgate": REACHED["vscode"]}, "inputs": [TOKEN_INPUT]}
+    for url in (ADDRESS, ADDRESS.removesuffix("/mcp"), ADDRESS.removesuffix("mcp")):
+        run = droidgate("install-client", "vscode", "--url", url, "--print")
+        assert json.loads(run.out) == {"servers": {"droidgate": REACHED["vscode"]}, "inputs": [TOKEN_INPUT]}
     for client, read in (("vscode", json.loads), ("goose", yaml.safe_load), ("codex", tomllib.loads)):
         run = droidgate("install-client", client, "--serial", "emulator-5554", "--print")
         key, entry = STARTED[client]

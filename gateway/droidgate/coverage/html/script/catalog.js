@@ -1,6 +1,14 @@
 /* The details of the report: columns that are read at once, and packs that are inflated when asked for. */
 const REACH_TITLES = { native: "native", gateway: "through the gateway", "ui-only": "screens only", none: "not at all" };
 
+/** Return the folder that all files are in, with its slash, or "". */
+function commonFolder(paths) {
+  const parent = (path) => path.slice(0, path.slice(0, -1).lastIndexOf("/") + 1);
+  let folder = parent(paths[0] ?? "");
+  while (!paths.every((path) => path.startsWith(folder))) folder = parent(folder);
+  return folder;
+}
+
 class Catalog {
   constructor(columns) {
     Object.assign(this, columns);
@@ -13,6 +21,8 @@ class Catalog {
     this.appWords = apps.package.map((text, at) =>
       `${this.text(apps.label[at])} ${this.text(text)}`.toLowerCase(),
     );
+    const paths = apps.package.filter((_, at) => apps.label[at] < 0).map((text) => this.text(text));
+    this.folder = commonFolder(paths.filter((text) => text.includes("/")));
     this.ids = capabilities.id.map((text) => this.text(text).toLowerCase());
     this.packs = null;
     this.inflated = new Map();
@@ -24,6 +34,12 @@ class Catalog {
 
   nameOfApp(app) {
     return this.text(this.apps.label[app]) || this.text(this.apps.package[app]);
+  }
+
+  /** Return the name of an app as a cell has it: the file of a lone descriptor is cut in the middle. */
+  nameInCell(app) {
+    const name = this.nameOfApp(app);
+    return this.apps.label[app] < 0 && name.includes("/") ? pathName(name, name.startsWith(this.folder) ? this.folder.length : 0) : isolated(name);
   }
 
   protocolsOfApp(app) {

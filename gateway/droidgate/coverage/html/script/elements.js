@@ -24,6 +24,15 @@ const isolated = (text, attributes = {}) => make("bdi", attributes, text);
 /** Tell whether a text that is too long loses its start, as it may have already: of paths the end tells. */
 const endsTell = (text) => /^…|[/#]/.test(text);
 
+/**
+ * Return the path of a file that is cut in the middle: the first folder and the file's name tell. All of it is seen on
+ * hover; `from` is where it begins to differ from others.
+ */
+function pathName(text, from) {
+  const file = text.lastIndexOf("/") + 1;
+  return make("bdi", { class: "path", title: text }, make("span", {}, text.slice(from, file)), make("span", {}, text.slice(file)));
+}
+
 /** Return a name that may break after what joins its parts. */
 function breakable(text) {
   const parts = text.split(/(?<=[./#_])/);

@@ -192,12 +192,11 @@ class Explorer {
   appCells(at) {
     const { catalog } = this;
     const { apps } = catalog;
-    const name = catalog.nameOfApp(at);
     const protocols = catalog.protocolsOfApp(at).map((one) => catalog.protocol_titles[one] ?? one).join(" + ");
     const first = make(
       "th",
       { scope: "row" },
-      make("button", { type: "button", class: endsTell(name) ? "link tail" : "link", onclick: () => this.sheet.openApp(at) }, isolated(name)),
+      make("button", { type: "button", class: "link", onclick: () => this.sheet.openApp(at) }, catalog.nameInCell(at)),
       make("span", { class: "sub" }, protocols || "declares nothing"),
     );
     const agents = catalog.agents.map((_, agent) => {
@@ -224,7 +223,6 @@ class Explorer {
       return make("td", { class: "agent" }, loss, symbol(name), hiddenText(` ${REACH_TITLES[name]}`));
     });
     const id = catalog.text(capabilities.id[at]) || "(no name)";
-    const app = catalog.nameOfApp(catalog.appOf[at]);
     return [
       make(
         "th",
@@ -235,7 +233,7 @@ class Explorer {
       make(
         "td",
         { class: "of" },
-        make("span", { class: endsTell(app) ? "cut tail" : "cut" }, isolated(app)),
+        make("span", { class: "cut" }, catalog.nameInCell(catalog.appOf[at])),
         make("span", { class: "sub" }, ` ${catalog.protocol_titles[catalog.protocolOf(at)] ?? catalog.protocolOf(at)}`),
       ),
       ...agents,
