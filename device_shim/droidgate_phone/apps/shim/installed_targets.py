@@ -16,6 +16,19 @@ _MMCP_META: Final = "mMCP_manifest"
 _MOBILE_MCP_META: Final = "mobile.mcp.tool.capabilities"
 _OLD_MOBILE_MCP_META: Final = "mcp.capabilities"
 _NOTHING: Final = ""
+BROADCAST: Final = "broadcast"
+"""The recipe of a digest of what a receiver reports: only it knows."""
+
+
+def component_of(backend: ToolBackend | CapabilityBackend) -> ComponentName:
+    """Return the component of a backend."""
+    package, _, name = backend.component.partition("/")
+    return ComponentName(package, name)
+
+
+def recipe_of(target: Target) -> str:
+    """Return the recipe that a target's digest was made by."""
+    return target.digest.rpartition(":")[0]
 
 
 class Installed:
@@ -33,13 +46,10 @@ class Installed:
         self._discovered: dict[tuple[ComponentName, str], str] = {}
         for prepared in table.routes.values():
             backend = prepared.route.backend
-            if not isinstance(backend, ToolBackend | CapabilityBackend):
-                continue
-            component = ComponentName.parse(backend.component)
-            if component is not None:
-                self._components.setdefault(prepared.route.target, component)
+            if isinstance(backend, ToolBackend | CapabilityBackend):
+                self._components.setdefault(prepared.route.target, component_of(backend))
 
-    def __call__(self, target: Target, /) -> Target | None:
+    def of(self, target: Target) -> Target | None:
         """Return what is installed of a target's package, None where it is not."""
         package = self._platform.find_package(target.package)
         if package is None:
@@ -52,11 +62,21 @@ class Installed:
             digest=self._digest(target, package),
         )
 
+    def now(self, target: Target) -> Target | None:
+        """Return the same, but count as approved what only a receiver reports.
+
+        It is compared before the call goes out (`receiver_calls.Broadcasts`).
+        """
+        installed = self.of(target)
+        if installed is None or recipe_of(target) != BROADCAST:
+            return installed
+        return installed.changed({"digest": target.digest})
+
     def to_discover(self, target: Target) -> ComponentName | None:
         """Return the component that has to be asked before the target can be compared, None for no one."""
         component = self._components.get(target)
         package = self._platform.find_package(target.package)
-        if not target.digest.startswith("broadcast:") or component is None or package is None:
+        if recipe_of(target) != BROADCAST or component is None or package is None:
             return None
         return None if (component, package.code_path) in self._discovered else component
 
@@ -67,11 +87,11 @@ class Installed:
             self._discovered[component, package.code_path] = digest
 
     def _digest(self, target: Target, found: PackageFacts) -> str:
-        recipe = target.digest.rpartition(":")[0]
+        recipe = recipe_of(target)
         component = self._components.get(target)
-        if recipe == "broadcast":
+        if recipe == BROADCAST:
             digest = None if component is None else self._discovered.get((component, found.code_path))
-            return f"broadcast:{digest or _NOTHING}"
+            return f"{BROADCAST}:{digest or _NOTHING}"
         key = (recipe, found.code_path, component)
         if key not in self._digests:
             content = self._content(recipe, found.name, component)
