@@ -22,7 +22,8 @@ from droidgate_mappings.values.failures import CallError, Failure
 from droidgate_phone.apps.shim.app_function_caller import EXECUTE, FIRST_WITH_FUNCTIONS
 from droidgate_phone.apps.shim.call_control import Reply
 from droidgate_phone.apps.shim.caller_grants import MALFORMED, Caller, StoredGrant
-from droidgate_phone.apps.shim.shim_discovery import Tools
+from droidgate_phone.apps.shim.installed_targets import BROADCAST, component_of, recipe_of
+from droidgate_phone.apps.shim.shim_discovery import Tools, digest_of
 from droidgate_phone.apps.shim.shim_process import Shim
 from droidgate_phone.common.clocks import Signal
 from droidgate_phone.java.app_values import AndroidError
@@ -31,6 +32,7 @@ from droidgate_phone.java.uris import Uri
 from droidgate_phone.system.behaviour import ContentProvider, Platform
 from droidgate_shim.deadlines import LONGEST_DEADLINE_MS
 from droidgate_shim.engine.authority import ANY_APP
+from droidgate_shim.engine.routes import ToolBackend
 from droidgate_shim.engine.strict_json import BUILT, parse_strict, write_strict
 
 if TYPE_CHECKING:
@@ -122,20 +124,30 @@ def _hello(shim: Shim, argument: Mapping[str, Json], reply: HostReply) -> None:
 def _status(shim: Shim, argument: Mapping[str, Json], reply: HostReply) -> None:
     """Report everything; receivers whose descriptor only a broadcast returns are asked first."""
     del argument
-    targets = [route.route.target for route in shim.table.routes.values()]
-    waiting = [component for component in map(shim.installed.to_discover, targets) if component is not None]
+    routes = [prepared.route for prepared in shim.table.routes.values()]
+    waiting = [
+        (route.id, component_of(route.backend))
+        for route in routes
+        if isinstance(route.backend, ToolBackend) and recipe_of(route.target) == BROADCAST
+    ]
+    reported: dict[str, str] = {}
 
-    def go_on(tools: Tools | None = None) -> None:
-        del tools
-        if waiting:
-            shim.discoveries.ask(waiting.pop(), go_on)
-        else:
-            reply.put(_status_of(shim))
+    def go_on() -> None:
+        if not waiting:
+            reply.put(_status_of(shim, reported))
+            return
+        route_id, component = waiting.pop()
+
+        def take(tools: Tools | None) -> None:
+            reported[route_id] = digest_of(tools)
+            go_on()
+
+        shim.discoveries.ask(component, take)
 
     go_on()
 
 
-def _status_of(shim: Shim) -> dict[str, Json]:
+def _status_of(shim: Shim, reported: Mapping[str, str]) -> dict[str, Json]:
     platform = shim.platform
     may_execute = platform.holds(EXECUTE) or shim.shell_identity.can_borrow
     access: dict[str, Json] = {
@@ -150,7 +162,7 @@ def _status_of(shim: Shim) -> dict[str, Json]:
         "switched_off": sorted(shim.grants.switched_off),
         "asking": shim.grants.is_asking,
         "open": shim.open_count(),
-        "targets": list(_target_states(shim)),
+        "targets": list(_target_states(shim, reported)),
         "access": access,
     }
 
@@ -158,18 +170,19 @@ def _status_of(shim: Shim) -> dict[str, Json]:
 _WORST: Final = ("as-approved", "changed", "other-signer", "absent")
 
 
-def _target_states(shim: Shim) -> list[Json]:
+def _target_states(shim: Shim, reported: Mapping[str, str]) -> list[Json]:
     """Return the state of each package behind the shim: the worst of its routes' targets."""
     states: dict[str, tuple[str, int | None]] = {}
     for prepared in shim.table.routes.values():
         target = prepared.route.target
-        installed = shim.installed.of(target)
+        installed = shim.installed.now(target)
         if installed is None:
             state = "absent"
         elif installed.signer != target.signer:
             state = "other-signer"
         else:
-            state = "as-approved" if installed.digest == target.digest else "changed"
+            digest = reported.get(prepared.route.id, installed.digest)
+            state = "as-approved" if digest == target.digest else "changed"
         version = None if installed is None else installed.version_code
         worst = states.get(target.package)
         if worst is None or _WORST.index(state) > _WORST.index(worst[0]):

@@ -41,8 +41,7 @@ class Broadcasts:
                 # What answered is perhaps not what is installed now.
                 self.call(send, component, extras, reply)
                 return
-            digest = "" if tools is None else f"{BROADCAST}:{digest_of(tools)}"
-            if self._control.may_leave(send, reply) and digest != send.target.digest:
+            if self._control.may_leave(send, reply) and digest_of(tools) != send.target.digest:
                 changed = Failure("needs_approval", "the receiver has changed what it offers")
                 self._control.fail(send.call, changed)
             else:

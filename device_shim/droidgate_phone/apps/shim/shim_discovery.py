@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 
 from droidgate_mappings.model.json_values import Json
 from droidgate_phone.apps.shim.call_control import CallControl
+from droidgate_phone.apps.shim.installed_targets import BROADCAST
 from droidgate_phone.java.app_values import AndroidError, BroadcastResult
 from droidgate_phone.java.intents import ComponentName, Intent
 from droidgate_shim.engine.strict_json import write_strict
@@ -46,7 +47,6 @@ class Discoveries:
             tools = _tools_of(result)
             if tools is not None:
                 self._known[key] = tools
-                control.installed.discovered(component, digest_of(tools))
             end(tools)
 
         cancel = control.platform.after(DISCOVERY_MS / 1000, lambda: end(None))
@@ -58,10 +58,12 @@ class Discoveries:
             end(None)
 
 
-def digest_of(tools: Tools) -> str:
-    """Return the digest of a discovery's answer."""
+def digest_of(tools: Tools | None) -> str:
+    """Return the digest of a discovery's answer, as a target has it; another one where none came."""
+    if tools is None:
+        return ""
     content: dict[str, Json] = {"tools": [_filled(*tool) for tool in tools]}
-    return hashlib.sha256(write_strict(content).encode()).hexdigest()
+    return f"{BROADCAST}:{hashlib.sha256(write_strict(content).encode()).hexdigest()}"
 
 
 def _tools_of(result: BroadcastResult) -> Tools | None:
