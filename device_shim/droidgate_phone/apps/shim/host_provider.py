@@ -32,7 +32,7 @@ from droidgate_phone.java.uris import Uri
 from droidgate_phone.system.behaviour import ContentProvider, Platform
 from droidgate_shim.deadlines import LONGEST_DEADLINE_MS
 from droidgate_shim.engine.authority import ANY_APP
-from droidgate_shim.engine.routes import ToolBackend
+from droidgate_shim.engine.routes import Target, ToolBackend
 from droidgate_shim.engine.strict_json import BUILT, parse_strict, write_strict
 
 if TYPE_CHECKING:
@@ -125,21 +125,21 @@ def _status(shim: Shim, argument: Mapping[str, Json], reply: HostReply) -> None:
     """Report everything; receivers whose descriptor only a broadcast returns are asked first."""
     del argument
     routes = [prepared.route for prepared in shim.table.routes.values()]
-    waiting = [
-        (route.id, component_of(route.backend))
+    waiting = {
+        route.target: component_of(route.backend)
         for route in routes
         if isinstance(route.backend, ToolBackend) and recipe_of(route.target) == BROADCAST
-    ]
-    reported: dict[str, str] = {}
+    }
+    reported: dict[Target, str] = {}
 
     def go_on() -> None:
         if not waiting:
             reply.put(_status_of(shim, reported))
             return
-        route_id, component = waiting.pop()
+        target, component = waiting.popitem()
 
         def take(tools: Tools | None) -> None:
-            reported[route_id] = digest_of(tools)
+            reported[target] = digest_of(tools)
             go_on()
 
         shim.discoveries.ask(component, take)
@@ -147,7 +147,7 @@ def _status(shim: Shim, argument: Mapping[str, Json], reply: HostReply) -> None:
     go_on()
 
 
-def _status_of(shim: Shim, reported: Mapping[str, str]) -> dict[str, Json]:
+def _status_of(shim: Shim, reported: Mapping[Target, str]) -> dict[str, Json]:
     platform = shim.platform
     may_execute = platform.holds(EXECUTE) or shim.shell_identity.can_borrow
     access: dict[str, Json] = {
@@ -170,7 +170,7 @@ def _status_of(shim: Shim, reported: Mapping[str, str]) -> dict[str, Json]:
 _WORST: Final = ("as-approved", "changed", "other-signer", "absent")
 
 
-def _target_states(shim: Shim, reported: Mapping[str, str]) -> list[Json]:
+def _target_states(shim: Shim, reported: Mapping[Target, str]) -> list[Json]:
     """Return the state of each package behind the shim: the worst of its routes' targets."""
     states: dict[str, tuple[str, int | None]] = {}
     for prepared in shim.table.routes.values():
@@ -181,7 +181,7 @@ def _target_states(shim: Shim, reported: Mapping[str, str]) -> list[Json]:
         elif installed.signer != target.signer:
             state = "other-signer"
         else:
-            digest = reported.get(prepared.route.id, installed.digest)
+            digest = reported.get(target, installed.digest)
             state = "as-approved" if digest == target.digest else "changed"
         version = None if installed is None else installed.version_code
         worst = states.get(target.package)
