@@ -4,7 +4,12 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 
-/** What a route calls; each kind writes its calls and reads its answers (shim-engine.md 2 and 4). */
+/**
+ * What a route calls; each kind writes its calls and reads its answers (shim-engine.md 2 and 4).
+ *
+ * <p>No class above the kinds: what dex2jar makes of a choice between them is an Object, which a JVM takes for
+ * an interface only.
+ */
 public interface Backend {
     static Backend of(Map<String, Object> json) throws MalformedJsonException {
         String kind = Json.textAt(json, "kind");
