@@ -213,6 +213,8 @@ def without_debug_items(dex: bytes) -> bytes:
     put(_DATA_SIZE, word(_DATA_SIZE) - removed - 12)
     del data[debug : debug + 12]
     del data[begin : begin + removed]
+    # What is left of them keeps the alignment of what follows, and a reader requires it to be empty.
+    data[begin : end - removed] = bytes(end - removed - begin)
     data[12:32] = hashlib.sha1(data[32:], usedforsecurity=False).digest()
     put(8, zlib.adler32(data[12:]))
     return bytes(data)

@@ -32,8 +32,8 @@ UNANSWERED: Final = Failure(
 ASKING_MS: Final = 120_000
 """How long the user may take to answer a question, whatever the deadline of its call."""
 
-_TIMEOUT: Final = Failure("timeout", "no answer came in time; the call may have run")
-_CANCELED: Final = Failure("canceled", "the caller ended the call")
+TIMEOUT: Final = Failure("timeout", "no answer came in time; the call may have run")
+CANCELED: Final = Failure("canceled", "the caller ended the call")
 
 ReplyTo: TypeAlias = object
 """Where an answer goes, such as a PendingIntent or a Messenger: the engine returns it and never looks."""
@@ -296,17 +296,17 @@ class Engine:
 
     def cancel(self, now: int, reply_to: ReplyTo) -> list[Effect]:
         """End the call whose answer goes there, because its caller cancels it or has gone."""
-        return self._end(now, reply_to, _CANCELED, _CANCELED)
+        return self._end(now, reply_to, CANCELED, CANCELED)
 
     def give_up(self, now: int, reply_to: ReplyTo) -> list[Effect]:
         """End the call whose answer goes there, because its caller waits no longer."""
-        return self._end(now, reply_to, UNANSWERED, _TIMEOUT)
+        return self._end(now, reply_to, UNANSWERED, TIMEOUT)
 
     def expire(self, now: int) -> list[Effect]:
         """End the calls whose deadline has passed."""
         self.rates.forget_full(now)
         expired = (call.state for call in self._calls.expire(now))
-        return [_ended(state, UNANSWERED if state.is_asking else _TIMEOUT) for state in expired]
+        return [_ended(state, UNANSWERED if state.is_asking else TIMEOUT) for state in expired]
 
     def next_deadline(self) -> int | None:
         """Return when to call `expire` next; None if no call is open."""

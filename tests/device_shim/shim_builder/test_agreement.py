@@ -7,12 +7,10 @@ import pytest
 
 from device_shim.shim_builder.built_samples import (
     CALLED_DIALECTS,
-    EVERYTHING,
     declared_in,
     generated_app,
     shim_of,
 )
-from device_shim.shim_builder.manifest_rules import broken_rules
 from device_shim.shim_engine.jvm_core import CoreJvm, compile_core
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.json_values import one_line_json
@@ -93,12 +91,3 @@ def test_the_engine_in_java_refuses_a_broken_table(core: CoreJvm) -> None:
     broken = {**table, "routes": [{**table["routes"][0], "surprise": 1}]}
     outcome = core.ask(op="call", carrier="bind", caller=1, extras={}, routes=broken)
     assert outcome["error"] == "malformed"
-
-
-@pytest.mark.parametrize(("protocol", "dialect"), GENERATED)
-def test_every_generated_shim_keeps_all_rules(protocol: str, dialect: str) -> None:
-    for seed in range(40, 44):
-        app = generated_app(seed, protocol, dialect)
-        if plan_routes([app]).routes:
-            shim = shim_of(app, advertise=frozenset(EVERYTHING))
-            assert broken_rules(shim.apk) == {}

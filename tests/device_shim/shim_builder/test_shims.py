@@ -3,6 +3,7 @@
 import json
 import re
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
 from io import BytesIO
@@ -11,7 +12,8 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from adapters.apk_writing.packed_samples import packed_module, run_tool, signing_key
+from adapters.apk_writing.packed_samples import named_ids, packed_module, run_tool, signing_key, xml_dump
+from conftest import Golden
 from device_shim.shim_builder.built_samples import (
     EVERYTHING,
     KEY,
@@ -26,7 +28,6 @@ from device_shim.shim_builder.built_samples import (
     source_app,
     string,
 )
-from device_shim.shim_builder.manifest_rules import broken_rules
 from droidgate.cli.program import run
 from droidgate.shims.source_apps import read_source_apps
 from droidgate_android.apk.apk_application import read_application
@@ -90,21 +91,25 @@ def test_aapt2_reads_the_badge_of_a_shim(tmp_path: Path, module: str) -> None:
     assert permissions == USUAL_PERMISSIONS | more.get(module.partition("/")[0], set())
 
 
-def test_aapt2_shows_the_components_as_the_page_lists_them(tmp_path: Path) -> None:
-    aapt2 = require("aapt2")
-    apk = written(tmp_path, sample_shim("notes/app", *EVERYTHING))
-    printed = run_tool(aapt2, "dump", "xmltree", apk, "--file", "AndroidManifest.xml")
-    assert sorted(re.findall(r'"dev\.droidgate\.shim\.\w+\.(\w+)" ', printed)) == [
-        *("ConsentActivity", "FunctionService", "HostProvider", "ManageActivity", "MmcpActivity"),
-        *("MmcpReceiver", "ToolService", "TrampolineActivity"),
-    ]
-    assert "foregroundServiceType(0x01010599)=0x00000800" in printed
-    queries = printed[printed.index("E: queries") : printed.index("E: application")]
-    assert re.findall(r'"([^"]+)" \(Raw', queries) == [
-        NOTES,
-        "dev.droidgate.shim",
-        "android.app.appfunctions.AppFunctionService",
-    ]
+SHIMS: dict[str, Callable[[], BuiltShim]] = {
+    "bare": lambda: build_bare_shim(KEY),
+    "notes": lambda: sample_shim("notes/app"),
+    "weather": lambda: sample_shim("weather/app"),
+    "clock-in": lambda: sample_shim("clock-in/app"),
+    "pdf-tool-for-all": lambda: sample_shim("pdf-tool/app", *EVERYTHING),
+    "aggregate": lambda: shim_of(*map(sample_app, MODULES), aggregate=True),
+}
+
+
+@pytest.mark.parametrize("name", SHIMS)
+def test_aapt2_reads_this_manifest_of_a_shim(tmp_path: Path, golden: Golden, name: str) -> None:
+    """What other apps reach, what the shim may do and see, and how Android runs it (shim.md 1)."""
+    aapt2, apk = require("aapt2"), written(tmp_path, SHIMS[name]())
+    lines = named_ids(xml_dump(aapt2, apk, "AndroidManifest.xml"), aapt2, apk)
+    plain = (
+        re.sub(r' \((?:line=\d+|Raw: ".*")\)$', "", line).replace(f"{ANDROID[1:-1]}:", "") for line in lines
+    )
+    golden(f"shim/{name}.txt", "".join(f"{line}\n" for line in plain))
 
 
 @pytest.mark.slow
@@ -416,7 +421,6 @@ def test_tools_that_the_mmcp_manifest_has_no_room_for_are_reported() -> None:
     assert [item.pointer for item in left_out] == [f"/capabilities/{at}" for at in range(count, 50)]
     hint = "offer fewer capabilities with --capability, or build without --aggregate"
     assert {item.hint for item in left_out} == {hint}
-    assert broken_rules(shim.apk) == {}
 
 
 def test_where_no_tool_has_room_nothing_is_advertised_to_mmcp_agents() -> None:
@@ -424,7 +428,6 @@ def test_where_no_tool_has_room_nothing_is_advertised_to_mmcp_agents() -> None:
     shim = shim_of(source_app(big), advertise=frozenset({"mmcp", "mmcp-broadcast"}))
     assert mmcp_tools(shim) == {}
     assert [finding.code for finding in shim.findings].count("shim-tool-left-out") == 1
-    assert broken_rules(shim.apk) == {}
 
 
 @pytest.mark.parametrize(
@@ -437,7 +440,6 @@ def test_an_app_with_endless_instructions_makes_no_shim_that_android_refuses(
     apps = [replace(source_app(Capability(id="t")), instructions=text)]
     apps += [source_app(Capability(id="u"), package=package) for package in others]
     shim = shim_of(*apps, aggregate=bool(others), advertise=frozenset(EVERYTHING))
-    assert broken_rules(shim.apk) == {}
     assert "shim-description-shortened" in {finding.code for finding in shim.findings}
     assert "manifest-text-too-long" not in {finding.code for finding in shim.findings}
     (provider,) = declared_in(shim.apk)

@@ -1,4 +1,4 @@
-import dev.droidgate.shim.core.Backend;
+import dev.droidgate.shim.core.AppCaller;
 import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.CallPermission;
 import dev.droidgate.shim.core.Engine;
@@ -6,7 +6,6 @@ import dev.droidgate.shim.core.Incoming;
 import dev.droidgate.shim.core.JsonReader;
 import dev.droidgate.shim.core.Outgoing;
 import dev.droidgate.shim.core.Policy;
-import dev.droidgate.shim.core.Preview;
 import dev.droidgate.shim.core.Questions;
 import dev.droidgate.shim.core.Route;
 import dev.droidgate.shim.core.RouteTable;
@@ -21,8 +20,8 @@ public final class LateTarget {
 
     public static void main(String[] files) throws Exception {
         RouteTable routes = RouteTable.of(JsonReader.parseOwn(Files.readString(Path.of(files[0]))));
-        Backend backend =
-                new Backend() {
+        AppCaller apps =
+                new AppCaller() {
                     @Override
                     public Target installed(Route route) {
                         now += Long.parseLong(files[2]);
@@ -47,7 +46,12 @@ public final class LateTarget {
                     }
 
                     @Override
-                    public CallFailure ask(long call, Object replyTo, Preview preview) {
+                    public CallFailure ask(
+                            long call,
+                            Object replyTo,
+                            Route route,
+                            Map<String, Object> arguments,
+                            long deadline) {
                         throw new IllegalStateException();
                     }
                 };
@@ -56,7 +60,7 @@ public final class LateTarget {
                         routes,
                         Policy.of(JsonReader.parse("{}")),
                         () -> now,
-                        backend,
+                        apps,
                         nobody,
                         (replyTo, extras, token) -> System.out.println(token));
         Map<String, String> extras = Map.of("mobile-mcp-request", Files.readString(Path.of(files[1])));

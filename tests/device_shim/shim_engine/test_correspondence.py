@@ -168,12 +168,15 @@ def java_texts() -> str:
     return "\n".join(re.sub(r'"\s*\+\s*"', "", text)[1:-1] for texts in joined for text in texts)
 
 
-def java_number(name: str, constant: str) -> int:
-    """Return a constant number of a Java class."""
-    text = (APP / f"{name}.java").read_text(encoding="utf-8")
-    (written,) = re.findall(rf"static final (?:int|long) {constant} = ([\d_ *<]+);", text)
-    factors = (part.partition("<<") for part in written.split("*"))
-    return math.prod(int(number) << int(shift or 0) for number, _, shift in factors)
+def java_numbers(path: Path) -> dict[str, int]:
+    """Return the constant numbers of a Java class by name."""
+    text = path.read_text(encoding="utf-8")
+    written = re.findall(r"static final (?:int|long) (\w+) =\s+([\d_ *<]+);", text)
+    factors = {name: [part.partition("<<") for part in value.split("*")] for name, value in written}
+    return {
+        name: math.prod(int(number) << int(shift or 0) for number, _, shift in parts)
+        for name, parts in factors.items()
+    }
 
 
 def test_the_table_has_each_class_of_both_edges() -> None:
@@ -213,8 +216,6 @@ PYTHON_ONLY = {
     "the shim's process ended": "in Java the computer's side sees that",
     "the shim did not answer in time": "in Java nothing waits for the main thread",
     "package, function and document are needed": "in Java what is missing fails as it is used",
-    "the route and its call do not belong together": "in Java a route has one class for all kinds",
-    "the route names no component": "as above",
     "app is in background": "Android's own words",
 }
 """Texts of the Python edge that Java has in another place, and why."""
@@ -225,41 +226,54 @@ def test_an_agent_or_a_computer_reads_the_same_of_both(module: str, text: str) -
     assert text in java_texts() or text in PYTHON_ONLY, module
 
 
-LIMITS = [
-    ("borrowed_permission.KEPT_SECONDS", "backends/ShellIdentity", "KEPT"),
-    ("consent.LONGEST_ARGUMENTS", "consent/Consent", "LONGEST_ARGUMENTS"),
-    ("consent.MOST_QUESTIONS", "consent/Consent", "MOST_WAITING"),
-    ("consent.MOST_REFUSED", "consent/Consent", "MOST_REFUSED"),
-    ("consent.REFUSED_MS", "consent/Consent", "REFUSED_TIME"),
-    ("consent_screen.ARMED_SECONDS", "consent/ConsentActivity", "ARMED_AFTER"),
-    ("consent_screen._LONGEST_LABEL", "consent/ConsentActivity", "LONGEST_LABEL"),
-    ("consent_screen._LONGEST_NAME", "windows/Views", "LONGEST_NAME"),
-    ("frontends._BROADCAST_SECONDS", "frontends/MmcpReceiver", "LONGEST"),
-    ("host_provider.FRAME_SECONDS", "host/HostFrames", "KEPT"),
-    ("host_provider.LONGEST_REQUEST", "host/HostCommands", "LONGEST_REQUEST"),
-    ("host_provider.LONGEST_TRACE", "host/HostCommands", "LONGEST_TRACE"),
-    ("host_provider.LONGEST_WAIT_MS", "host/HostCommands", "LONGEST_WAIT"),
-    ("host_provider.MAX_PAYLOAD", "host/HostFrames", "LONGEST"),
-    ("host_provider.MOST_FRAMES", "host/HostFrames", "MOST"),
-    ("host_provider.USUAL_WAIT_MS", "host/HostCommands", "USUAL_WAIT"),
-    ("host_provider.VERSION", "host/HostProvider", "HANDSHAKE"),
-    ("kept_calls.MOST_CALLS", "storage/History", "MOST"),
-    ("kept_calls._LONGEST_ID", "storage/History", "LONGEST_ID"),
-    ("openers.WATCH_SECONDS", "windows/WindowOpener", "WATCHED"),
-    ("receiver_calls._BROADCAST_SECONDS", "backends/Broadcasts", "CALL_TIME"),
-    ("screen_calls.MOST_WAITING", "backends/ScreenCalls", "MOST_WAITING"),
-    ("screen_calls._EARLY_SECONDS", "backends/ScreenCalls", "BEFORE_DEADLINE"),
-    ("screen_calls._NEW_TASK_SECONDS", "backends/ScreenCalls", "NEW_TASK_TIME"),
-    ("shim_core._LEFT_SECONDS", "Shim", "LEFT_TIME"),
-    ("shim_discovery.MOST_TOOLS", "targets/Discoveries", "MOST_TOOLS"),
-    ("shim_discovery._SECONDS", "targets/Discoveries", "TIME"),
-    ("shim_process.IDLE_SECONDS", "backends/ToolBinding", "IDLE_TIME"),
-    ("shown_text._MOST_MARKS", "windows/Views", "MOST_MARKS"),
-]
+# Limits of both
+
+_LIMIT = re.compile(r"_?(?:MAX|MOST|LONGEST|MESSAGE)_\w+|\w+_(?:MS|UNITS|SECONDS)|VERSION|FORMAT")
+PYTHON_ONLY_LIMITS = {
+    "partial_json._MOST_DEPTH": "in Java eight times that of what is read in full",
+    "host_provider._PATIENCE_MS": "in Java each command waits for itself",
+    "shell_service._LONGEST_MS": "in Java the shim that asks ends the call",
+}
+"""Limits in Python that Java does not have, and why."""
 
 
-@pytest.mark.parametrize(("python", "java", "constant"), LIMITS, ids=[row[0] for row in LIMITS])
-def test_a_limit_is_the_same_in_both(python: str, java: str, constant: str) -> None:
-    module, _, name = python.partition(".")
-    value = getattr(importlib.import_module(f"droidgate_phone.apps.shim.{module}"), name)
-    assert value * (1000 if name.endswith("SECONDS") else 1) == java_number(java, constant)
+def limits() -> list[tuple[str, int, list[Path]]]:
+    """Return each limit of the Python engine and edge, with the Java classes that are its module's."""
+    found = []
+    modules = re.findall(r"^\| ((?:`[a-z_.]+`(?:, )?)+) \| (.*) \|$", _ENGINES, re.MULTILINE)
+    classes = {
+        name: re.findall(r"`(\w+)`", java) for names, java in modules for name in names[1:-1].split("`, `")
+    }
+    for package in (droidgate_shim.engine, droidgate_phone.apps.shim):
+        for file in sorted(Path(package.__path__[0]).glob("[a-z]*.py")):
+            module = importlib.import_module(f"{package.__name__}.{file.stem}")
+            core = [JAVA / f"{name}.java" for name in classes.get(file.stem, [])]
+            edge = [
+                java_classes()[java]
+                for python, java in EDGE_ROWS
+                if java and python.partition(".")[0] == file.stem
+            ]
+            for node in ast.parse(file.read_text(encoding="utf-8")).body:
+                name = (
+                    node.target.id
+                    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+                    else ""
+                )
+                value = getattr(module, name, None)
+                if isinstance(value, int) and _LIMIT.fullmatch(name):
+                    found.append(
+                        (f"{file.stem}.{name}", value, [*core, *edge, APP / "platform" / "Names.java"])
+                    )
+    return found
+
+
+@pytest.mark.parametrize(("name", "value", "counterparts"), limits(), ids=[row[0] for row in limits()])
+def test_a_limit_has_its_name_and_value_in_both(name: str, value: int, counterparts: list[Path]) -> None:
+    constant = name.rpartition(".")[2].lstrip("_")
+    found = {numbers[constant] for numbers in map(java_numbers, counterparts) if constant in numbers}
+    assert found == (set() if name in PYTHON_ONLY_LIMITS else {value})
+
+
+def test_there_are_limits_to_compare_and_each_exception_is_one() -> None:
+    assert len(limits()) > 35
+    assert PYTHON_ONLY_LIMITS.keys() <= {name for name, _, _ in limits()}

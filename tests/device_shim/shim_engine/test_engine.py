@@ -33,9 +33,10 @@ from droidgate_appfunctions.wire_documents import KIND_OF_SCALAR, read_document,
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.types import ObjectType
 from droidgate_mappings.values.failures import CallError, Failure
-from droidgate_shim.engine.authority import NO_GRANT, CallLimits, Policy, parse_policy, read_policy
+from droidgate_shim.engine.authority import NO_GRANT, CallLimits, Carrier, Policy, parse_policy, read_policy
 from droidgate_shim.engine.backends import BroadcastAnswer, ExtrasCall, ResponseAnswer
 from droidgate_shim.engine.engine import ASKING_MS, Answer, Ask, Engine, Send
+from droidgate_shim.engine.rates import Rates
 from droidgate_shim.engine.responses import answer_journal_entry
 from droidgate_shim.engine.routes import Target, parse_route_table, read_route_table
 from droidgate_shim.engine.strict_json import exact_numbers, parse_strict, write_strict
@@ -191,6 +192,38 @@ def test_a_request_may_be_admitted_long_before_it_is_taken(carrier: Any) -> None
     assert shim.admit(0, carrier, AGENT, request, "me") == []
     assert only(Answer, shim.admit(1, carrier, AGENT, s1("2", "weather", {}), "me")).token == "busy"
     only(Send, shim.receive(5_000, carrier, AGENT, request, "me"))
+
+
+# Rates: step 1 of section 3
+
+
+def test_a_caller_may_send_thirty_at_once_and_then_two_each_second() -> None:
+    # shim-engine.md 3, step 1: 120 a minute after a burst of 30.
+    rates = Rates(CallLimits(burst=30, per_minute=120))
+
+    def take(count: int, now: int, carrier: Carrier = "bind", caller: int = 1) -> int:
+        return sum(rates.take(now, carrier, caller) is None for _ in range(count))
+
+    assert take(31, 0) == 30
+    assert take(31, 0, caller=2) == take(31, 0, "start") == 30
+    assert take(1, 499) == 0
+    assert take(2, 500) == 1
+    assert take(1, 999) == 0
+    assert take(4, 2_000) == 3
+    assert take(31, 17_000) == 30
+    assert len(rates) == 1
+    rates.forget_full(32_000)
+    assert len(rates) == 0
+
+
+def test_a_refusal_names_when_to_retry() -> None:
+    rates = Rates(CallLimits(burst=1, per_minute=30))
+    assert rates.take(0, "bind", 1) is None
+    refused = rates.take(0, "bind", 1)
+    assert refused == Failure("busy", "this app sent too many requests; retry in 2 s")
+    assert Rates(CallLimits(burst=0, per_minute=30)).take(0, "bind", 1) == Failure(
+        "busy", "this app sent too many requests"
+    )
 
 
 # Questions to the user: steps 8 of section 3, and 7

@@ -217,7 +217,7 @@ def _world_behind(gate: _Gate, shim_runtime: ShimRuntime) -> World:
     routes = tool_routes(deadline_ms=30_000)
     for route in routes:
         if route["id"] == "radio":
-            route["target"]["digest"] = f"broadcast:{digest_of([['act', gate.description, None]])}"
+            route["target"]["digest"] = digest_of([["act", gate.description, None]])
     world.install(make_shim(routes, key=key()))
     world.system.uid_states.idle_whitelist.update({SHIM, TOOL})
     world.grant("any-app")

@@ -19,7 +19,7 @@ from device_shim.shim_phone.world import (
     token_of_host,
 )
 from droidgate_phone.apps.agent import request_text
-from droidgate_phone.apps.shim.app_function_frontend import document_of
+from droidgate_phone.apps.shim.app_function_caller import document_of
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.common.faults import Faults
 from droidgate_phone.java.app_values import Message

@@ -46,7 +46,7 @@ def _quick() -> Iterator[None]:
         patch.object(proof_bench, "GRACE_SECONDS", 0),
         patch.object(proof_bench, "SECONDS", 6.0),
         patch.object(proof_bench, "_BEFORE_TAP", 0.55),
-        patch.object(openers, "WATCH_SECONDS", 0.5),
+        patch.object(openers, "WATCH_MS", 500),
         patch.object(proof_steps, "_REFUSED_WINDOW_MS", 300),
     ):
         yield

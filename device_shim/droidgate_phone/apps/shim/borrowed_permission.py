@@ -12,7 +12,7 @@ from typing import Final
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.tables.failure_tokens import load_failure_tokens
 from droidgate_mappings.values.failures import Failure
-from droidgate_phone.apps.shim.app_function_frontend import EXECUTE, FunctionRequest, OnAnswer, run_function
+from droidgate_phone.apps.shim.app_function_caller import EXECUTE, FunctionRequest, OnAnswer, run_function
 from droidgate_phone.java.app_values import AndroidError, Binding, Message, ServiceConnection, do_nothing
 from droidgate_phone.java.intents import Bundle, ComponentName, Intent
 from droidgate_phone.system.behaviour import Context, Platform
@@ -21,12 +21,12 @@ from droidgate_shim.engine.strict_json import BUILT, parse_strict, write_strict
 
 HOLDER: Final = "dev.droidgate.shim"
 SHELL_SERVICE: Final = "dev.droidgate.shim.backends.ShellIdentityService"
-KEPT_SECONDS: Final = 5.0
+KEPT_MS: Final = 5_000
 """How long the right is kept after the last call."""
 
-EXECUTE_FUNCTION: Final = 3
-FUNCTION_RESULT: Final = 4
-CANCEL_FUNCTION: Final = 5
+MESSAGE_FUNCTION: Final = 3
+MESSAGE_FUNCTION_RESULT: Final = 4
+MESSAGE_CANCEL_FUNCTION: Final = 5
 # Neither ends accessibility services nor keeps others from using one (UiAutomationManager).
 _UI_AUTOMATION_FLAGS: Final = 1 | 2
 _FIRST_WITHOUT_ACCESSIBILITY: Final = 31
@@ -111,7 +111,7 @@ class ShellIdentity:
     def _give_back_later(self) -> None:
         self._open -= 1
         if not self._open and self._is_adopted:
-            self._keep = self._platform.after(KEPT_SECONDS, self._give_back)
+            self._keep = self._platform.after(KEPT_MS / 1000, self._give_back)
 
     def _give_back(self) -> None:
         if not self._open and self._is_adopted:
@@ -178,14 +178,14 @@ class ShellIdentityCall:
         if self._has_ended or self._binding is None or not self._may_leave():
             return
         try:
-            self._binding.send(Message(EXECUTE_FUNCTION, _write_request(request), self._messenger))
+            self._binding.send(Message(MESSAGE_FUNCTION, _write_request(request), self._messenger))
         except AndroidError:
             self._end(_STOPPED)
             return
         self._is_sent = True
 
     def _receive(self, message: Message) -> None:
-        if message.what == FUNCTION_RESULT:
+        if message.what == MESSAGE_FUNCTION_RESULT:
             self._end(_read_answer(message.data))
 
     def cancel(self) -> None:
@@ -194,7 +194,7 @@ class ShellIdentityCall:
             return
         if self._is_sent:
             try:
-                self._binding.send(Message(CANCEL_FUNCTION, Bundle(), self._messenger))
+                self._binding.send(Message(MESSAGE_CANCEL_FUNCTION, Bundle(), self._messenger))
             except AndroidError:
                 self._is_sent = False
         self._let_go()

@@ -36,7 +36,7 @@ _FILE: Final = "grants.json"
 _SWITCHES: Final = "switches.json"
 NOBODY: Final = -1
 """The uid of a caller that Android does not name."""
-_LOWEST_OTHER: Final = -2
+_FIRST_UNSEEN: Final = -2
 
 
 _USER_UIDS: Final = 100_000
@@ -97,7 +97,7 @@ def caller_of_package(platform: Platform, name: str, signers: tuple[str, ...]) -
         return caller_of_uid(platform, package.uid)
     if not signers:
         return Caller()
-    number = _LOWEST_OTHER - zlib.crc32(name.encode())
+    number = _FIRST_UNSEEN - zlib.crc32(name.encode())
     return Caller(number, (PackageFacts(name, number, name, 0, signers, ""),), name)
 
 

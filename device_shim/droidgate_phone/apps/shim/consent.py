@@ -8,9 +8,9 @@ from typing import Final
 
 from droidgate_mappings.text.utf16 import utf16_length
 from droidgate_mappings.values.failures import Failure
+from droidgate_phone.apps.shim.call_control import CallControl, Reply
 from droidgate_phone.apps.shim.caller_grants import StoredGrant
 from droidgate_phone.apps.shim.openers import NOT_OPENED, Opener, Opening
-from droidgate_phone.apps.shim.shim_core import Core, Reply
 from droidgate_phone.apps.shim.shown_text import Texts
 from droidgate_shim.engine.authority import NO_GRANT, Carrier
 from droidgate_shim.engine.engine import UNANSWERED, Ask
@@ -67,17 +67,19 @@ class Question:
 class Consent:
     """The questions that wait for the user, one shown at a time."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    def __init__(self, control: CallControl) -> None:
+        self._control = control
         self._questions: list[Question] = []
         self._refused: dict[tuple[Carrier, int], int] = {}
 
     def ask(self, ask: Ask, reply: Reply) -> Failure | None:
         """Ask a question; return why nobody is asked, None where the user is."""
-        prepared = self._core.table.routes.get(ask.capability)
+        prepared = self._control.table.routes.get(ask.capability)
         effects = None if prepared is None else prepared.route.effects
         is_read_only = effects is not None and effects.read_only is True
-        question = Question(ask, reply, is_read_only, may_remember=self._core.platform.sdk >= _PROTECTED_SDK)
+        question = Question(
+            ask, reply, is_read_only, may_remember=self._control.platform.sdk >= _PROTECTED_SDK
+        )
         obstacle = self._obstacle(question)
         if obstacle is not None:
             return Failure("denied", obstacle)
@@ -91,7 +93,7 @@ class Consent:
         """Return why the user is not asked, None where nothing is in the way."""
         if utf16_length(write_strict(dict(question.ask.arguments))) > LONGEST_ARGUMENTS:
             return "the arguments are too long to be shown to the user for approval"
-        now = self._core.now()
+        now = self._control.now()
         refused = self._refused.get(question.asker)
         remaining_ms = 0 if refused is None else REFUSED_MS - (now - refused)
         if remaining_ms > 0:
@@ -112,11 +114,11 @@ class Consent:
         opening = Opening(
             CONSENT,
             Texts.TAP_TO_DECIDE,
-            (question.ask.deadline - self._core.now()) / 1000,
+            (question.ask.deadline - self._control.now()) / 1000,
             lambda _: self._end(question, NOT_SHOWN),
             is_seen=is_seen,
         )
-        question.opener = Opener(self._core, opening)
+        question.opener = Opener(self._control, opening)
         question.opener.start()
 
     def opened(self, number: int, leave: Callable[[], None]) -> Question | None:
@@ -135,13 +137,13 @@ class Consent:
         """
         if question not in self._questions:
             return
-        refusal = None if self._core.now() < question.ask.deadline else UNANSWERED
+        refusal = None if self._control.now() < question.ask.deadline else UNANSWERED
         if refusal is None and always and question.may_always:
             refusal = NO_GRANT
             for package in question.reply.caller.packages:
                 signer = package.signers[0]
-                self._core.grants.add(
-                    StoredGrant(package.name, signer, question.ask.capability, self._core.now())
+                self._control.grants.add(
+                    StoredGrant(package.name, signer, question.ask.capability, self._control.now())
                 )
         self._end(question, refusal)
 
@@ -150,14 +152,14 @@ class Consent:
         if question in self._questions:
             if len(self._refused) >= MOST_REFUSED:
                 self._refused.clear()
-            self._refused[question.asker] = self._core.now()
+            self._refused[question.asker] = self._control.now()
             self._end(question, how)
 
     def _end(self, question: Question, refusal: Failure | None) -> None:
         """End a question with a decision; a second end changes nothing."""
         if question in self._questions:
             self._close(question)
-            self._core.decided(question.reply, refusal)
+            self._control.decided(question.reply, refusal)
 
     def _close(self, question: Question) -> None:
         """Take a question away, whatever ended it, and show the next."""
@@ -173,5 +175,5 @@ class Consent:
             self._show(self._questions[0], is_seen=self._is_seen())
 
     def _is_seen(self) -> bool:
-        platform = self._core.platform
+        platform = self._control.platform
         return platform.is_interactive() and not platform.is_keyguard_shown()

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final
 from droidgate_mappings.model.capability import Effects
 from droidgate_phone.apps.shim.consent import CLOSED, REFUSED, Question
 from droidgate_phone.apps.shim.openers import number_of
-from droidgate_phone.apps.shim.shim_core import Core
-from droidgate_phone.apps.shim.shim_process import core_of
+from droidgate_phone.apps.shim.shim_process import Shim
 from droidgate_phone.apps.shim.shown_text import Texts, visible
 from droidgate_phone.java.app_values import AndroidError, View
 from droidgate_phone.java.intents import Intent
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from droidgate_phone.java.app_values import PackageFacts
     from droidgate_phone.system.behaviour import Platform
 
-ARMED_SECONDS: Final = 0.5
+ARMED_MS: Final = 500
 _LONGEST_LABEL: Final = 40
 _LONGEST_NAME: Final = 48
 _FIRST_HIDING_OVERLAYS: Final = 31
@@ -44,7 +43,7 @@ class ConsentActivity(Activity):
 
     def on_create(self, intent: Intent) -> None:
         """Show the question that it was opened for."""
-        self.question = core_of(self.context).consent.opened(number_of(intent), self.leave)
+        self.question = Shim.of(self.context).consent.opened(number_of(intent), self.leave)
         self.shown_at = self.context.now()
         if self.question is None:
             self.finish()
@@ -56,15 +55,15 @@ class ConsentActivity(Activity):
         question = self.question
         if question is None:
             return View("column")
-        core = core_of(self.context)
+        shim = Shim.of(self.context)
         capability, arguments = question.ask.capability, question.ask.arguments
-        effects = core.table.routes[capability].route.effects
-        views = [*_asking_views(core, question), View("text", "effect", _effect_text(effects))]
+        effects = shim.table.routes[capability].route.effects
+        views = [*_asking_views(shim, question), View("text", "effect", _effect_text(effects))]
         caption = Texts.ARGUMENTS if arguments else Texts.NO_ARGUMENTS
         lines = [line for name, value in arguments.items() for line in (name, write_strict(value))]
         views += [View("text", "arguments_label", caption)]
         views += [View("text", "arguments", "\n".join(map(visible, lines)))]
-        views += [*_description_views(core, capability), *self._detail_views(question)]
+        views += [*_description_views(shim, capability), *self._detail_views(question)]
         if self.is_covered:
             views.append(View("text", "covered", Texts.COVERED))
         buttons = [View("button", "deny", Texts.DENY), View("button", "once", Texts.ONCE)]
@@ -78,7 +77,7 @@ class ConsentActivity(Activity):
             return [View("button", "details", Texts.DETAILS)]
         packages = question.reply.caller.packages
         whole = [text for each in packages for text in (each.name, each.signers[0] if each.signers else "?")]
-        target = core_of(self.context).table.routes[question.ask.capability].route.target
+        target = Shim.of(self.context).table.routes[question.ask.capability].route.target
         return [View("text", "details", "\n".join([*whole, target.package, target.signer]))]
 
     def on_click(self, view_id: str) -> None:
@@ -87,10 +86,10 @@ class ConsentActivity(Activity):
             self.shows_details = True
             return
         question = self.question
-        is_armed = self.context.now() - self.shown_at >= ARMED_SECONDS
+        is_armed = self.context.now() - self.shown_at >= ARMED_MS / 1000
         if question is None or not is_armed:
             return
-        consent = core_of(self.context).consent
+        consent = Shim.of(self.context).consent
         if view_id == "deny":
             consent.refuse(question, REFUSED)
         elif view_id in ("once", "always"):
@@ -108,19 +107,19 @@ class ConsentActivity(Activity):
         question = self.question
         if question is not None:
             self.leave()
-            core_of(self.context).consent.hide(question)
+            Shim.of(self.context).consent.hide(question)
 
     def on_destroy(self) -> None:
         """Take leaving the screen as a no."""
         if self.question is not None:
-            core_of(self.context).consent.refuse(self.question, CLOSED)
+            Shim.of(self.context).consent.refuse(self.question, CLOSED)
 
 
-def _asking_views(core: Core, question: Question) -> list[View]:
+def _asking_views(shim: Shim, question: Question) -> list[View]:
     """Return who wants what, and of a start which app receives the answer."""
     caller, capability = question.reply.caller, question.ask.capability
-    target = core.table.routes[capability].route.target.package
-    target_package = core.platform.find_package(target)
+    target = shim.table.routes[capability].route.target.package
+    target_package = shim.platform.find_package(target)
     is_named = caller.is_sender and bool(caller.packages)
     words = [
         *(_label_of(caller.packages[0]) if is_named else Texts.UNNAMED_CALLER, Texts.WANTS),
@@ -148,9 +147,9 @@ def _label_of(package: PackageFacts) -> str:
     return visible(label if len(label) <= _LONGEST_LABEL else f"{label[:_LONGEST_LABEL]}\u2026")
 
 
-def _description_views(core: Core, capability: str) -> list[View]:
+def _description_views(shim: Shim, capability: str) -> list[View]:
     """Return what the app behind a capability says about it, as its words."""
-    texts = core.app.get("capabilities")
+    texts = shim.app.get("capabilities")
     declared = texts.get(capability) if isinstance(texts, dict) else None
     declared_texts = (
         [declared.get(name) for name in ("title", "description")] if isinstance(declared, dict) else []

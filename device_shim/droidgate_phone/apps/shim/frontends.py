@@ -17,10 +17,10 @@ from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import ObjectType
 from droidgate_mappings.values.failures import Failure
 from droidgate_mobile_mcp.wire import read_response
-from droidgate_phone.apps.shim.app_function_frontend import document_of, properties_of
+from droidgate_phone.apps.shim.app_function_caller import document_of, properties_of
+from droidgate_phone.apps.shim.call_control import Reply
 from droidgate_phone.apps.shim.caller_grants import Caller, caller_of_package
-from droidgate_phone.apps.shim.shim_core import CALLER_GONE, Core, Reply
-from droidgate_phone.apps.shim.shim_process import core_of
+from droidgate_phone.apps.shim.shim_process import Shim
 from droidgate_phone.java.app_values import (
     AppFunctionError,
     BroadcastResult,
@@ -30,6 +30,7 @@ from droidgate_phone.java.app_values import (
 from droidgate_phone.java.intents import Bundle, ComponentName, Extra, Intent
 from droidgate_phone.system.behaviour import Activity, AppFunctionService, PendingBroadcast, Receiver
 from droidgate_shim.engine.authority import Carrier
+from droidgate_shim.engine.engine import CANCELED
 from droidgate_shim.engine.routes import NamedOutput, PreparedRoute
 from droidgate_shim.engine.strict_json import BUILT, parse_strict, write_strict
 
@@ -38,7 +39,7 @@ ACTION_DISCOVERY: Final = "com.example.ACTION_MMCP_DISCOVERY"
 RECEIVER: Final = "dev.droidgate.shim.frontends.MmcpReceiver"
 MANIFEST: Final = "mMCP_manifest"
 _REQUEST: Final = "mobile-mcp-request"
-_BROADCAST_SECONDS: Final = 9.0
+_BROADCAST_MS: Final = 9_000
 """Agents wait 10 s for a broadcast, and Android calls a receiver dead after as many."""
 
 _OK: Final = -1
@@ -57,7 +58,7 @@ def request_of(capability: str, arguments: Mapping[str, Json]) -> dict[str, Json
 
 
 def ask(
-    core: Core, carrier: Carrier, caller: Caller, extras: Mapping[str, Json], on_outcome: OnOutcome
+    shim: Shim, carrier: Carrier, caller: Caller, extras: Mapping[str, Json], on_outcome: OnOutcome
 ) -> Reply:
     """Hand a request to the engine and read its answer."""
 
@@ -69,7 +70,7 @@ def ask(
             message = "" if read is None else (read.message or "")
             on_outcome(None, Failure(token, message.removeprefix(f"{token}: ")))
 
-    return core.receive(carrier, caller, extras, deliver)
+    return shim.receive(carrier, caller, extras, deliver)
 
 
 def text_of(prepared: PreparedRoute, outputs: Mapping[str, Json] | None) -> str:
@@ -87,7 +88,7 @@ def _error_text(failure: Failure) -> str:
 
 
 def _ask_tool(
-    core: Core, tool: str, parameters: str | None, on_text: Callable[[str, bool], None]
+    shim: Shim, tool: str, parameters: str | None, on_text: Callable[[str, bool], None]
 ) -> Reply | None:
     """Ask for a tool of mMCP; the text that comes is a result or an error.
 
@@ -104,7 +105,7 @@ def _ask_tool(
         return None
 
     def receive(outputs: Mapping[str, Json] | None, failure: Failure | None) -> None:
-        prepared = core.table.routes.get(tool)
+        prepared = shim.table.routes.get(tool)
         if failure is not None or prepared is None:
             on_text(
                 _error_text(
@@ -116,7 +117,7 @@ def _ask_tool(
         else:
             on_text(text_of(prepared, outputs), True)
 
-    return ask(core, "start", Caller(), request_of(tool, arguments), receive)
+    return ask(shim, "start", Caller(), request_of(tool, arguments), receive)
 
 
 class MmcpActivity(Activity):
@@ -134,7 +135,7 @@ class MmcpActivity(Activity):
             self.set_result(_OK if succeeded else 0, Intent(extras=Bundle.of_strings(extras)))
             self.context.platform.finish_activity()
 
-        _ask_tool(core_of(self.context), tool, intent.extras.get_string("parameters"), reply)
+        _ask_tool(Shim.of(self.context), tool, intent.extras.get_string("parameters"), reply)
 
 
 class MmcpReceiver(Receiver):
@@ -145,26 +146,26 @@ class MmcpReceiver(Receiver):
     ) -> BroadcastResult | PendingBroadcast | None:
         """List the tools, or run one."""
         if intent.action == ACTION_DISCOVERY:
-            return BroadcastResult(_OK, current.data, _described(core_of(self.context), current.extras))
+            return BroadcastResult(_OK, current.data, _described(Shim.of(self.context), current.extras))
         pending = PendingBroadcast(self.context.platform.signal())
 
         def reply(text: str, succeeded: bool) -> None:  # noqa: FBT001 - the shape of a callback
             pending.finish(BroadcastResult(_OK if succeeded else 0, text, current.extras))
 
-        read, core = intent.extras.get_string, core_of(self.context)
-        call = _ask_tool(core, read("tool") or "", read("params"), reply)
+        read, shim = intent.extras.get_string, Shim.of(self.context)
+        call = _ask_tool(shim, read("tool") or "", read("params"), reply)
         if call is not None:
-            stop = core.platform.after(_BROADCAST_SECONDS, lambda: core.give_up(call))
+            stop = shim.platform.after(_BROADCAST_MS / 1000, lambda: shim.give_up(call))
             call.on_end.append(stop)
         return pending
 
 
-def _described(core: Core, extras: Bundle) -> Bundle:
+def _described(shim: Shim, extras: Bundle) -> Bundle:
     """Return what a discovery is answered with, from the receiver's own meta-data."""
-    package = core.context.package
-    meta_data = core.platform.find_meta_data(ComponentName(package, RECEIVER), MANIFEST)
+    package = shim.context.package
+    meta_data = shim.platform.find_meta_data(ComponentName(package, RECEIVER), MANIFEST)
     reference = None if meta_data is None else meta_data.resource or meta_data.raw_value
-    content = None if reference is None else core.platform.read_raw_resource(package, reference)
+    content = None if reference is None else shim.platform.read_raw_resource(package, reference)
     text = content.decode() if content is not None else str(None if meta_data is None else meta_data.value)
     try:
         manifest = parse_strict(text, limits=BUILT)
@@ -195,47 +196,47 @@ class FunctionService(AppFunctionService):
         on_outcome: Callable[[Mapping[str, Json] | AppFunctionError], None],
     ) -> None:
         """Execute a function that the builder advertised."""
-        core = core_of(self.context)
-        functions = core.app.get("functions")
+        shim = Shim.of(self.context)
+        functions = shim.app.get("functions")
         route_id = functions.get(function_id) if isinstance(functions, dict) else None
-        prepared = core.table.routes.get(route_id) if isinstance(route_id, str) else None
+        prepared = shim.table.routes.get(route_id) if isinstance(route_id, str) else None
         if prepared is None or not isinstance(route_id, str):
             on_outcome(_error_of(Failure("unknown_capability")))
             return
         try:
-            arguments = _arguments_of(core, prepared, parameters)
+            arguments = _arguments_of(shim, prepared, parameters)
         except AppFunctionWireError as error:
             on_outcome(_error_of(Failure("invalid_argument", error.message)))
             return
-        caller = caller_of_package(core.platform, calling_package.name, calling_package.signers)
+        caller = caller_of_package(shim.platform, calling_package.name, calling_package.signers)
 
         def receive(outputs: Mapping[str, Json] | None, failure: Failure | None) -> None:
             if failure is not None:
                 on_outcome(_error_of(failure))
             else:
-                on_outcome(_result_of(core, prepared, outputs))
+                on_outcome(_result_of(shim, prepared, outputs))
 
-        reply = ask(core, "bind", caller, request_of(route_id, arguments), receive)
-        signal.set_on_cancel_listener(lambda: core.end(reply, CALLER_GONE))
+        reply = ask(shim, "bind", caller, request_of(route_id, arguments), receive)
+        signal.set_on_cancel_listener(lambda: shim.end(reply, CANCELED))
 
 
 def _error_of(failure: Failure) -> AppFunctionError:
     return AppFunctionError(failure.app_functions_code(), failure.message())
 
 
-def _arguments_of(core: Core, prepared: PreparedRoute, parameters: Mapping[str, Json]) -> dict[str, Json]:
-    read = read_document(document_of(parameters), prepared.route.input, core.table.definitions)
+def _arguments_of(shim: Shim, prepared: PreparedRoute, parameters: Mapping[str, Json]) -> dict[str, Json]:
+    read = read_document(document_of(parameters), prepared.route.input, shim.table.definitions)
     return dict(read) if isinstance(read, dict) else {}
 
 
 def _result_of(
-    core: Core, prepared: PreparedRoute, outputs: Mapping[str, Json] | None
+    shim: Shim, prepared: PreparedRoute, outputs: Mapping[str, Json] | None
 ) -> Mapping[str, Json] | AppFunctionError:
     if prepared.route.outputs is None:
         return {}
     declared: ObjectType = prepared.descriptor_output
     try:
-        document = write_document(dict(outputs or {}), declared, core.table.definitions)
+        document = write_document(dict(outputs or {}), declared, shim.table.definitions)
     except AppFunctionWireError as error:
         return AppFunctionError(_ERROR_APP_UNKNOWN, error.message)
     return {_RETURN_VALUE: [properties_of(document)]}

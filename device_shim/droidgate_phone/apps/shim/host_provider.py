@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Final
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.text.utf16 import utf16_length
-from droidgate_mappings.values.failures import Failure
-from droidgate_phone.apps.shim.app_function_frontend import EXECUTE, FIRST_WITH_FUNCTIONS
+from droidgate_mappings.values.failures import CallError, Failure
+from droidgate_phone.apps.shim.app_function_caller import EXECUTE, FIRST_WITH_FUNCTIONS
+from droidgate_phone.apps.shim.call_control import Reply
 from droidgate_phone.apps.shim.caller_grants import MALFORMED, Caller, StoredGrant
-from droidgate_phone.apps.shim.shim_core import Reply
-from droidgate_phone.apps.shim.shim_discovery import Tools
-from droidgate_phone.apps.shim.shim_process import ShimProcess, core_of
+from droidgate_phone.apps.shim.installed_targets import BROADCAST, component_of, recipe_of
+from droidgate_phone.apps.shim.shim_discovery import Tools, digest_of
+from droidgate_phone.apps.shim.shim_process import Shim
 from droidgate_phone.common.clocks import Signal
 from droidgate_phone.java.app_values import AndroidError
 from droidgate_phone.java.intents import Bundle, ComponentName
@@ -31,6 +32,7 @@ from droidgate_phone.java.uris import Uri
 from droidgate_phone.system.behaviour import ContentProvider, Platform
 from droidgate_shim.deadlines import LONGEST_DEADLINE_MS
 from droidgate_shim.engine.authority import ANY_APP
+from droidgate_shim.engine.routes import Target, ToolBackend
 from droidgate_shim.engine.strict_json import BUILT, parse_strict, write_strict
 
 if TYPE_CHECKING:
@@ -50,36 +52,27 @@ LONGEST_TRACE: Final = 100_000
 """In UTF-16 units: with the response it has to fit into what Binder carries at once."""
 
 
-class HostError(Exception):
-    """What the host gets in place of an answer: a failure's token and a text."""
-
-    def __init__(self, token: str, message: str) -> None:
-        super().__init__(message)
-        self.token = token
-        self.message = message
-
-
 class HostReply:
     """An answer that a Binder thread waits for; only the first counts."""
 
     def __init__(self, signal: Signal) -> None:
         self.signal = signal
-        self._answer: Mapping[str, Json] | HostError | None = None
+        self._answer: Mapping[str, Json] | Failure | None = None
 
     @property
     def is_canceled(self) -> bool:
         """Whether the host has canceled the call, and so reads no answer."""
-        return isinstance(self._answer, HostError) and self._answer.token == _CANCELED
+        return isinstance(self._answer, Failure) and self._answer.token == _CANCELED
 
     def put(self, answer: Mapping[str, Json]) -> None:
         """Answer."""
         self._take(answer)
 
-    def fail(self, error: HostError) -> None:
+    def fail(self, failure: Failure) -> None:
         """Answer with a failure."""
-        self._take(error)
+        self._take(failure)
 
-    def _take(self, answer: Mapping[str, Json] | HostError) -> None:
+    def _take(self, answer: Mapping[str, Json] | Failure) -> None:
         if self._answer is None:
             self._answer = answer
             self.signal.set()
@@ -88,61 +81,75 @@ class HostReply:
         """Return the answer.
 
         Raises:
-            HostError: there is a failure in its place, or the process ended.
+            CallError: there is a failure in its place, or the process ended.
         """
-        if isinstance(self._answer, HostError):
-            raise self._answer
+        if isinstance(self._answer, Failure):
+            raise CallError(self._answer)
         if self._answer is None:
-            raise HostError("interrupted", "the shim's process ended")
+            raise _refusal("interrupted", "the shim's process ended")
         return self._answer
 
 
-HostMethod = Callable[[ShimProcess, Mapping[str, Json], HostReply], None]
+HostMethod = Callable[[Shim, Mapping[str, Json], HostReply], None]
+
+
+def _refusal(token: str, text: str) -> CallError:
+    return CallError(Failure(token, text))
 
 
 def _text(argument: Mapping[str, Json], name: str) -> str:
     text = argument.get(name)
     if not isinstance(text, str):
-        raise HostError("invalid_argument", f"{name}{MALFORMED}")
+        raise _refusal("invalid_argument", f"{name}{MALFORMED}")
     return text
 
 
-def _hello_of(core: ShimProcess) -> dict[str, Json]:
-    sources = core.app.get("sources")
-    build = core.app.get("build")
+def _hello_of(shim: Shim) -> dict[str, Json]:
+    sources = shim.app.get("sources")
+    build = shim.app.get("build")
     return {
-        "application_id": core.context.package,
+        "application_id": shim.context.package,
         "build": build if isinstance(build, str) else "",
-        "sdk": core.platform.sdk,
-        "routes": list(core.table.routes),
+        "sdk": shim.platform.sdk,
+        "routes": list(shim.table.routes),
         "sources": sources if isinstance(sources, list) else [],
     }
 
 
-def _hello(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
+def _hello(shim: Shim, argument: Mapping[str, Json], reply: HostReply) -> None:
     del argument
-    reply.put(_hello_of(core))
+    reply.put(_hello_of(shim))
 
 
-def _status(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
+def _status(shim: Shim, argument: Mapping[str, Json], reply: HostReply) -> None:
     """Report everything; receivers whose descriptor only a broadcast returns are asked first."""
     del argument
-    targets = [route.route.target for route in core.table.routes.values()]
-    waiting = [component for component in map(core.installed.to_discover, targets) if component is not None]
+    routes = [prepared.route for prepared in shim.table.routes.values()]
+    waiting = {
+        route.target: component_of(route.backend)
+        for route in routes
+        if isinstance(route.backend, ToolBackend) and recipe_of(route.target) == BROADCAST
+    }
+    reported: dict[Target, str] = {}
 
-    def go_on(tools: Tools | None = None) -> None:
-        del tools
-        if waiting:
-            core.discoveries.ask(waiting.pop(), go_on)
-        else:
-            reply.put(_status_of(core))
+    def go_on() -> None:
+        if not waiting:
+            reply.put(_status_of(shim, reported))
+            return
+        target, component = waiting.popitem()
+
+        def take(tools: Tools | None) -> None:
+            reported[target] = digest_of(tools)
+            go_on()
+
+        shim.discoveries.ask(component, take)
 
     go_on()
 
 
-def _status_of(core: ShimProcess) -> dict[str, Json]:
-    platform = core.platform
-    may_execute = platform.holds(EXECUTE) or core.shell_identity.can_borrow
+def _status_of(shim: Shim, reported: Mapping[Target, str]) -> dict[str, Json]:
+    platform = shim.platform
+    may_execute = platform.holds(EXECUTE) or shim.shell_identity.can_borrow
     access: dict[str, Json] = {
         "notifications": platform.may_notify(),
         "overlay": platform.may_draw_overlays(),
@@ -150,12 +157,12 @@ def _status_of(core: ShimProcess) -> dict[str, Json]:
         "execute_app_functions": platform.sdk >= FIRST_WITH_FUNCTIONS and may_execute,
     }
     return {
-        **_hello_of(core),
-        "grants": [item.as_json() for item in core.grants.all()],
-        "switched_off": sorted(core.grants.switched_off),
-        "asking": core.grants.is_asking,
-        "open": core.open_count(),
-        "targets": list(_target_states(core)),
+        **_hello_of(shim),
+        "grants": [item.as_json() for item in shim.grants.all()],
+        "switched_off": sorted(shim.grants.switched_off),
+        "asking": shim.grants.is_asking,
+        "open": shim.open_count(),
+        "targets": list(_target_states(shim, reported)),
         "access": access,
     }
 
@@ -163,18 +170,19 @@ def _status_of(core: ShimProcess) -> dict[str, Json]:
 _WORST: Final = ("as-approved", "changed", "other-signer", "absent")
 
 
-def _target_states(core: ShimProcess) -> list[Json]:
+def _target_states(shim: Shim, reported: Mapping[Target, str]) -> list[Json]:
     """Return the state of each package behind the shim: the worst of its routes' targets."""
     states: dict[str, tuple[str, int | None]] = {}
-    for prepared in core.table.routes.values():
+    for prepared in shim.table.routes.values():
         target = prepared.route.target
-        installed = core.installed(target)
+        installed = shim.installed.now(target)
         if installed is None:
             state = "absent"
         elif installed.signer != target.signer:
             state = "other-signer"
         else:
-            state = "as-approved" if installed.digest == target.digest else "changed"
+            digest = reported.get(target, installed.digest)
+            state = "as-approved" if digest == target.digest else "changed"
         version = None if installed is None else installed.version_code
         worst = states.get(target.package)
         if worst is None or _WORST.index(state) > _WORST.index(worst[0]):
@@ -185,135 +193,135 @@ def _target_states(core: ShimProcess) -> list[Json]:
     ]
 
 
-def _grant(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
+def _grant(shim: Shim, argument: Mapping[str, Json], reply: HostReply) -> None:
     caller, capability = _text(argument, "caller"), _text(argument, "capability")
-    if capability != _EVERYTHING and capability not in core.table.routes:
-        raise HostError("unknown_capability", "the shim has no capability of this id")
+    if capability != _EVERYTHING and capability not in shim.table.routes:
+        raise _refusal("unknown_capability", "the shim has no capability of this id")
     if caller == ANY_APP:
-        grant = StoredGrant("", "", capability, core.now())
+        grant = StoredGrant("", "", capability, shim.now())
     else:
-        grant = StoredGrant(caller, _signer_of(core, caller, argument), capability, core.now())
-    reply.put({"grant": core.grants.add(grant).as_json()})
+        grant = StoredGrant(caller, _signer_of(shim, caller, argument), capability, shim.now())
+    reply.put({"grant": shim.grants.add(grant).as_json()})
 
 
-def _signer_of(core: ShimProcess, caller: str, argument: Mapping[str, Json]) -> str:
+def _signer_of(shim: Shim, caller: str, argument: Mapping[str, Json]) -> str:
     """Return a caller's certificate: what Android reports, else what the host names.
 
     From Android 11 on the shim sees no app that has never called it (reference android-runtime 1.4).
     """
     named_signer = argument.get("signer")
     if named_signer is not None and not isinstance(named_signer, str):
-        raise HostError("invalid_argument", f"signer{MALFORMED}")
-    package = core.platform.find_package(caller)
+        raise _refusal("invalid_argument", f"signer{MALFORMED}")
+    package = shim.platform.find_package(caller)
     if package is None:
         if named_signer is None:
-            raise HostError("unavailable", f"{caller} is not installed, or signed by another")
+            raise _refusal("unavailable", f"{caller} is not installed, or signed by another")
         return str(named_signer)
     if not package.signers or named_signer not in (None, package.signers[0]):
-        raise HostError("unavailable", f"{caller} is not installed, or signed by another")
+        raise _refusal("unavailable", f"{caller} is not installed, or signed by another")
     return package.signers[0]
 
 
-def _revoke(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
+def _revoke(shim: Shim, argument: Mapping[str, Json], reply: HostReply) -> None:
     caller, capability = _text(argument, "caller"), _text(argument, "capability")
     package = "" if caller == ANY_APP else caller
-    revoked = core.grants.remove(package, None if capability == _EVERYTHING else capability)
+    revoked = shim.grants.remove(package, None if capability == _EVERYTHING else capability)
     reply.put({"revoked": revoked})
 
 
-def _ask(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
+def _ask(shim: Shim, argument: Mapping[str, Json], reply: HostReply) -> None:
     on = argument.get("on")
     if not isinstance(on, bool):
-        raise HostError("invalid_argument", f"on{MALFORMED}")
-    core.grants.ask(on=on)
+        raise _refusal("invalid_argument", f"on{MALFORMED}")
+    shim.grants.ask(on=on)
     reply.put({})
 
 
-def _call(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
+def _call(shim: Shim, argument: Mapping[str, Json], reply: HostReply) -> None:
     if utf16_length(_text(argument, "request")) > LONGEST_REQUEST:
-        raise HostError("invalid_argument", "the request is too long for this method")
+        raise _refusal("invalid_argument", "the request is too long for this method")
     allowed = argument.get("deadline_ms")
     if allowed is None:
         allowed = USUAL_WAIT_MS
     if not isinstance(allowed, int) or isinstance(allowed, bool):
-        raise HostError("invalid_argument", f"deadline_ms{MALFORMED}")
+        raise _refusal("invalid_argument", f"deadline_ms{MALFORMED}")
     if not isinstance(argument.get("trace"), bool | None):
-        raise HostError("invalid_argument", f"trace{MALFORMED}")
-    call = _begin(core, argument, reply)
+        raise _refusal("invalid_argument", f"trace{MALFORMED}")
+    call = _begin(shim, argument, reply)
 
     def give_up() -> None:
         late = "no answer came in time; the call may have run"
-        reply.fail(HostError("timeout", late))
-        core.end(call, Failure(_CANCELED, "the computer ended the call"))
+        reply.fail(Failure("timeout", late))
+        shim.end(call, Failure(_CANCELED, "the computer ended the call"))
 
     if not call.is_answered:
         wait = min(max(0, allowed), LONGEST_WAIT_MS)
-        call.on_end.append(core.platform.after(wait / 1000, give_up))
+        call.on_end.append(shim.platform.after(wait / 1000, give_up))
 
 
-def _begin(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> Reply:
+def _begin(shim: Shim, argument: Mapping[str, Json], reply: HostReply) -> Reply:
     """Begin a call whose request came as an argument or as a frame."""
     request, name = _text(argument, "request"), argument.get("id")
     if name is not None and not (isinstance(name, str) and _CALL_ID.fullmatch(name)):
-        raise HostError("invalid_argument", "/id: 32 hexadecimal digits are needed")
-    if name in core.host_calls:
-        raise HostError("busy", "a call of this id is open")
+        raise _refusal("invalid_argument", "/id: 32 hexadecimal digits are needed")
+    if name in shim.host_calls:
+        raise _refusal("busy", "a call of this id is open")
     trace: dict[str, Json] = {}
 
     def deliver(extras: Mapping[str, str], token: str | None) -> None:
         response = next(iter(extras.values()), None)
         if response is None and token == _CANCELED:
-            reply.fail(HostError(_CANCELED, "the computer ended the call"))
+            reply.fail(Failure(_CANCELED, "the computer ended the call"))
         elif response is None:
-            reply.fail(HostError(token or "invalid_argument", "the request has an unknown form"))
+            reply.fail(Failure(token or "invalid_argument", "the request has an unknown form"))
         else:
             is_short = bool(trace) and utf16_length(write_strict(trace)) <= LONGEST_TRACE
             reply.put({"response": response, **({"trace": trace} if is_short else {})})
 
     caller = Caller(_HOST_UID, (), _HOST_PACKAGE)
     traced = trace if argument.get("trace") is True else None
-    call = core.receive("bind", caller, {REQUEST_EXTRA: request}, deliver, approved=True, trace=traced)
+    call = shim.receive("bind", caller, {REQUEST_EXTRA: request}, deliver, approved=True, trace=traced)
     if isinstance(name, str) and not call.is_answered:
-        _remember(core, name, call)
+        _remember(shim, name, call)
     return call
 
 
-def _remember(core: ShimProcess, name: str, call: Reply) -> None:
+def _remember(shim: Shim, name: str, call: Reply) -> None:
     """Keep an open call under the host's id."""
 
     def forget() -> None:
-        del core.host_calls[name]
+        del shim.host_calls[name]
 
-    core.host_calls[name] = call
+    shim.host_calls[name] = call
     call.on_end.append(forget)
 
 
-def _cancel(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
-    call = core.host_calls.get(_text(argument, "id"))
+def _cancel(shim: Shim, argument: Mapping[str, Json], reply: HostReply) -> None:
+    call = shim.host_calls.get(_text(argument, "id"))
     if call is not None:
-        core.end(call, Failure(_CANCELED, "the computer ended the call"))
+        shim.end(call, Failure(_CANCELED, "the computer ended the call"))
     reply.put({"canceled": call is not None})
 
 
-def _progress(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
-    call = core.host_calls.get(_text(argument, "id"))
+def _progress(shim: Shim, argument: Mapping[str, Json], reply: HostReply) -> None:
+    call = shim.host_calls.get(_text(argument, "id"))
     reply.put({"stage": None if call is None else call.stage})
 
 
-def _discover(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
+def _discover(shim: Shim, argument: Mapping[str, Json], reply: HostReply) -> None:
     component = ComponentName.parse(_text(argument, "component"))
     if component is None:
-        raise HostError("invalid_argument", "this is not a component")
-    if core.platform.find_package(component.package) is None:
-        raise HostError("unavailable", f"{component.package} is not installed")
+        raise _refusal("invalid_argument", "this is not a component")
+    if shim.platform.find_package(component.package) is None:
+        raise _refusal("unavailable", f"{component.package} is not installed")
 
     def answer(tools: Tools | None) -> None:
         if tools is None:
-            reply.fail(HostError("timeout", "the receiver reported no tools"))
+            reply.fail(Failure("timeout", "the receiver reported no tools"))
         else:
             reply.put({"tools": [list(tool) for tool in tools]})
 
-    core.discoveries.ask(component, answer)
+    shim.discoveries.ask(component, answer)
 
 
 METHODS: Final[Mapping[str, HostMethod]] = {
@@ -332,14 +340,14 @@ METHODS: Final[Mapping[str, HostMethod]] = {
 VERSION: Final = 1
 MAX_PAYLOAD: Final = 1024 * 1024
 MOST_FRAMES: Final = 16
-FRAME_SECONDS: Final = 600.0
+FRAME_MS: Final = 600_000
 _MAGIC: Final = b"DGF1"
 _HEAD: Final = struct.Struct(">4sI32s")
 _DUMP: Final = "android.permission.DUMP"
 _SHELL_UIDS: Final = (0, 2000)
 _CALL_PATH: Final = re.compile("/calls/([0-9a-f]{32})")
 _BASE64URL: Final = re.compile("[A-Za-z0-9_-]*")
-_PATIENCE: Final = 610.0
+_PATIENCE_MS: Final = 610_000
 
 
 @dataclass(slots=True, eq=False)
@@ -364,29 +372,29 @@ class HostProvider(ContentProvider):
         self._check(caller_uid)
         try:
             answer = self._answer(method, _read_argument(argument))
-        except HostError as error:
-            answer = {"error": {"token": error.token, "message": error.message}}
+        except CallError as error:
+            answer = {"error": {"token": error.failure.token, "message": error.failure.text}}
         text = write_strict({"version": VERSION, **answer}).encode()
         return Bundle.of_strings({"result": base64.urlsafe_b64encode(text).decode().rstrip("=")})
 
     def _answer(self, method: str, argument: Mapping[str, Json]) -> Mapping[str, Json]:
         if argument.get("version") != VERSION:
-            raise HostError("unsupported_version", f"this shim speaks version {VERSION}")
+            raise _refusal("unsupported_version", f"this shim speaks version {VERSION}")
         run = METHODS.get(method)
         if run is None:
-            raise HostError("invalid_argument", "the method does not exist")
+            raise _refusal("invalid_argument", "the method does not exist")
         reply = HostReply(self.context.platform.signal())
-        self._on_main_thread(reply, lambda core: run(core, argument, reply))
-        if not self.context.platform.wait(reply.signal, _PATIENCE):
-            raise HostError("timeout", "the shim did not answer in time")
+        self._on_main_thread(reply, lambda shim: run(shim, argument, reply))
+        if not self.context.platform.wait(reply.signal, _PATIENCE_MS / 1000):
+            raise _refusal("timeout", "the shim did not answer in time")
         return reply.take()
 
-    def _on_main_thread(self, reply: HostReply, run: Callable[[ShimProcess], object]) -> None:
+    def _on_main_thread(self, reply: HostReply, run: Callable[[Shim], object]) -> None:
         def work() -> None:
             try:
-                run(core_of(self.context))
-            except HostError as error:
-                reply.fail(error)
+                run(Shim.of(self.context))
+            except CallError as error:
+                reply.fail(error.failure)
 
         self.context.platform.post(work)
 
@@ -403,7 +411,7 @@ class HostProvider(ContentProvider):
             if name in self._frames or len(self._frames) >= MOST_FRAMES:
                 return False
             self._frames[name] = _Frame(reply, self.context.now())
-        self._on_main_thread(reply, lambda core: _begin(core, {"request": payload, "id": name}, reply))
+        self._on_main_thread(reply, lambda shim: _begin(shim, {"request": payload, "id": name}, reply))
         return True
 
     def open_for_reading(self, uri: str, caller_uid: int) -> bytes | None:
@@ -413,16 +421,16 @@ class HostProvider(ContentProvider):
         with self._lock:
             self._forget_old()
             frame = self._frames.pop(name, None) if name is not None else None
-        if frame is None or not self.context.platform.wait(frame.reply.signal, _PATIENCE):
+        if frame is None or not self.context.platform.wait(frame.reply.signal, _PATIENCE_MS / 1000):
             return None
         try:
             response = frame.reply.take().get("response")
-        except HostError:
+        except CallError:
             return None
         return _write_frame(response) if isinstance(response, str) else None
 
     def _forget_old(self) -> None:
-        oldest = self.context.now() - FRAME_SECONDS
+        oldest = self.context.now() - FRAME_MS / 1000
         self._frames = {
             name: frame
             for name, frame in self._frames.items()
@@ -440,14 +448,14 @@ def _may_ask(platform: Platform, uid: int) -> bool:
 
 def _read_argument(argument: str | None) -> Mapping[str, Json]:
     if argument is None or _BASE64URL.fullmatch(argument) is None:
-        raise HostError("invalid_argument", "the argument is not base64url")
+        raise _refusal("invalid_argument", "the argument is not base64url")
     try:
         data = base64.urlsafe_b64decode(argument + "=" * (-len(argument) % 4))
         read = parse_strict(data.decode(), path="argument", limits=BUILT)
     except (binascii.Error, UnicodeDecodeError, InputError):
-        raise HostError("invalid_argument", "the argument is not a JSON object") from None
+        raise _refusal("invalid_argument", "the argument is not a JSON object") from None
     if not isinstance(read, dict):
-        raise HostError("invalid_argument", "the argument is not a JSON object")
+        raise _refusal("invalid_argument", "the argument is not a JSON object")
     return read
 
 

@@ -16,6 +16,19 @@ _MMCP_META: Final = "mMCP_manifest"
 _MOBILE_MCP_META: Final = "mobile.mcp.tool.capabilities"
 _OLD_MOBILE_MCP_META: Final = "mcp.capabilities"
 _NOTHING: Final = ""
+BROADCAST: Final = "broadcast"
+"""The recipe of a digest of what a receiver reports: only it knows."""
+
+
+def component_of(backend: ToolBackend | CapabilityBackend) -> ComponentName:
+    """Return the component of a backend."""
+    package, _, name = backend.component.partition("/")
+    return ComponentName(package, name)
+
+
+def recipe_of(target: Target) -> str:
+    """Return the recipe that a target's digest was made by."""
+    return target.digest.rpartition(":")[0]
 
 
 class Installed:
@@ -30,17 +43,17 @@ class Installed:
         self._platform = platform
         self._components: dict[Target, ComponentName] = {}
         self._digests: dict[tuple[str, str, ComponentName | None], str] = {}
-        self._discovered: dict[tuple[ComponentName, str], str] = {}
         for prepared in table.routes.values():
             backend = prepared.route.backend
-            if not isinstance(backend, ToolBackend | CapabilityBackend):
-                continue
-            component = ComponentName.parse(backend.component)
-            if component is not None:
-                self._components.setdefault(prepared.route.target, component)
+            if isinstance(backend, ToolBackend | CapabilityBackend):
+                self._components.setdefault(prepared.route.target, component_of(backend))
 
-    def __call__(self, target: Target, /) -> Target | None:
-        """Return what is installed of a target's package, None where it is not."""
+    def now(self, target: Target) -> Target | None:
+        """Return what is installed of a target's package, None where it is not.
+
+        What only a receiver reports counts as approved here, and is compared before the call goes out
+        (`receiver_calls.Broadcasts`).
+        """
         package = self._platform.find_package(target.package)
         if package is None:
             return None
@@ -49,29 +62,12 @@ class Installed:
             package=package.name,
             signer=signer,
             version_code=package.version_code,
-            digest=self._digest(target, package),
+            digest=target.digest if recipe_of(target) == BROADCAST else self._digest(target, package),
         )
 
-    def to_discover(self, target: Target) -> ComponentName | None:
-        """Return the component that has to be asked before the target can be compared, None for no one."""
-        component = self._components.get(target)
-        package = self._platform.find_package(target.package)
-        if not target.digest.startswith("broadcast:") or component is None or package is None:
-            return None
-        return None if (component, package.code_path) in self._discovered else component
-
-    def discovered(self, component: ComponentName, digest: str) -> None:
-        """Remember the digest of what a receiver answered, for as long as its package is not changed."""
-        package = self._platform.find_package(component.package)
-        if package is not None:
-            self._discovered[component, package.code_path] = digest
-
     def _digest(self, target: Target, found: PackageFacts) -> str:
-        recipe = target.digest.rpartition(":")[0]
+        recipe = recipe_of(target)
         component = self._components.get(target)
-        if recipe == "broadcast":
-            digest = None if component is None else self._discovered.get((component, found.code_path))
-            return f"broadcast:{digest or _NOTHING}"
         key = (recipe, found.code_path, component)
         if key not in self._digests:
             content = self._content(recipe, found.name, component)

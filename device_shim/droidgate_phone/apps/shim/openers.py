@@ -11,13 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate_phone.apps.shim.shim_core import Core
+from droidgate_phone.apps.shim.call_control import CallControl
 from droidgate_phone.java.app_values import AndroidError, Notification, do_nothing
 from droidgate_phone.java.intents import Bundle, ComponentName, Extra, Intent
 
 FLAG_NEW_TASK: Final = 0x10000000
 EXTRA_NUMBER: Final = "dev.droidgate.shim.NUMBER"
-WATCH_SECONDS: Final = 2.5
+WATCH_MS: Final = 2_500
 _numbers: Final = itertools.count(1)
 
 NOT_OPENED: Final = (
@@ -50,11 +50,11 @@ class Opening:
 class Opener:
     """One attempt to open an activity; `number` comes with its intent."""
 
-    def __init__(self, core: Core, opening: Opening) -> None:
+    def __init__(self, control: CallControl, opening: Opening) -> None:
         self.number = next(_numbers)
-        self._core = core
+        self._control = control
         self._opening = opening
-        self._ends_at = core.context.now() + opening.seconds
+        self._ends_at = control.context.now() + opening.seconds
         self._settled = False
         self._cancel: Callable[[], None] = do_nothing
         self._notified = False
@@ -65,11 +65,11 @@ class Opener:
             self._notify()
             return
         try:
-            self._core.context.start_activity(self._intent())
+            self._control.context.start_activity(self._intent())
         except AndroidError as error:
             self._fail(error.message)
             return
-        self._cancel = self._core.platform.after(min(WATCH_SECONDS, self._opening.seconds), self._notify)
+        self._cancel = self._control.platform.after(min(WATCH_MS / 1000, self._opening.seconds), self._notify)
 
     def opened(self) -> None:
         """The activity is there."""
@@ -81,20 +81,20 @@ class Opener:
 
     def _intent(self) -> Intent:
         extras = Bundle({EXTRA_NUMBER: Extra("int", self.number)})
-        component = ComponentName(self._core.context.package, self._opening.class_name)
+        component = ComponentName(self._control.context.package, self._opening.class_name)
         return Intent(component=component, flags=FLAG_NEW_TASK, extras=extras)
 
     def _notify(self) -> None:
         if self._settled:
             return
-        remaining_seconds = self._ends_at - self._core.context.now()
+        remaining_seconds = self._ends_at - self._control.context.now()
         notification = Notification(self._opening.title, "", self._intent())
-        if remaining_seconds <= 0 or not self._core.platform.notify(self.number, notification):
+        if remaining_seconds <= 0 or not self._control.platform.notify(self.number, notification):
             self._fail(NOT_OPENED)
             return
         self._notified = True
         if self._opening.on_ignored is not None:
-            self._cancel = self._core.platform.after(remaining_seconds, self._ignored)
+            self._cancel = self._control.platform.after(remaining_seconds, self._ignored)
 
     def _ignored(self) -> None:
         if not self._settled and self._opening.on_ignored is not None:
@@ -110,7 +110,7 @@ class Opener:
         self._settled = True
         self._cancel()
         if self._notified:
-            self._core.platform.cancel_notification(self.number)
+            self._control.platform.cancel_notification(self.number)
 
 
 def number_of(intent: Intent) -> int:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.values.failures import Failure
+from droidgate_phone.apps.shim.call_control import CallControl, Reply
 from droidgate_phone.apps.shim.extras import texts_of
 from droidgate_phone.apps.shim.openers import NOT_OPENED, Opener, Opening
-from droidgate_phone.apps.shim.shim_core import Core, Reply
 from droidgate_phone.apps.shim.shown_text import Texts
 from droidgate_phone.java.app_values import ActivityResult
 from droidgate_phone.java.intents import Bundle, Intent
@@ -20,15 +21,16 @@ from droidgate_shim.engine.engine import Send
 ACTION_CALL: Final = "com.example.mMCP.ACTION_TOOL_CALL"
 TRAMPOLINE: Final = "dev.droidgate.shim.backends.TrampolineActivity"
 MOST_WAITING: Final = 8
-_NEW_TASK_SECONDS: Final = 0.3
+_NEW_TASK_MS: Final = 300
 _NEW_TASK: Final = (
     "callee_in_new_task: the app opened in a task of its own, which returns no result; the call may run"
 )
 _LOCKED: Final = "the phone is locked, and this app needs its screen; unlock it and retry"
 _UNTAPPED: Final = "nobody tapped the notification that opens the app"
-_EARLY_SECONDS: Final = 1.0
+_EARLY_MS: Final = 1_000
 """How long before its deadline a call that waits for a tap ends, at most a fifth; later it is a timeout."""
 
+_FULL: Final = Failure("busy", "too many calls wait for the screen; retry when one has ended")
 _CANCELED: Final = 0
 _ANSWERS: Final = ("result", "error")
 
@@ -55,19 +57,19 @@ class ScreenCall:
 class ScreenCalls:
     """The calls that need the screen."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    def __init__(self, control: CallControl) -> None:
+        self._control = control
         self._waiting: deque[ScreenCall] = deque()
         self._current: ScreenCall | None = None
 
     def call(self, send: Send, intent: Intent, reply: Reply) -> None:
         """Take a call: it is made when those before it have ended."""
-        core = self._core
-        if core.platform.is_locked():
-            core.fail(send.call, "needs_user", _LOCKED)
+        control = self._control
+        if control.platform.is_locked():
+            control.fail(send.call, Failure("needs_user", _LOCKED))
             return
         if len(self._waiting) >= MOST_WAITING:
-            core.fail(send.call, "busy", "too many calls wait for the screen; retry when one has ended")
+            control.fail(send.call, _FULL)
             return
         reply.stage = "window"
         call = ScreenCall(send, intent, reply)
@@ -78,20 +80,20 @@ class ScreenCalls:
     def _next(self) -> None:
         while self._current is None and self._waiting:
             call = self._current = self._waiting.popleft()
-            if self._core.platform.is_locked():
+            if self._control.platform.is_locked():
                 self._fail(call, "needs_user", _LOCKED)
                 continue
-            if not self._core.may_leave(call.send, call.reply):
+            if not self._control.may_leave(call.send, call.reply):
                 continue
-            remaining_seconds = (call.send.deadline - self._core.now()) / 1000
+            remaining_seconds = (call.send.deadline - self._control.now()) / 1000
             opening = Opening(
                 TRAMPOLINE,
                 Texts.TAP_TO_GO_ON,
-                remaining_seconds - min(_EARLY_SECONDS, remaining_seconds / 5),
+                remaining_seconds - min(_EARLY_MS / 1000, remaining_seconds / 5),
                 lambda _, call=call: self._fail(call, "needs_user", NOT_OPENED),  # type: ignore[misc]
                 lambda call=call: self._fail(call, "needs_user", _UNTAPPED),  # type: ignore[misc]
             )
-            call.opener = Opener(self._core, opening)
+            call.opener = Opener(self._control, opening)
             call.opener.start()
 
     def opened(self, number: int, leave: Callable[[], None]) -> ScreenCall | None:
@@ -108,13 +110,13 @@ class ScreenCalls:
         """Take the tool's result."""
         extras = {} if result.data is None else _answer_of(result.data.extras)
         is_empty = not any(extras.values())
-        if result.code == _CANCELED and is_empty and seconds < _NEW_TASK_SECONDS:
+        if result.code == _CANCELED and is_empty and seconds < _NEW_TASK_MS / 1000:
             self._fail(call, "canceled", _NEW_TASK)
             return
-        self._core.answered(call.send.call, ActivityAnswer(result.code, extras))
+        self._control.answered(call.send.call, ActivityAnswer(result.code, extras))
 
     def _fail(self, call: ScreenCall, token: str, message: str) -> None:
-        self._core.fail(call.send.call, token, message)
+        self._control.fail(call.send.call, Failure(token, message))
 
     def fail(self, call: ScreenCall, message: str) -> None:
         """End a call whose tool could not be started."""

@@ -7,14 +7,14 @@ from typing import Final
 
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.values.failures import Failure
-from droidgate_phone.apps.shim.app_function_frontend import FunctionRequest
+from droidgate_phone.apps.shim.app_function_caller import FunctionRequest
 from droidgate_phone.apps.shim.borrowed_permission import (
-    CANCEL_FUNCTION,
-    EXECUTE_FUNCTION,
-    FUNCTION_RESULT,
+    MESSAGE_CANCEL_FUNCTION,
+    MESSAGE_FUNCTION,
+    MESSAGE_FUNCTION_RESULT,
     is_signed_alike,
 )
-from droidgate_phone.apps.shim.shim_process import core_of
+from droidgate_phone.apps.shim.shim_process import Shim
 from droidgate_phone.java.app_values import AndroidError, Message, do_nothing
 from droidgate_phone.java.intents import Bundle, Extra, Intent
 from droidgate_phone.system.behaviour import Context, Instrumentation, Service
@@ -32,7 +32,7 @@ class ShellIdentityInstrumentation(Instrumentation):
     def on_start(self, arguments: Mapping[str, str]) -> None:
         """Take note that it runs."""
         del arguments
-        core_of(self.context).shell_identity.lend()
+        Shim.of(self.context).shell_identity.lend()
 
 
 class ShellIdentityService(Service):
@@ -51,9 +51,9 @@ class ShellIdentityService(Service):
         reply_to = message.reply_to
         if reply_to is None:
             return
-        if message.what == CANCEL_FUNCTION:
+        if message.what == MESSAGE_CANCEL_FUNCTION:
             self._cancel(reply_to)
-        elif message.what == EXECUTE_FUNCTION:
+        elif message.what == MESSAGE_FUNCTION:
             self._execute(message.sending_uid, reply_to, message.data)
 
     def _cancel(self, reply_to: str) -> None:
@@ -61,8 +61,8 @@ class ShellIdentityService(Service):
 
     def _execute(self, uid: int, reply_to: str, data: Bundle) -> None:
         if not self._is_shim(uid):
-            core = core_of(self.context)
-            if core.engine.rates.take(core.now(), "bind", uid) is None:
+            shim = Shim.of(self.context)
+            if shim.engine.rates.take(shim.now(), "bind", uid) is None:
                 self._answer(reply_to, _NOT_A_SHIM)
             return
         try:
@@ -82,7 +82,7 @@ class ShellIdentityService(Service):
             # The shim that asks is gone.
             return
         self._open[reply_to] = do_nothing
-        cancel = core_of(self.context).shell_identity.execute(request, receive)
+        cancel = Shim.of(self.context).shell_identity.execute(request, receive)
         if reply_to in self._open:
             self._open[reply_to] = cancel
 
@@ -95,7 +95,7 @@ class ShellIdentityService(Service):
 
     def _answer(self, reply_to: str, answer: FunctionAnswer | Failure) -> None:
         try:
-            self.context.send_message(reply_to, Message(FUNCTION_RESULT, _write_answer(answer)))
+            self.context.send_message(reply_to, Message(MESSAGE_FUNCTION_RESULT, _write_answer(answer)))
         except AndroidError:
             # The shim that asked is gone.
             return

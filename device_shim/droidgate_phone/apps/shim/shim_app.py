@@ -18,6 +18,7 @@ from droidgate_phone.apps.shim.consent_screen import ConsentActivity, hide_overl
 from droidgate_phone.apps.shim.extras import texts_of
 from droidgate_phone.apps.shim.frontends import FunctionService, MmcpActivity, MmcpReceiver
 from droidgate_phone.apps.shim.host_provider import HostProvider
+from droidgate_phone.apps.shim.mobile_mcp_caller import EXTRA_CALLBACK, MESSAGE_INVOKE, MESSAGE_RESULT
 from droidgate_phone.apps.shim.openers import number_of
 from droidgate_phone.apps.shim.screen_calls import TRAMPOLINE, ScreenCall
 from droidgate_phone.apps.shim.shell_service import (
@@ -25,7 +26,7 @@ from droidgate_phone.apps.shim.shell_service import (
     ShellIdentityInstrumentation,
     ShellIdentityService,
 )
-from droidgate_phone.apps.shim.shim_process import core_of
+from droidgate_phone.apps.shim.shim_process import Shim
 from droidgate_phone.apps.shim.shown_text import Texts, visible
 from droidgate_phone.java.app_values import ActivityResult, AndroidError, Message, View
 from droidgate_phone.java.intents import Bundle, Intent
@@ -45,26 +46,26 @@ class TrampolineActivity(Activity):
 
     def on_create(self, intent: Intent) -> None:
         """Start the tool of the call that it was opened for."""
-        core = core_of(self.context)
-        self.call = call = core.screen.opened(number_of(intent), self.end)
+        shim = Shim.of(self.context)
+        self.call = call = shim.screen.opened(number_of(intent), self.end)
         if call is None:
             self.finish()
             return
-        if not core.may_leave(call.send, call.reply):
+        if not shim.may_leave(call.send, call.reply):
             return
         begun = self.context.now()
 
         def receive(result: ActivityResult) -> None:
-            core.screen.finish(call, result, self.context.now() - begun)
+            shim.screen.finish(call, result, self.context.now() - begun)
 
         reports = not isinstance(call.send.backend, AppActionBackend)
         try:
             self.context.start_activity(call.intent, receive if reports else None)
         except AndroidError as error:
-            core.screen.fail(call, error.message)
+            shim.screen.fail(call, error.message)
             return
         if not reports:
-            core.screen.finish(call, ActivityResult(_RESULT_OK), 0)
+            shim.screen.finish(call, ActivityResult(_RESULT_OK), 0)
 
     def end(self) -> None:
         """Leave the screen."""
@@ -83,7 +84,7 @@ class ManageActivity(Activity):
         """Ask for notifications: a question to the user is one where no window may open."""
         del intent
         hide_overlays(self.context.platform)
-        if core_of(self.context).table.routes:
+        if Shim.of(self.context).table.routes:
             self._ask_for_notifications()
 
     def _lacks_notifications(self) -> bool:
@@ -96,9 +97,9 @@ class ManageActivity(Activity):
 
     def view(self) -> View:
         """Return grants, switches and history."""
-        core = core_of(self.context)
-        children = [View("switch", "asking", Texts.ASKING, checked=core.grants.is_asking)]
-        for number, grant in enumerate(core.grants.all()):
+        shim = Shim.of(self.context)
+        children = [View("switch", "asking", Texts.ASKING, checked=shim.grants.is_asking)]
+        for number, grant in enumerate(shim.grants.all()):
             what = Texts.EVERYTHING if grant.capability == EVERYTHING else grant.capability
             text = visible(f"{grant.package or Texts.ANY_APP}: {what}")
             children.append(View("text", f"grant_{number}", text))
@@ -106,10 +107,10 @@ class ManageActivity(Activity):
         if self._lacks_notifications():
             children.append(View("text", "notifications", Texts.NO_NOTIFICATIONS))
             children.append(View("button", "allow_notifications", Texts.ALLOW_NOTIFICATIONS))
-        for number, capability in enumerate(core.table.routes):
-            on = capability not in core.grants.switched_off
+        for number, capability in enumerate(shim.table.routes):
+            on = capability not in shim.grants.switched_off
             children.append(View("switch", f"switch_{number}", visible(capability), checked=on))
-        for number, call in enumerate(reversed(core.history.all()[-_SHOWN_CALLS:])):
+        for number, call in enumerate(reversed(shim.history.all()[-_SHOWN_CALLS:])):
             if isinstance(call, dict):
                 label = visible(f"{call['caller'] or Texts.UNNAMED_CALLER}: {call['capability']}")
                 text = f"{label}: {call['token'] or Texts.SUCCESS} ({call['ms']} ms)"
@@ -121,29 +122,26 @@ class ManageActivity(Activity):
         """Revoke, switch or clear, unless another window covers the screen."""
         if self.is_touch_obscured:
             return
-        core = core_of(self.context)
+        shim = Shim.of(self.context)
         name, _, number = view_id.partition("_")
         if view_id == "clear":
-            core.history.clear()
+            shim.history.clear()
         elif view_id == "asking":
-            core.grants.ask(on=not core.grants.is_asking)
+            shim.grants.ask(on=not shim.grants.is_asking)
         elif view_id == "allow_notifications":
             self._ask_for_notifications()
-        elif name == "revoke" and number.isdecimal() and int(number) < len(core.grants.all()):
-            grant = core.grants.all()[int(number)]
-            core.grants.remove(grant.package, grant.capability)
-        elif name == "switch" and number.isdecimal() and int(number) < len(core.table.routes):
-            capability = list(core.table.routes)[int(number)]
-            core.grants.turn(capability, on=capability in core.grants.switched_off)
+        elif name == "revoke" and number.isdecimal() and int(number) < len(shim.grants.all()):
+            grant = shim.grants.all()[int(number)]
+            shim.grants.remove(grant.package, grant.capability)
+        elif name == "switch" and number.isdecimal() and int(number) < len(shim.table.routes):
+            capability = list(shim.table.routes)[int(number)]
+            shim.grants.turn(capability, on=capability in shim.grants.switched_off)
 
 
 _SHORT: Final = 8_192
 """UTF-16 units of an answer that a shorter one would not help."""
 
 TOOL_SERVICE: Final = "dev.droidgate.shim.frontends.ToolService"
-EXTRA_CALLBACK: Final = "mcp_callback"
-_REQUEST: Final = 1
-_RESPONSE: Final = 2
 _FIRST_WITH_FACTS: Final = 31
 """API level from which Android reports whether a PendingIntent is an activity's, and immutable."""
 
@@ -162,29 +160,29 @@ class ToolService(Service):
 
     def _handle(self, message: Message) -> None:
         reply_to = message.reply_to
-        if message.what != _REQUEST or reply_to is None:
+        if message.what != MESSAGE_INVOKE or reply_to is None:
             return
-        core = core_of(self.context)
+        shim = Shim.of(self.context)
 
         request = texts_of(message.data)
 
         def send(extras: Mapping[str, str]) -> None:
-            self.context.send_message(reply_to, Message(_RESPONSE, Bundle.of_strings(extras)))
+            self.context.send_message(reply_to, Message(MESSAGE_RESULT, Bundle.of_strings(extras)))
 
         def deliver(extras: Mapping[str, str], token: str | None) -> None:
             del token
             if extras:
                 _deliver(send, extras, "bind", request)
 
-        caller = caller_of_uid(core.platform, message.sending_uid)
-        core.receive("bind", caller, request, deliver, caller_token=reply_to)
+        caller = caller_of_uid(shim.platform, message.sending_uid)
+        shim.receive("bind", caller, request, deliver, caller_token=reply_to)
 
     def on_start_command(self, intent: Intent) -> int | None:
         """Take a request; its callback's creator is where the answer goes, and no more."""
-        core = core_of(self.context)
+        shim = Shim.of(self.context)
         callback = _callback_of(intent)
-        facts = None if callback is None else core.platform.look_at_pending_intent(callback)
-        has_facts = core.platform.sdk >= _FIRST_WITH_FACTS
+        facts = None if callback is None else shim.platform.look_at_pending_intent(callback)
+        has_facts = shim.platform.sdk >= _FIRST_WITH_FACTS
         if callback is None or facts is None or (has_facts and facts.is_activity):
             # Nobody would learn what was done.
             self._acknowledge(intent)
@@ -198,15 +196,15 @@ class ToolService(Service):
                 self._send(callback, extras, request)
             self._acknowledge(intent)
 
-        caller = caller_of_start(core.platform, facts.creator_uid)
+        caller = caller_of_start(shim.platform, facts.creator_uid)
         obstacle = _IMMUTABLE if is_immutable else None
-        core.receive("start", caller, request, deliver, obstacle=obstacle)
+        shim.receive("start", caller, request, deliver, obstacle=obstacle)
         return START_REDELIVER_INTENT
 
     def on_redelivered(self, intent: Intent) -> int | None:
         """Answer a start that the process of before left open; one that it never began is taken anew."""
         request = texts_of(intent.extras)
-        answer = core_of(self.context).interrupt(request)
+        answer = Shim.of(self.context).interrupt(request)
         callback = _callback_of(intent)
         if answer is None or callback is None:
             return self.on_start_command(intent)

@@ -7,14 +7,15 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from droidgate_mappings.model.json_values import Json
-from droidgate_phone.apps.shim.receiver_calls import FLAG_INCLUDE_STOPPED_PACKAGES
-from droidgate_phone.apps.shim.shim_core import Core
+from droidgate_phone.apps.shim.call_control import CallControl
+from droidgate_phone.apps.shim.installed_targets import BROADCAST
 from droidgate_phone.java.app_values import AndroidError, BroadcastResult
 from droidgate_phone.java.intents import ComponentName, Intent
 from droidgate_shim.engine.strict_json import write_strict
 
 ACTION_DISCOVERY: Final = "com.example.ACTION_MMCP_DISCOVERY"
-_SECONDS: Final = 5.0
+FLAG_INCLUDE_STOPPED_PACKAGES: Final = 0x20
+DISCOVERY_MS: Final = 5_000
 MOST_TOOLS: Final = 256
 
 Tools: TypeAlias = list[list[str | None]]
@@ -24,13 +25,13 @@ Tools: TypeAlias = list[list[str | None]]
 class Discoveries:
     """The answers of receivers; each is kept until its package changes."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    def __init__(self, control: CallControl) -> None:
+        self._control = control
         self._known: dict[tuple[ComponentName, str], Tools] = {}
 
     def ask(self, component: ComponentName, then: Callable[[Tools | None], None]) -> None:
         """Ask a receiver for its tools, and go on with them; with None where it does not answer in time."""
-        core, package = self._core, self._core.platform.find_package(component.package)
+        control, package = self._control, self._control.platform.find_package(component.package)
         key = (component, "" if package is None else package.code_path)
         if package is None or key in self._known:
             then(self._known.get(key))
@@ -46,22 +47,23 @@ class Discoveries:
             tools = _tools_of(result)
             if tools is not None:
                 self._known[key] = tools
-                core.installed.discovered(component, digest_of(tools))
             end(tools)
 
-        cancel = core.platform.after(_SECONDS, lambda: end(None))
+        cancel = control.platform.after(DISCOVERY_MS / 1000, lambda: end(None))
         try:
             intent = Intent(ACTION_DISCOVERY, component, flags=FLAG_INCLUDE_STOPPED_PACKAGES)
-            core.context.send_ordered_broadcast(intent, receive)
+            control.context.send_ordered_broadcast(intent, receive)
         except AndroidError:
             cancel()
             end(None)
 
 
-def digest_of(tools: Tools) -> str:
-    """Return the digest of a discovery's answer."""
+def digest_of(tools: Tools | None) -> str:
+    """Return the digest of a discovery's answer, as a target has it; another one where none came."""
+    if tools is None:
+        return ""
     content: dict[str, Json] = {"tools": [_filled(*tool) for tool in tools]}
-    return hashlib.sha256(write_strict(content).encode()).hexdigest()
+    return f"{BROADCAST}:{hashlib.sha256(write_strict(content).encode()).hexdigest()}"
 
 
 def _tools_of(result: BroadcastResult) -> Tools | None:

@@ -1,329 +1,293 @@
-"""One process of a shim: the core, and the calls of app functions and of Mobile-MCP tools (shim.md 4).
+"""One process of a shim: requests to the engine, and its effects to what carries them out (shim.md 5).
 
-A binding is kept for one caller and one component; a caller without a name has one for each call. To the app
-behind, all messages come from the shim's uid; the shim's callers differ there by the binder: a service is
-asked for one for each intent that differs from the others, and the intents differ by their identifiers. An
-app that binds with an equal intent gets the same binder, so no other app may guess an identifier.
+Everything here runs on the main thread.
 """
 
 from __future__ import annotations
 
-import hashlib
-import secrets
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Final, Literal
+from collections.abc import Callable, Mapping
+from typing import Final
 
-from droidgate_mappings.values.failures import Failure
-from droidgate_phone.apps.shim.app_function_frontend import (
-    EXECUTE,
-    FIRST_WITH_FUNCTIONS,
-    FunctionRequest,
-    run_function,
-)
-from droidgate_phone.apps.shim.borrowed_permission import (
-    HOLDER,
-    ShellIdentity,
-    ShellIdentityCall,
-    is_holder,
-    is_signed_alike,
-)
-from droidgate_phone.apps.shim.caller_grants import Caller, is_isolated
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.values.failures import CallError, Failure
+from droidgate_phone.apps.shim.backend_calls import AppFunctions, Backends
+from droidgate_phone.apps.shim.borrowed_permission import ShellIdentity
+from droidgate_phone.apps.shim.call_control import CallControl, Deliver, Reply
+from droidgate_phone.apps.shim.caller_grants import POLICY, ROUTES, Caller, Grants
 from droidgate_phone.apps.shim.consent import Consent
-from droidgate_phone.apps.shim.extras import texts_of
-from droidgate_phone.apps.shim.receiver_calls import broadcast
-from droidgate_phone.apps.shim.screen_calls import ACTION_CALL, ScreenCalls
-from droidgate_phone.apps.shim.shim_core import Core, Reply
+from droidgate_phone.apps.shim.installed_targets import Installed
+from droidgate_phone.apps.shim.kept_calls import History, OpenJournal
+from droidgate_phone.apps.shim.mobile_mcp_caller import MobileMcpCaller
+from droidgate_phone.apps.shim.receiver_calls import Broadcasts
+from droidgate_phone.apps.shim.screen_calls import ScreenCalls
 from droidgate_phone.apps.shim.shim_discovery import Discoveries
-from droidgate_phone.java.app_values import AndroidError, Binding, Message, ServiceConnection
-from droidgate_phone.java.intents import Bundle, ComponentName, Extra, Intent
+from droidgate_phone.java.app_values import AndroidError
 from droidgate_phone.system.behaviour import Context
-from droidgate_shim.engine.backends import AppFunctionCall, ExtrasCall, FunctionAnswer, ResponseAnswer
-from droidgate_shim.engine.engine import Ask, Send
-from droidgate_shim.engine.routes import AppActionBackend, CapabilityBackend, FunctionBackend
+from droidgate_shim.engine.authority import Carrier, parse_policy
+from droidgate_shim.engine.backends import BackendAnswer, ExtrasCall, write_answer, write_outgoing
+from droidgate_shim.engine.engine import CANCELED, Answer, Ask, Drop, Effect, Engine, Send
+from droidgate_shim.engine.requests import read_incoming
+from droidgate_shim.engine.responses import answer_journal_entry, write_journal_entry
+from droidgate_shim.engine.routes import CapabilityBackend, ToolBackend, parse_route_table
+from droidgate_shim.engine.strict_json import BUILT, parse_strict
 
-_NOT_ALLOWED: Final = (
-    "Android does not let this app call app functions; run droidgate shim install from a computer"
-)
-
-
-def execute_function(
-    core: Core,
-    identity: ShellIdentity,
-    send: Send,
-    backend: FunctionBackend,
-    call: AppFunctionCall,
-    reply: Reply,
-) -> None:
-    """Execute an app function for a call."""
-    platform = core.platform
-    if platform.sdk < FIRST_WITH_FUNCTIONS:
-        core.fail(send.call, "unavailable", "app functions need Android 16")
-        return
-
-    def receive(answer: FunctionAnswer | Failure) -> None:
-        if isinstance(answer, Failure):
-            core.fail(send.call, answer.token, answer.text)
-        else:
-            core.answered(send.call, answer)
-
-    def may_leave() -> bool:
-        return core.may_leave(send, reply)
-
-    if not may_leave():
-        return
-    request = FunctionRequest(backend.package, call.function, call.document)
-    if is_holder(core.context):
-        reply.on_end.append(identity.execute(request, receive))
-    elif platform.holds(EXECUTE):
-        reply.on_end.append(run_function(platform, request, receive))
-    elif is_signed_alike(core.context, HOLDER):
-        remote = ShellIdentityCall(platform, receive, may_leave)
-        reply.on_end.append(remote.cancel)
-        remote.begin(request)
-    else:
-        core.fail(send.call, "denied", _NOT_ALLOWED)
+LEFT_MS: Final = 30_000
+"""How long after a restart the journal of before is kept for those who come again."""
 
 
-ACTION_SERVICE: Final = "mobile.mcp.SERVICE"
-EXTRA_CALLBACK: Final = "mcp_callback"
-_NOT_STARTED: Final = (
-    "the tool cannot be bound, and Android forbids starting it while its app does not run; "
-    "open the app and retry"
-)
-IDLE_SECONDS: Final = 60.0
-_FIRST_IDENTIFIERS: Final = 29
-_FIRST_SERVICE_TYPES: Final = 29
-_SECRET_BYTES: Final = 16
-_REQUEST: Final = 1
-_RESPONSE: Final = 2
-
-_Key = tuple[str, ComponentName]
-"""Whose binding it is, and to what."""
-
-
-@dataclass(slots=True, eq=False)
-class _ToolCall:
-    send: Send
-    reply: Reply
-    extras: Bundle
-    messenger: str = ""
-
-
-@dataclass(slots=True, eq=False)
-class _ToolBinding:
-    """One binding, with the calls that are open on it."""
-
-    component: ComponentName
-    is_kept: bool
-    binding: Binding | None = None
-    state: Literal["connecting", "connected", "gone"] = "connecting"
-    open: list[_ToolCall] = field(default_factory=list)
-    stop_idling: Callable[[], None] | None = None
-
-
-class MobileMcpCaller:
-    """The bindings to tool apps that are kept."""
-
-    def __init__(self, core: Core) -> None:
-        self._core = core
-        self._bound: dict[_Key, _ToolBinding] = {}
-        self._secret = secrets.token_hex(_SECRET_BYTES)
-
-    def call(self, send: Send, component: ComponentName, extras: Bundle, reply: Reply) -> None:
-        """Bring a call to a tool app."""
-        name = _name_of(reply.caller)
-        key = (name or f"call {send.call}", component)
-        call = _ToolCall(send, reply, extras)
-        bound = self._bound.get(key)
-        if bound is None:
-            bound = self._bind(key, is_kept=bool(name))
-        if bound is None:
-            self._start(component, call)
-            return
-        if bound.stop_idling is not None:
-            bound.stop_idling()
-            bound.stop_idling = None
-        bound.open.append(call)
-        # Whatever answers a call, it no longer keeps the binding then.
-        reply.on_end.append(lambda: self._done(key, bound, call))
-        if bound.state == "connected":
-            self._send(bound, call)
-
-    def _bind(self, key: _Key, *, is_kept: bool) -> _ToolBinding | None:
-        bound = _ToolBinding(key[1], is_kept)
-        connection = ServiceConnection(
-            on_connected=lambda: self._connected(bound),
-            on_null_binding=lambda: self._start_instead(key, bound),
-            on_disconnected=lambda: self._died(key, bound),
-        )
-        has_identifiers = self._core.platform.sdk >= _FIRST_IDENTIFIERS
-        identifier = self._identifier(key) if has_identifiers else None
-        intent = Intent(ACTION_SERVICE, key[1], identifier=identifier)
-        try:
-            bound.binding = self._core.platform.bind(intent, connection)
-        except AndroidError:
-            return None
-        if bound.binding is None:
-            return None
-        self._bound[key] = bound
-        return bound
-
-    def _identifier(self, key: _Key) -> str:
-        name, component = key
-        return hashlib.sha256(f"{self._secret} {name} {component.flatten()}".encode()).hexdigest()
-
-    def _connected(self, bound: _ToolBinding) -> None:
-        bound.state = "connected"
-        for call in list(bound.open):
-            self._send(bound, call)
-
-    def _send(self, bound: _ToolBinding, call: _ToolCall) -> None:
-        core = self._core
-        if not core.may_leave(call.send, call.reply):
-            return
-
-        def receive(message: Message) -> None:
-            if message.what != _RESPONSE or not self._is_tool(bound.component, message.sending_uid):
-                return
-            core.answered(call.send.call, ResponseAnswer(texts_of(message.data)))
-
-        call.messenger = core.platform.create_messenger(receive)
-        try:
-            if bound.binding is not None:
-                bound.binding.send(Message(_REQUEST, call.extras, call.messenger))
-        except AndroidError:
-            core.fail(call.send.call, "interrupted", "the tool died during the call")
-
-    def _is_tool(self, component: ComponentName, uid: int) -> bool:
-        """Return whether a message is the tool's, which may have given the Messenger to another app."""
-        package = self._core.platform.find_package(component.package)
-        return is_isolated(uid) or (package is not None and package.uid == uid)
-
-    def _done(self, key: _Key, bound: _ToolBinding, call: _ToolCall) -> None:
-        if call not in bound.open:
-            return
-        bound.open.remove(call)
-        self._core.platform.close_messenger(call.messenger)
-        if not bound.open and bound.state != "gone":
-            seconds = IDLE_SECONDS if bound.is_kept else 0.0
-            bound.stop_idling = self._core.platform.after(seconds, lambda: self._let_go(key, bound))
-
-    def _let_go(self, key: _Key, bound: _ToolBinding) -> None:
-        bound.state = "gone"
-        self._bound.pop(key, None)
-        if bound.binding is not None:
-            bound.binding.unbind()
-
-    def _died(self, key: _Key, bound: _ToolBinding) -> None:
-        self._let_go(key, bound)
-        for call in list(bound.open):
-            self._core.fail(call.send.call, "interrupted", "the tool died during the call")
-
-    def _start_instead(self, key: _Key, bound: _ToolBinding) -> None:
-        """Start a service that hands out no binder, with a callback of the shim's own."""
-        self._let_go(key, bound)
-        for call in list(bound.open):
-            self._start(bound.component, call)
-
-    def _start(self, component: ComponentName, call: _ToolCall) -> None:
-        core = self._core
-        if not core.may_leave(call.send, call.reply):
-            return
-
-        def receive(sent: Intent) -> None:
-            core.answered(call.send.call, ResponseAnswer(texts_of(sent.extras)))
-
-        callback = Extra("pending-intent", core.context.create_pending_intent(receive))
-        intent = Intent(ACTION_SERVICE, component, extras=call.extras.with_extra(EXTRA_CALLBACK, callback))
-        # Android ends an app whose service is started for the foreground and does not go there (M31).
-        types = core.platform.foreground_service_types(component)
-        foreground = core.platform.sdk >= _FIRST_SERVICE_TYPES and bool(types)
-        try:
-            service = core.context.start_service(intent, foreground=foreground)
-        except AndroidError as error:
-            is_background = "app is in background" in error.message
-            core.fail(call.send.call, "unavailable", _NOT_STARTED if is_background else error.message)
-            return
-        if service is None:
-            core.fail(call.send.call, "unavailable", "the app has no such service")
-
-
-def _name_of(caller: Caller) -> str:
-    """Return what no other caller has: the uid, an unseen package's name and certificate, or nothing.
-
-    The sender of a start is unknown, even if the creator of its callback is known.
-    """
-    if not caller.is_sender:
-        return ""
-    if caller.uid >= 0:
-        return str(caller.uid)
-    return " ".join(f"{package.name} {package.signers[0]}" for package in caller.packages)
-
-
-_STATIC: Final = "dev.droidgate.shim.Core"
-
-
-class ShimProcess(Core):
-    """A process of a shim.
+class Shim(CallControl):
+    """What the components of the app share: the engine with its edges, wired once in a process.
 
     Attributes:
+        app: What the policy holds for the app.
+        engine: The engine.
+        history: The last calls.
+        journal: The calls that are open.
+        discoveries: What receivers declared.
         consent: Asks the user.
         screen: Calls that need the screen.
-        bindings: Calls of services.
-        discoveries: What receivers declared.
-        host_calls: The computer's open calls, by the ids that it gave them.
         shell_identity: The borrowed right to call app functions.
+        backends: Carries calls to their apps.
+        host_calls: The computer's open calls, by the ids that it gave them.
     """
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         # What a process before this one has asked for, nobody waits for any more.
         self.platform.cancel_notifications()
+        policy_text = _asset(context, POLICY)
+        policy = parse_policy(policy_text)
+        document = parse_strict(policy_text, path=POLICY, limits=BUILT)
+        app = document.get("app") if isinstance(document, dict) else None
+        self.app: Mapping[str, Json] = app if isinstance(app, dict) else {}
+        self.table = parse_route_table(_asset(context, ROUTES))
+        self.grants = Grants(context.files, policy.switched_off)
+        self.history = History(context.files)
+        self.journal = OpenJournal(context.files)
+        self.installed = Installed(self.table, self.platform)
+        self.discoveries = Discoveries(self)
         self.consent = Consent(self)
         self.screen = ScreenCalls(self)
-        self.bindings = MobileMcpCaller(self)
-        self.discoveries = Discoveries(self)
-        self.host_calls: dict[str, Reply] = {}
         self.shell_identity = ShellIdentity(self.platform)
+        self.backends = Backends(
+            self.screen,
+            Broadcasts(self, self.discoveries),
+            AppFunctions(self, self.shell_identity),
+            MobileMcpCaller(self),
+        )
+        self.host_calls: dict[str, Reply] = {}
+        self.engine = Engine(self.table, policy, self.installed.now)
+        self._traced: dict[int, Reply] = {}
+        self._cancel_timer: Callable[[], None] | None = None
+        self.platform.after(LEFT_MS / 1000, self._forget_left)
 
-    def ask_user(self, ask: Ask, reply: Reply) -> Failure | None:
-        """Ask the user about a call."""
-        return self.consent.ask(ask, reply)
+    @staticmethod
+    def of(context: Context) -> Shim:
+        """Return the shim of a component's process, made when it is first needed."""
+        statics = context.platform.statics
+        shim = statics.get(_STATIC)
+        if not isinstance(shim, Shim):
+            shim = statics[_STATIC] = Shim(context)
+        return shim
 
-    def discover(self, component: ComponentName, then: Callable[[], None]) -> None:
-        """Ask a receiver for its tools."""
-        self.discoveries.ask(component, lambda _: then())
+    def receive(
+        self,
+        carrier: Carrier,
+        caller: Caller,
+        extras: Mapping[str, Json],
+        deliver: Deliver,
+        *,
+        approved: bool = False,
+        caller_token: str | None = None,
+        obstacle: Failure | None = None,
+        trace: dict[str, Json] | None = None,
+    ) -> Reply:
+        """Receive a request.
 
-    def send(self, send: Send, reply: Reply) -> None:
-        """Bring a call to its backend, in the backend's way."""
+        Args:
+            carrier: How it came.
+            caller: Its caller.
+            extras: What came.
+            deliver: Takes its answer.
+            approved: It needs no grant.
+            caller_token: The caller's Messenger; when its process dies, the call ends.
+            obstacle: Why it goes no further than its rate, such as an answer that could not be sent.
+            trace: Gets what goes to the app and comes from it, until the answer.
+        """
+        reply = Reply(carrier, caller, "", self.context.now(), deliver, trace=trace)
+        refused = self.engine.admit(self.now(), carrier, caller.uid, extras, reply)
+        if refused:
+            self.carry_out(refused)
+            return reply
+        request = read_incoming(carrier, extras).request
+        reply.capability = "" if request is None else request.capability_id
+        if obstacle is not None:
+            self._answer(reply, {}, obstacle.token)
+        elif caller_token is None or self._watch(reply, caller_token):
+            self._use_policy(reply)
+            effects = self.engine.receive(
+                self.now(),
+                carrier,
+                caller.uid,
+                extras,
+                reply,
+                approved=approved,
+                asks=self.grants.is_asking,
+            )
+            self.carry_out(effects)
+        return reply
+
+    def _watch(self, reply: Reply, caller_token: str) -> bool:
+        """End a call when its caller's process dies; return whether that process lives."""
+        try:
+            unlink = self.platform.link_to_death(caller_token, lambda: self.end(reply, CANCELED))
+        except AndroidError:
+            self.end(reply, CANCELED)
+            return False
+        reply.on_end.append(unlink)
+        return True
+
+    def _use_policy(self, reply: Reply) -> None:
+        self.engine.use_policy(self.grants.policy_for(reply.caller))
+
+    def carry_out(self, effects: list[Effect]) -> None:
+        """Do what the engine decided, and set the next deadline.
+
+        A call is in the journal before it goes out, and until it is answered.
+        """
+        self._keep_journal()
+        for effect in effects:
+            reply = effect.reply_to
+            if not isinstance(reply, Reply):
+                continue
+            if isinstance(effect, Answer):
+                self._answer(reply, effect.extras, effect.token)
+            elif isinstance(effect, Drop):
+                self._answer(reply, {}, effect.failure.token)
+            elif isinstance(effect, Ask):
+                reply.call = effect.call
+                refusal = self.consent.ask(effect, reply)
+                if refusal is not None:
+                    self.decided(reply, refusal)
+            else:
+                reply.call = effect.call
+                self._keep_sent(effect, reply)
+                self.backends.call(effect, reply)
+        self._settle()
+
+    def _keep_sent(self, send: Send, reply: Reply) -> None:
+        """Take note of what goes to an app."""
+        reply.stage = "app"
+        if reply.trace is None:
+            return
         backend, outgoing = send.backend, send.outgoing
-        if isinstance(backend, FunctionBackend) and isinstance(outgoing, AppFunctionCall):
-            execute_function(self, self.shell_identity, send, backend, outgoing, reply)
+        reply.trace |= {
+            "to": backend.component
+            if isinstance(backend, ToolBackend | CapabilityBackend)
+            else send.target.package,
+            "id": outgoing.request_id if isinstance(outgoing, ExtrasCall) else None,
+            "sent": write_outgoing(outgoing),
+            "origin": reply.caller.extras(),
+            "answers": [],
+        }
+        self._traced[send.call] = reply
+
+        def forget() -> None:
+            del self._traced[send.call]
+
+        reply.on_end.append(forget)
+
+    def decided(self, reply: Reply, refusal: Failure | None) -> None:
+        """Take the user's decision about a call, as `Engine.decided` does."""
+        if reply.call is not None:
+            self._use_policy(reply)
+            self.carry_out(self.engine.decided(self.now(), reply.call, refusal))
+
+    def may_leave(self, send: Send, reply: Reply) -> bool:
+        """Check a call for the last time, just before it leaves this app; end one that may not."""
+        if reply.is_answered:
+            return False
+        policy = self.grants.policy_for(reply.caller)
+        try:
+            send.permission.check(policy, self.installed.now(send.target))
+        except CallError as error:
+            self.fail(send.call, error.failure)
+            return False
+        return True
+
+    def _answer(self, reply: Reply, extras: Mapping[str, str], token: str | None) -> None:
+        if reply.is_answered:
             return
-        if isinstance(backend, FunctionBackend) or not isinstance(outgoing, ExtrasCall):
-            self.fail(send.call, "unavailable", "the route and its call do not belong together")
-            return
-        if isinstance(backend, AppActionBackend):
-            self.screen.call(send, Intent.parse(outgoing.extras["intent"]), reply)
-            return
-        component = ComponentName.parse(backend.component)
-        if component is None:
-            self.fail(send.call, "unavailable", "the route names no component")
-            return
-        extras = Bundle.of_strings({**outgoing.extras, **reply.caller.extras()})
-        if isinstance(backend, CapabilityBackend):
-            self.bindings.call(send, component, extras, reply)
-        elif backend.kind == "mmcp-activity":
-            self.screen.call(send, Intent(ACTION_CALL, component, extras=extras), reply)
-        else:
-            broadcast(self, send, component, extras, reply)
+        reply.is_answered = True
+        elapsed = self.context.now() - reply.began
+        self.history.add(reply.began, reply.caller.name, reply.capability, token, elapsed)
+        reply.deliver(extras, token)
+        for end in reply.on_end:
+            end()
+
+    def answered(self, call: int, answer: BackendAnswer) -> None:
+        """Take a backend's answer, which changes nothing if it is late."""
+        self._came(call, write_answer(answer))
+        self.carry_out(self.engine.answered(self.now(), call, answer))
+
+    def fail(self, call: int, failure: Failure) -> None:
+        """End a call that could not be brought to its backend."""
+        self._came(call, {"failure": {"token": failure.token, "message": failure.text}})
+        self.carry_out(self.engine.fail(self.now(), call, failure))
+
+    def _came(self, call: int, answer: Mapping[str, Json]) -> None:
+        """Take note of what came from an app."""
+        traced = self._traced.get(call)
+        if traced is not None and traced.trace is not None:
+            traced.trace["answers"].append(answer)
+
+    def end(self, reply: Reply, failure: Failure) -> None:
+        """End a request, also one that the engine has not taken."""
+        self._answer(reply, {}, failure.token)
+        if reply.call is not None:
+            self.carry_out(self.engine.fail(self.now(), reply.call, failure))
+
+    def give_up(self, reply: Reply) -> None:
+        """End a request whose caller waits no longer, also one that the engine has not taken."""
+        self.carry_out(self.engine.give_up(self.now(), reply))
+        self._answer(reply, {}, "timeout")
+
+    def interrupt(self, extras: Mapping[str, Json]) -> Mapping[str, str] | None:
+        """Return the answer to a request that the process of before did not finish; None for any other."""
+        request = read_incoming("start", extras).request
+        entry = None if request is None else write_journal_entry(request)
+        if entry is None or not self.journal.take(entry):
+            return None
+        self.journal.keep(self.engine.journal())
+        return answer_journal_entry(entry)
+
+    def open_count(self) -> int:
+        """Return how many calls are open."""
+        return self.engine.open_count()
+
+    def _settle(self) -> None:
+        self._keep_journal()
+        if self._cancel_timer is not None:
+            self._cancel_timer()
+            self._cancel_timer = None
+        deadline = self.engine.next_deadline()
+        if deadline is not None:
+            self._cancel_timer = self.platform.after((deadline - self.now()) / 1000, self._expire)
+
+    def _keep_journal(self) -> None:
+        """Write the journal where the set of open calls has changed."""
+        self.journal.keep(self.engine.journal())
+
+    def _expire(self) -> None:
+        self.carry_out(self.engine.expire(self.now()))
+
+    def _forget_left(self) -> None:
+        self.journal.forget_left()
+        self.journal.keep(self.engine.journal())
 
 
-def core_of(context: Context) -> ShimProcess:
-    """Return the core of a component's process, made when it is first needed."""
-    statics = context.platform.statics
-    process = statics.get(_STATIC)
-    if not isinstance(process, ShimProcess):
-        process = statics[_STATIC] = ShimProcess(context)
-    return process
+_STATIC: Final = "dev.droidgate.shim.Shim"
+
+
+def _asset(context: Context, path: str) -> str:
+    return (context.read_raw(path) or b"").decode()

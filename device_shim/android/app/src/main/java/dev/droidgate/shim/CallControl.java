@@ -21,6 +21,9 @@ public interface CallControl {
     /** Takes a backend's answer, and runs something, if it is not null, when the engine has it. */
     void answered(long call, BackendAnswer answer, Runnable taken);
 
+    /** Ends a call that cannot be brought to its app, or whose app answers no more. */
+    void fail(long call, CallFailure failure);
+
     /** Takes the user's decision about a call, as {@link Engine#decided} does. */
     void decided(long call, Reply reply, CallFailure refusal);
 }

@@ -58,7 +58,7 @@ public final class Refusals {
                         Incoming refused = Incoming.refused(reply.bound, beginning, busy);
                         reply.answer(refused.failed(), busy.token);
                     } catch (RuntimeException unexpected) {
-                        Log.w("droidgate", "a refusal was not sent", unexpected);
+                        Log.w("droidgate", "an answer was not sent", unexpected);
                     }
                     Thread.yield();
                 });

@@ -3,7 +3,6 @@ package dev.droidgate.shim;
 import android.os.Bundle;
 import android.os.SystemClock;
 import android.util.Log;
-import dev.droidgate.shim.core.BackendAnswer;
 import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.core.Incoming;
@@ -81,8 +80,8 @@ public abstract class Reply {
     /** Keeps what goes to the app, for a call that is traced. */
     public void sent(Route route, Outgoing outgoing) {}
 
-    /** Keeps what came from the app, for a call that is traced. */
-    public void came(BackendAnswer answer) {}
+    /** Keeps what came from the app, as a vector has it, for a call that is traced. */
+    public void came(Map<String, Object> answer) {}
 
     /** Returns why a request whose answer cannot go there is not carried out, null where it can. */
     public CallFailure obstacle() {
@@ -154,17 +153,25 @@ public abstract class Reply {
         done.run();
     }
 
+    /** Hands an answer to the platform. */
+    public interface Delivery {
+        /** Returns whether it took the answer: the agent lives, and there was room. */
+        boolean deliver(Map<String, String> extras);
+    }
+
     /**
-     * Returns the extras of the short failure that an agent gets where its answer could not be delivered;
-     * null where the answer was short already.
+     * Delivers an answer; where that fails and the answer was long, a short failure.
+     *
+     * @param entry what is enough to answer the request
+     * @param extras null for no answer
      */
-    public static Map<String, String> undelivered(String entry, Map<String, String> extras) {
-        int units = 0;
-        for (String extra : extras.values()) {
-            units += extra.length();
+    public static void deliver(String entry, Map<String, String> extras, Delivery delivery) {
+        if (extras == null || delivery.deliver(extras)) {
+            return;
         }
+        int units = Outgoing.carriedUnits(extras);
         if (entry == null || units <= SHORT) {
-            return null;
+            return;
         }
         CallFailure failure =
                 new CallFailure(
@@ -173,9 +180,9 @@ public abstract class Reply {
                                 + units
                                 + " characters; ask for less, or for one answer at a time");
         try {
-            return Journal.answerEntry(entry, failure);
+            delivery.deliver(Journal.answerEntry(entry, failure));
         } catch (MalformedJsonException unreadable) {
-            return null;
+            Log.w("droidgate", "an answer was not sent", unreadable);
         }
     }
 

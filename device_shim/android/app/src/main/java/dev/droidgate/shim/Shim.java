@@ -37,14 +37,14 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 import java.util.HashMap;
-import java.util.List;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** What the components of the app share: the engine with its edges, wired once in a process. */
 public final class Shim extends AppProcess implements Answers, CallControl, AlarmManager.OnAlarmListener {
     /** How long after its beginning a process waits for starts that come again. */
-    private static final long LEFT_TIME = 30_000;
+    private static final long LEFT_MS = 30_000;
 
     private static final CallFailure FULL =
             new CallFailure(FailureTokens.BUSY, "this app has too many requests waiting; retry in 1 s");
@@ -113,7 +113,7 @@ public final class Shim extends AppProcess implements Answers, CallControl, Alar
         consent = new Consent(this, this, grants, windows);
         screen = new ScreenCalls(this, this, windows);
         shellIdentity = new ShellIdentity(this);
-        main.postDelayed(() -> calls.execute(this::forgetLeft), LEFT_TIME);
+        main.postDelayed(() -> calls.execute(this::forgetLeft), LEFT_MS);
         Backends backends =
                 new Backends(
                         this,
@@ -139,13 +139,7 @@ public final class Shim extends AppProcess implements Answers, CallControl, Alar
      */
     public void receive(Reply reply, Map<String, Object> extras, boolean approved) {
         reply.unread = extras;
-        CallFailure busy = engine.admit(reply.bound, reply.caller.uid);
-        if (busy == null && !calls.bring(lineOf(reply), () -> take(reply, extras, approved))) {
-            busy = FULL;
-        }
-        if (busy != null) {
-            refusals.refuse(reply, extras, busy);
-        }
+        bring(reply, extras, () -> take(reply, extras, approved));
     }
 
     /** Takes a message from its sender's rate; returns whether there was one left. */
@@ -172,12 +166,17 @@ public final class Shim extends AppProcess implements Answers, CallControl, Alar
      * Takes a request that has yet to be written from what its caller sent, which the engine's thread does.
      */
     public void receive(Reply reply, Writing request) {
+        bring(reply, Collections.<String, Object>emptyMap(), () -> write(reply, request));
+    }
+
+    private void bring(Reply reply, Map<String, Object> extras, Runnable taking) {
         CallFailure busy = engine.admit(reply.bound, reply.caller.uid);
-        if (busy == null && !calls.bring(lineOf(reply), () -> write(reply, request))) {
+        Object line = (reply.bound ? "" : "start ") + reply.caller.uid;
+        if (busy == null && !calls.bring(line, taking)) {
             busy = FULL;
         }
         if (busy != null) {
-            refusals.refuse(reply, Collections.<String, Object>emptyMap(), busy);
+            refusals.refuse(reply, extras, busy);
         }
     }
 
@@ -199,10 +198,6 @@ public final class Shim extends AppProcess implements Answers, CallControl, Alar
         } catch (RuntimeException unreadable) {
             reply.refuse(new CallFailure(FailureTokens.INVALID_ARGUMENT, Failures.textOf(unreadable)));
         }
-    }
-
-    private static Object lineOf(Reply reply) {
-        return (reply.bound ? "" : "start ") + reply.caller.uid;
     }
 
     private void take(Reply reply, Map<String, Object> extras, boolean approved) {
@@ -244,7 +239,7 @@ public final class Shim extends AppProcess implements Answers, CallControl, Alar
     @Override
     public CallFailure obstacle(Reply reply, CallPermission permission) {
         if (reply.isAnswered()) {
-            return new CallFailure(FailureTokens.CANCELED, "the call has ended");
+            return Engine.CANCELED;
         }
         try {
             permission.check(grants.policyFor(reply.caller), installed.now(permission.route));
@@ -271,12 +266,28 @@ public final class Shim extends AppProcess implements Answers, CallControl, Alar
                     if (taken != null) {
                         taken.run();
                     }
-                    Reply reply = sent.get(call);
-                    if (reply != null) {
-                        reply.came(answer);
-                    }
+                    came(call, answer.written());
                     engine.answered(call, answer);
                 });
+    }
+
+    @Override
+    public void fail(long call, CallFailure failure) {
+        step(
+                () -> {
+                    Map<String, Object> reported = new LinkedHashMap<>();
+                    reported.put("token", failure.token);
+                    reported.put("message", failure.getMessage());
+                    came(call, Collections.<String, Object>singletonMap("failure", reported));
+                    engine.fail(call, failure);
+                });
+    }
+
+    private void came(long call, Map<String, Object> answer) {
+        Reply reply = sent.get(call);
+        if (reply != null) {
+            reply.came(answer);
+        }
     }
 
     /** Ends a request because its caller asked for it, however far it has come. */

@@ -7,6 +7,7 @@ import android.app.appfunctions.ExecuteAppFunctionResponse;
 import android.content.Context;
 import android.os.CancellationSignal;
 import android.os.OutcomeReceiver;
+import dev.droidgate.shim.core.BackendAnswer.FunctionAnswer;
 import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.platform.Documents;
@@ -128,7 +129,7 @@ public final class AppFunctionCaller
     @Override
     public void onResult(ExecuteAppFunctionResponse response) {
         try {
-            outcome.answered(Documents.read(response.getResultDocument()));
+            outcome.answered(new FunctionAnswer(Documents.read(response.getResultDocument())));
         } catch (CallFailure malformed) {
             outcome.failed(malformed);
         } catch (RuntimeException unreadable) {
@@ -142,6 +143,6 @@ public final class AppFunctionCaller
             fail(FailureTokens.DENIED, NOT_ALLOWED);
             return;
         }
-        outcome.refused(error.getErrorCode(), error.getErrorMessage());
+        outcome.answered(new FunctionAnswer(error.getErrorCode(), error.getErrorMessage()));
     }
 }

@@ -4,22 +4,21 @@ import android.os.Build;
 import dev.droidgate.shim.AppProcess;
 import dev.droidgate.shim.CallControl;
 import dev.droidgate.shim.Reply;
-import dev.droidgate.shim.core.BackendAnswer;
+import dev.droidgate.shim.core.BackendAnswer.FunctionAnswer;
 import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.CallPermission;
 import dev.droidgate.shim.core.FailureTokens;
-import dev.droidgate.shim.core.Outgoing;
+import dev.droidgate.shim.core.Outgoing.AppFunctionCall;
 import dev.droidgate.shim.platform.Certificates;
 import dev.droidgate.shim.platform.Names;
 import dev.droidgate.shim.platform.Packages;
-import java.util.Map;
 
 /**
  * Calls of app functions: by this app where it holds the permission, else by the app that borrows it (shim.md
  * 4).
  */
 public final class AppFunctions {
-    private static final int FIRST_SDK = 36;
+    private static final int FIRST_WITH_FUNCTIONS = 36;
 
     private final AppProcess process;
     private final CallControl control;
@@ -39,8 +38,9 @@ public final class AppFunctions {
      *
      * @throws CallFailure it cannot be made
      */
-    void call(long call, Reply reply, CallPermission permission, Outgoing outgoing) throws CallFailure {
-        if (Build.VERSION.SDK_INT < FIRST_SDK) {
+    void call(long call, Reply reply, CallPermission permission, AppFunctionCall outgoing)
+            throws CallFailure {
+        if (Build.VERSION.SDK_INT < FIRST_WITH_FUNCTIONS) {
             throw new CallFailure(FailureTokens.UNAVAILABLE, "app functions need Android 16");
         }
         FunctionOutcome outcome = new EngineAnswer(call, reply, permission);
@@ -51,7 +51,7 @@ public final class AppFunctions {
             cancel = shellIdentity.execute(packageName, outgoing.function, outgoing.document, outcome);
         } else if (!isHolder
                 && !Packages.mayCallFunctions(process.context)
-                && isByOwnSigner(Names.SHELL_IDENTITY_PACKAGE)) {
+                && certificates.isOwn(process.context, Names.SHELL_IDENTITY_PACKAGE)) {
             cancel = new ShellIdentityCall(process, outcome)
                     .begin(packageName, outgoing.function, outgoing.document);
         } else {
@@ -61,12 +61,6 @@ public final class AppFunctions {
                             outcome);
         }
         reply.whenAnswered(cancel);
-    }
-
-    /** Returns whether an app is signed as this one is. */
-    private boolean isByOwnSigner(String name) {
-        String signer = certificates.signerOf(name);
-        return !signer.isEmpty() && signer.equals(certificates.signerOf(process.context.getPackageName()));
     }
 
     /** Hands the outcome to the engine. */
@@ -87,18 +81,13 @@ public final class AppFunctions {
         }
 
         @Override
-        public void answered(Map<String, Object> document) {
-            control.answered(call, BackendAnswer.ofDocument(document), null);
-        }
-
-        @Override
-        public void refused(long code, String message) {
-            control.answered(call, BackendAnswer.ofError(code, message), null);
+        public void answered(FunctionAnswer answer) {
+            control.answered(call, answer, null);
         }
 
         @Override
         public void failed(CallFailure failure) {
-            control.answered(call, BackendAnswer.ofFailure(failure), null);
+            control.fail(call, failure);
         }
     }
 }

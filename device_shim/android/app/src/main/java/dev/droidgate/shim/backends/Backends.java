@@ -4,12 +4,18 @@ import android.content.ComponentName;
 import android.content.Intent;
 import dev.droidgate.shim.CallControl;
 import dev.droidgate.shim.Reply;
+import dev.droidgate.shim.core.AppCaller;
 import dev.droidgate.shim.core.Backend;
-import dev.droidgate.shim.core.BackendAnswer;
+import dev.droidgate.shim.core.Backend.AppActionBackend;
+import dev.droidgate.shim.core.Backend.CapabilityBackend;
+import dev.droidgate.shim.core.Backend.ToolBackend;
 import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.CallPermission;
+import dev.droidgate.shim.core.Engine;
 import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.core.Outgoing;
+import dev.droidgate.shim.core.Outgoing.AppFunctionCall;
+import dev.droidgate.shim.core.Outgoing.ExtrasCall;
 import dev.droidgate.shim.core.Route;
 import dev.droidgate.shim.core.Target;
 import dev.droidgate.shim.platform.Names;
@@ -19,7 +25,7 @@ import java.util.Map;
 import java.util.UUID;
 
 /** The edge that reaches other apps, by the kind of a route's backend (shim.md 4). */
-public final class Backends implements Backend {
+public final class Backends implements AppCaller {
     private final CallControl control;
     private final Installed installed;
     private final ScreenCalls screen;
@@ -58,25 +64,23 @@ public final class Backends implements Backend {
         Reply reply = (Reply) replyTo;
         Route route = permission.route;
         if (reply.isAnswered()) {
-            throw new CallFailure(FailureTokens.CANCELED, "the caller has gone");
+            throw Engine.CANCELED;
         }
         control.sent(call, reply, route, outgoing);
-        switch (route.backend) {
-            case BackendAnswer.ACTIVITY:
-                screen.call(call, reply, permission, intent(Names.MMCP_CALL, route, reply, outgoing));
-                break;
-            case BackendAnswer.APP_ACTION:
-                screen.call(call, reply, permission, start(outgoing.extras.get("intent")));
-                break;
-            case BackendAnswer.BROADCAST:
-                broadcasts.call(
-                        call, reply, permission, intent(Names.MMCP_INVOKE, route, reply, outgoing));
-                break;
-            case BackendAnswer.APP_FUNCTION:
-                functions.call(call, reply, permission, outgoing);
-                break;
-            default:
-                tools.call(call, reply, permission, intent(Names.SERVICE, route, reply, outgoing));
+        if (outgoing instanceof AppFunctionCall) {
+            functions.call(call, reply, permission, (AppFunctionCall) outgoing);
+            return;
+        }
+        Backend backend = route.backend;
+        Map<String, String> extras = ((ExtrasCall) outgoing).extras;
+        if (backend instanceof AppActionBackend) {
+            screen.call(call, reply, permission, start(extras.get("intent")));
+        } else if (backend instanceof CapabilityBackend) {
+            tools.call(call, reply, permission, intent(Names.SERVICE, route, reply, extras));
+        } else if (((ToolBackend) backend).isBroadcast) {
+            broadcasts.call(call, reply, permission, intent(Names.MMCP_INVOKE, route, reply, extras));
+        } else {
+            screen.call(call, reply, permission, intent(Names.MMCP_CALL, route, reply, extras));
         }
     }
 
@@ -91,10 +95,11 @@ public final class Backends implements Backend {
     }
 
     /** Makes an intent of constants: nothing of it comes from a request but the tool's two texts. */
-    private static Intent intent(String action, Route route, Reply reply, Outgoing outgoing) {
+    private static Intent intent(
+            String action, Route route, Reply reply, Map<String, String> extras) {
         Intent intent = new Intent(action);
-        intent.setComponent(ComponentName.unflattenFromString(route.component));
-        for (Map.Entry<String, String> entry : outgoing.extras.entrySet()) {
+        intent.setComponent(ComponentName.unflattenFromString(route.destination));
+        for (Map.Entry<String, String> entry : extras.entrySet()) {
             intent.putExtra(entry.getKey(), entry.getValue());
         }
         intent.putExtra(Names.ORIGIN_PACKAGE, reply.sender().packageName());

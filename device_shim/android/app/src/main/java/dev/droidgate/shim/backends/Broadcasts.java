@@ -4,7 +4,7 @@ import android.content.Intent;
 import dev.droidgate.shim.AppProcess;
 import dev.droidgate.shim.CallControl;
 import dev.droidgate.shim.Reply;
-import dev.droidgate.shim.core.BackendAnswer;
+import dev.droidgate.shim.core.BackendAnswer.BroadcastAnswer;
 import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.CallPermission;
 import dev.droidgate.shim.core.FailureTokens;
@@ -18,7 +18,7 @@ import dev.droidgate.shim.targets.TargetDigests;
 
 /** Calls of mMCP's broadcast dialect: explicit ordered broadcasts (shim.md 4). */
 public final class Broadcasts {
-    private static final long CALL_TIME = 10_000;
+    private static final long BROADCAST_MS = 10_000;
 
     private final AppProcess process;
     private final CallControl control;
@@ -42,7 +42,7 @@ public final class Broadcasts {
         }
         String edition = Packages.edition(process.context, target.packageName);
         discoveries.ask(
-                permission.route.component,
+                permission.route.destination,
                 tools -> {
                     String text = Discoveries.text(tools);
                     if (!reply.isAnswered()
@@ -60,7 +60,7 @@ public final class Broadcasts {
             long call, Reply reply, CallPermission permission, Intent intent, String digest) {
         CallFailure obstacle = control.obstacle(reply, permission);
         if (obstacle != null) {
-            control.answered(call, BackendAnswer.ofFailure(obstacle), null);
+            control.fail(call, obstacle);
         } else if (!permission.route.target.digest.equals(digest)) {
             fail(call, FailureTokens.NEEDS_APPROVAL, "the receiver has changed what it offers");
         } else {
@@ -71,7 +71,7 @@ public final class Broadcasts {
     private void send(long call, Reply reply, Intent intent) {
         String text = "the receiver gave no answer in time; the call may have run";
         Runnable late = () -> fail(call, FailureTokens.TIMEOUT, text);
-        process.main.postDelayed(late, CALL_TIME);
+        process.main.postDelayed(late, BROADCAST_MS);
         reply.whenAnswered(() -> process.main.removeCallbacks(late));
         try {
             OrderedBroadcast.send(
@@ -81,14 +81,14 @@ public final class Broadcasts {
                     result ->
                             control.answered(
                                     call,
-                                    BackendAnswer.ofBroadcast(
-                                            result.getResultCode(), result.getResultData()), null));
+                                    new BroadcastAnswer(result.getResultCode(), result.getResultData()),
+                                    null));
         } catch (RuntimeException refused) {
             fail(call, FailureTokens.UNAVAILABLE, Failures.textOf(refused));
         }
     }
 
     private void fail(long call, String token, String text) {
-        control.answered(call, BackendAnswer.ofFailure(new CallFailure(token, text)), null);
+        control.fail(call, new CallFailure(token, text));
     }
 }

@@ -37,7 +37,7 @@ public final class MobileMcpCaller {
     void call(long number, Reply reply, CallPermission permission, Intent intent) {
         String who = reply.sender().key();
         boolean isNamed = !who.isEmpty();
-        String key = (isNamed ? who : "call " + number) + " " + permission.route.component;
+        String key = (isNamed ? who : "call " + number) + " " + permission.route.destination;
         ToolCall call = new ToolCall(control, number, reply, permission, intent);
         ToolBinding binding;
         boolean isNew = false;

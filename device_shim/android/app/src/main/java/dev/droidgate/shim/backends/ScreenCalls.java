@@ -4,7 +4,7 @@ import android.content.Intent;
 import dev.droidgate.shim.AppProcess;
 import dev.droidgate.shim.CallControl;
 import dev.droidgate.shim.Reply;
-import dev.droidgate.shim.core.BackendAnswer;
+import dev.droidgate.shim.core.BackendAnswer.ActivityAnswer;
 import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.CallPermission;
 import dev.droidgate.shim.core.FailureTokens;
@@ -22,13 +22,13 @@ import java.util.UUID;
 /** Calls that need the screen, one after the other: two on one screen would answer in any order. */
 public final class ScreenCalls {
     private static final int MOST_WAITING = 8;
-    private static final long NEW_TASK_TIME = 300;
+    private static final long NEW_TASK_MS = 300;
 
     /**
      * How long before its deadline a call ends that waits for a tap, but at most a fifth: then it is a
      * timeout.
      */
-    private static final long BEFORE_DEADLINE = 1_000;
+    private static final long EARLY_MS = 1_000;
 
     /** The manifest names it, and Android makes it. */
     private static final String WINDOW = "dev.droidgate.shim.backends.TrampolineActivity";
@@ -83,7 +83,8 @@ public final class ScreenCalls {
         }
         reply.stage = Reply.STAGE_WINDOW;
         ScreenCall call =
-                new ScreenCall(number, reply, permission, intent, process.now() + permission.route.deadline);
+                new ScreenCall(
+                        number, reply, permission, intent, process.now() + permission.route.deadlineMs);
         synchronized (this) {
             if (active == null) {
                 active = call;
@@ -116,7 +117,7 @@ public final class ScreenCalls {
                 WINDOW,
                 call.key,
                 Texts.TAP_TO_GO_ON,
-                call.until - Math.min(BEFORE_DEADLINE, left / 5),
+                call.until - Math.min(EARLY_MS, left / 5),
                 true,
                 notified ->
                         fail(
@@ -130,7 +131,7 @@ public final class ScreenCalls {
     }
 
     private void fail(ScreenCall call, String token, String text) {
-        control.answered(call.number, BackendAnswer.ofFailure(new CallFailure(token, text)), null);
+        control.fail(call.number, new CallFailure(token, text));
     }
 
     /** Clears the screen of an answered call, whatever answered it, and goes on with the next. */
@@ -185,7 +186,7 @@ public final class ScreenCalls {
     boolean mayLeave(ScreenCall call) {
         CallFailure obstacle = control.obstacle(call.reply, call.permission);
         if (obstacle != null) {
-            control.answered(call.number, BackendAnswer.ofFailure(obstacle), null);
+            control.fail(call.number, obstacle);
         }
         return obstacle == null;
     }
@@ -196,11 +197,11 @@ public final class ScreenCalls {
                 Extras.read(data == null ? null : data.getExtras(), Names.RESULT, Names.ERROR);
         boolean silent = extras.get(Names.RESULT) == null && extras.get(Names.ERROR) == null;
         // A tool that Android put into a new task is cancelled as it starts, and may run (reference 0.6).
-        if (code == 0 && silent && process.now() - call.begin < NEW_TASK_TIME) {
+        if (code == 0 && silent && process.now() - call.begin < NEW_TASK_MS) {
             fail(call, FailureTokens.CANCELED, NEW_TASK);
             return;
         }
-        control.answered(call.number, BackendAnswer.ofActivity(code, extras), null);
+        control.answered(call.number, new ActivityAnswer(code, extras), null);
     }
 
     /** Reports that the result came from another app than the one that was called. */
@@ -211,6 +212,6 @@ public final class ScreenCalls {
     /** Reports that the user, or Android, has removed the window. */
     void removed(ScreenCall call) {
         control.answered(
-                call.number, BackendAnswer.ofActivity(0, Collections.<String, Object>emptyMap()), null);
+                call.number, new ActivityAnswer(0, Collections.<String, Object>emptyMap()), null);
     }
 }

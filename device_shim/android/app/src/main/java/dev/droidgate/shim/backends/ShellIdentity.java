@@ -7,6 +7,7 @@ import android.os.Build;
 import android.os.Bundle;
 import android.util.Log;
 import dev.droidgate.shim.AppProcess;
+import dev.droidgate.shim.core.BackendAnswer.FunctionAnswer;
 import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.platform.Failures;
@@ -23,7 +24,7 @@ public final class ShellIdentity {
     private static final int FLAGS =
             UiAutomation.FLAG_DONT_SUPPRESS_ACCESSIBILITY_SERVICES | UiAutomation.FLAG_DONT_USE_ACCESSIBILITY;
 
-    private static final long KEPT = 5_000;
+    private static final long KEPT_MS = 5_000;
     private static final CallFailure NOT_RUNNING =
             new CallFailure(
                     FailureTokens.DENIED,
@@ -127,7 +128,7 @@ public final class ShellIdentity {
     private synchronized void end() {
         open--;
         if (open == 0) {
-            process.main.postDelayed(giveBack, KEPT);
+            process.main.postDelayed(giveBack, KEPT_MS);
         }
     }
 
@@ -173,15 +174,9 @@ public final class ShellIdentity {
         }
 
         @Override
-        public void answered(Map<String, Object> document) {
+        public void answered(FunctionAnswer answer) {
             end();
-            outcome.answered(document);
-        }
-
-        @Override
-        public void refused(long code, String message) {
-            end();
-            outcome.refused(code, message);
+            outcome.answered(answer);
         }
 
         @Override

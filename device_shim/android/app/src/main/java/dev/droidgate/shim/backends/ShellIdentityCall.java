@@ -10,6 +10,7 @@ import android.os.Message;
 import android.os.Messenger;
 import android.os.RemoteException;
 import dev.droidgate.shim.AppProcess;
+import dev.droidgate.shim.core.BackendAnswer.FunctionAnswer;
 import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.core.Json;
@@ -48,7 +49,7 @@ public final class ShellIdentityCall implements ServiceConnection {
         request.putString(Names.PACKAGE, packageName);
         request.putString(Names.FUNCTION, function);
         request.putString(Names.DOCUMENT, JsonWriter.write(document));
-        replyTo = new Messenger(new Result());
+        replyTo = new Messenger(new BinderHandler(this::take));
         Intent intent = new Intent();
         intent.setComponent(
                 new ComponentName(Names.SHELL_IDENTITY_PACKAGE, SERVICE));
@@ -61,13 +62,10 @@ public final class ShellIdentityCall implements ServiceConnection {
     }
 
     /** Takes the outcome, on the Binder thread on which it arrives. */
-    private final class Result extends BinderHandler {
-        @Override
-        public void take(Message message) {
-            if (message.what == Names.MESSAGE_FUNCTION_RESULT && end()) {
-                Bundle data = message.peekData();
-                process.calls.execute(() -> read(data));
-            }
+    private void take(Message message) {
+        if (message.what == Names.MESSAGE_FUNCTION_RESULT && end()) {
+            Bundle data = message.peekData();
+            process.calls.execute(() -> read(data));
         }
     }
 
@@ -78,12 +76,14 @@ public final class ShellIdentityCall implements ServiceConnection {
         Object code = Extras.any(data, Names.CODE);
         if (response != null) {
             try {
-                outcome.answered(Json.objectOf(JsonReader.parseOwn(response), Names.DOCUMENT));
+                outcome.answered(
+                        new FunctionAnswer(
+                                Json.objectOf(JsonReader.parseOwn(response), Names.DOCUMENT)));
             } catch (MalformedJsonException malformed) {
                 outcome.failed(new CallFailure(FailureTokens.MALFORMED_RESPONSE, malformed.getMessage()));
             }
         } else if (code instanceof Long) {
-            outcome.refused((Long) code, message);
+            outcome.answered(new FunctionAnswer((Long) code, message));
         } else {
             outcome.failed(new CallFailure(token == null ? FailureTokens.BACKEND_FAILURE : token, message));
         }

@@ -10,6 +10,7 @@ import android.os.RemoteException;
 import android.util.Log;
 import dev.droidgate.shim.Caller;
 import dev.droidgate.shim.Shim;
+import dev.droidgate.shim.core.BackendAnswer.FunctionAnswer;
 import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.core.Json;
@@ -31,7 +32,7 @@ public final class ShellIdentityService extends Service {
     private static final CallFailure FULL =
             new CallFailure(FailureTokens.BUSY, "too many calls of app functions wait; retry in 1 s");
 
-    private static final long KNOWN_TIME = 10_000;
+    private static final long KNOWN_MS = 10_000;
     private static final int MOST_KNOWN = 64;
 
     private Shim shim;
@@ -72,7 +73,7 @@ public final class ShellIdentityService extends Service {
     public void onCreate() {
         super.onCreate();
         shim = Shim.of(this);
-        binder = new Messenger(new Requests()).getBinder();
+        binder = new Messenger(new BinderHandler(this::take)).getBinder();
     }
 
     @Override
@@ -81,12 +82,9 @@ public final class ShellIdentityService extends Service {
     }
 
     /** Takes messages on the Binder threads that bring them, as {@link ToolService} does. */
-    private final class Requests extends BinderHandler {
-        @Override
-        public void take(Message message) {
-            if (message.replyTo != null) {
-                request(message.what, message.sendingUid, message.replyTo, message.peekData());
-            }
+    private void take(Message message) {
+        if (message.replyTo != null) {
+            request(message.what, message.sendingUid, message.replyTo, message.peekData());
         }
     }
 
@@ -150,12 +148,11 @@ public final class ShellIdentityService extends Service {
         boolean is =
                 caller.packages.size() == 1
                         && caller.packageName().startsWith(SHIMS)
-                        && !caller.signer().isEmpty()
-                        && caller.signer().equals(shim.certificates.signerOf(getPackageName()));
+                        && shim.certificates.isOwn(this, caller.packageName());
         if (known.size() >= MOST_KNOWN) {
             known.clear();
         }
-        long until = shim.now() + KNOWN_TIME;
+        long until = shim.now() + KNOWN_MS;
         known.put(uid, is ? until : -until);
         return is;
     }
@@ -175,10 +172,16 @@ public final class ShellIdentityService extends Service {
         }
 
         @Override
-        public void answered(Map<String, Object> document) {
+        public void answered(FunctionAnswer answer) {
             calls.remove(replyTo.getBinder());
             Bundle data = new Bundle();
-            String text = JsonWriter.write(document);
+            if (answer.document == null) {
+                data.putLong(Names.CODE, answer.code);
+                data.putString(Names.MESSAGE, answer.message);
+                send(data);
+                return;
+            }
+            String text = JsonWriter.write(answer.document);
             data.putString(Names.RESPONSE, text);
             if (!send(data)) {
                 send(
@@ -187,15 +190,6 @@ public final class ShellIdentityService extends Service {
                                 "the call ran, but Android could not deliver its answer of " + text.length()
                                         + " characters; ask for less"));
             }
-        }
-
-        @Override
-        public void refused(long code, String message) {
-            calls.remove(replyTo.getBinder());
-            Bundle data = new Bundle();
-            data.putLong(Names.CODE, code);
-            data.putString(Names.MESSAGE, message);
-            send(data);
         }
 
         @Override
@@ -219,7 +213,7 @@ public final class ShellIdentityService extends Service {
                 replyTo.send(message);
                 return true;
             } catch (RemoteException | RuntimeException undelivered) {
-                Log.w("droidgate", "an outcome was not delivered", undelivered);
+                Log.w("droidgate", "an answer was not delivered", undelivered);
                 return false;
             }
         }

@@ -9,7 +9,7 @@ import android.content.pm.PackageManager;
 import android.os.Build;
 import dev.droidgate.shim.AppProcess;
 import dev.droidgate.shim.CallControl;
-import dev.droidgate.shim.core.BackendAnswer;
+import dev.droidgate.shim.core.BackendAnswer.ResponseAnswer;
 import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.platform.Extras;
 import dev.droidgate.shim.platform.Failures;
@@ -104,7 +104,7 @@ public final class StartedTools extends BroadcastReceiver {
         Object number = Extras.any(intent.getExtras(), CALL);
         if (number instanceof Long) {
             control.answered(
-                    (Long) number, BackendAnswer.ofMobileMcp(Extras.ofResponse(intent.getExtras())), null);
+                    (Long) number, new ResponseAnswer(Extras.ofResponse(intent.getExtras())), null);
         }
     }
 }

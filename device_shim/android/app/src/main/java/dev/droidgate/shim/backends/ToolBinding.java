@@ -13,7 +13,7 @@ import android.os.Messenger;
 import android.os.RemoteException;
 import dev.droidgate.shim.AppProcess;
 import dev.droidgate.shim.Caller;
-import dev.droidgate.shim.core.BackendAnswer;
+import dev.droidgate.shim.core.BackendAnswer.ResponseAnswer;
 import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.platform.BinderHandler;
 import dev.droidgate.shim.platform.Extras;
@@ -29,8 +29,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * call.
  */
 public final class ToolBinding implements ServiceConnection {
-    private static final long CONNECTING_TIME = 5_000;
-    private static final long IDLE_TIME = 60_000;
+    private static final long CONNECTING_MS = 5_000;
+    private static final long IDLE_MS = 60_000;
     private static final int MOST_ANSWERS = 16;
 
     private final AppProcess process;
@@ -61,27 +61,17 @@ public final class ToolBinding implements ServiceConnection {
         this.started = started;
         this.others = others;
         this.key = key;
-        idleTime = isKept ? IDLE_TIME : 0;
+        idleTime = isKept ? IDLE_MS : 0;
     }
 
     /** Takes what the tool answers to one call, on the Binder threads on which it arrives. */
-    private final class AnswerHandler extends BinderHandler {
-        private final ToolCall call;
-        private final AtomicInteger waiting = new AtomicInteger();
-
-        AnswerHandler(ToolCall call) {
-            this.call = call;
-        }
-
-        @Override
-        public void take(Message message) {
-            boolean isExpected = message.what == Names.MESSAGE_RESULT && !call.reply.isAnswered();
-            // A tool that answers without an end fills no queue with it.
-            if (isExpected && isTool(message.sendingUid) && waiting.get() < MOST_ANSWERS) {
-                waiting.incrementAndGet();
-                BackendAnswer answer = BackendAnswer.ofMobileMcp(Extras.ofResponse(message.peekData()));
-                call.answered(answer, waiting::decrementAndGet);
-            }
+    private void take(Message message, ToolCall call, AtomicInteger waiting) {
+        boolean isExpected = message.what == Names.MESSAGE_RESULT && !call.reply.isAnswered();
+        // A tool that answers without an end fills no queue with it.
+        if (isExpected && isTool(message.sendingUid) && waiting.get() < MOST_ANSWERS) {
+            waiting.incrementAndGet();
+            ResponseAnswer answer = new ResponseAnswer(Extras.ofResponse(message.peekData()));
+            call.answered(answer, waiting::decrementAndGet);
         }
     }
 
@@ -110,7 +100,7 @@ public final class ToolBinding implements ServiceConnection {
 
     void bind(Intent intent) {
         if (Build.VERSION.SDK_INT < 28) {
-            process.main.postDelayed(late, CONNECTING_TIME);
+            process.main.postDelayed(late, CONNECTING_MS);
         }
         boolean isBound = false;
         try {
@@ -146,7 +136,8 @@ public final class ToolBinding implements ServiceConnection {
         }
         Message message = Message.obtain(null, Names.MESSAGE_INVOKE);
         message.setData(call.intent.getExtras());
-        message.replyTo = new Messenger(new AnswerHandler(call));
+        AtomicInteger waiting = new AtomicInteger();
+        message.replyTo = new Messenger(new BinderHandler(answer -> take(answer, call, waiting)));
         try {
             tool.send(message);
         } catch (DeadObjectException dead) {

@@ -28,7 +28,7 @@ final class ToolCall {
     boolean mayLeave() {
         CallFailure obstacle = control.obstacle(reply, permission);
         if (obstacle != null) {
-            answered(BackendAnswer.ofFailure(obstacle), null);
+            control.fail(number, obstacle);
         }
         return obstacle == null;
     }
@@ -39,7 +39,7 @@ final class ToolCall {
     }
 
     void fail(String token, String text) {
-        answered(BackendAnswer.ofFailure(new CallFailure(token, text)), null);
+        control.fail(number, new CallFailure(token, text));
     }
 
     void died() {

@@ -6,7 +6,7 @@ import android.content.pm.PackageManager;
 import android.os.Build;
 import android.os.Bundle;
 import dev.droidgate.shim.Shim;
-import dev.droidgate.shim.core.BackendAnswer;
+import dev.droidgate.shim.core.Backend.AppActionBackend;
 import dev.droidgate.shim.frontends.CallbackReply;
 import dev.droidgate.shim.platform.Extras;
 import dev.droidgate.shim.windows.WindowOpener;
@@ -47,7 +47,7 @@ public final class TrampolineActivity extends Activity {
             return;
         }
         try {
-            if (BackendAnswer.APP_ACTION.equals(call.permission.route.backend)) {
+            if (call.permission.route.backend instanceof AppActionBackend) {
                 startActivity(call.intent);
                 shim.screen.result(call, RESULT_OK, null);
             } else {

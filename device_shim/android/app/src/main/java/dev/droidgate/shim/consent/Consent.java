@@ -11,8 +11,8 @@ import dev.droidgate.shim.core.Engine;
 import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.core.JsonWriter;
 import dev.droidgate.shim.core.Policy;
-import dev.droidgate.shim.core.Preview;
 import dev.droidgate.shim.core.Questions;
+import dev.droidgate.shim.core.Route;
 import dev.droidgate.shim.storage.Grants;
 import dev.droidgate.shim.windows.Texts;
 import dev.droidgate.shim.windows.WindowOpener;
@@ -24,8 +24,8 @@ import java.util.UUID;
 
 /** Questions to the user about calls that nobody has granted, one after the other (shim.md 3). */
 public final class Consent implements Questions {
-    private static final int MOST_WAITING = 4;
-    private static final long REFUSED_TIME = 60_000;
+    private static final int MOST_QUESTIONS = 4;
+    private static final long REFUSED_MS = 60_000;
     private static final int MOST_REFUSED = 64;
     private static final long SECOND = 1_000;
 
@@ -65,13 +65,17 @@ public final class Consent implements Questions {
         final String key = UUID.randomUUID().toString();
         final long call;
         final Reply reply;
-        final Preview preview;
+        final Route route;
+        final Map<String, Object> arguments;
+        private final long deadline;
         private Activity window;
 
-        Question(long call, Reply reply, Preview preview) {
+        Question(long call, Reply reply, Route route, Map<String, Object> arguments, long deadline) {
             this.call = call;
             this.reply = reply;
-            this.preview = preview;
+            this.route = route;
+            this.arguments = arguments;
+            this.deadline = deadline;
         }
 
         /**
@@ -81,7 +85,7 @@ public final class Consent implements Questions {
          */
         boolean mayAlways() {
             return Build.VERSION.SDK_INT >= 34 && !reply.caller.packages.isEmpty()
-                    && (reply.bound || preview.route.readOnly);
+                    && (reply.bound || route.readOnly);
         }
 
         private String asker() {
@@ -95,8 +99,9 @@ public final class Consent implements Questions {
     }
 
     @Override
-    public CallFailure ask(long call, Object replyTo, Preview preview) {
-        Question question = new Question(call, (Reply) replyTo, preview);
+    public CallFailure ask(
+            long call, Object replyTo, Route route, Map<String, Object> arguments, long deadline) {
+        Question question = new Question(call, (Reply) replyTo, route, arguments, deadline);
         boolean first;
         synchronized (this) {
             CallFailure obstacle = obstacle(question);
@@ -116,11 +121,11 @@ public final class Consent implements Questions {
 
     /** Returns why the user is not asked, null where nothing is in the way. */
     private CallFailure obstacle(Question question) {
-        if (JsonWriter.write(question.preview.arguments).length() > LONGEST_ARGUMENTS) {
+        if (JsonWriter.write(question.arguments).length() > LONGEST_ARGUMENTS) {
             return denied("the arguments are too long to be shown to the user for approval");
         }
         Long no = refused.get(question.asker());
-        long left = no == null ? 0 : REFUSED_TIME - (process.now() - no);
+        long left = no == null ? 0 : REFUSED_MS - (process.now() - no);
         if (left > 0) {
             long seconds = (left + SECOND - 1) / SECOND;
             return denied("the user refused a call of this app a moment ago; retry in " + seconds + " s");
@@ -131,7 +136,7 @@ public final class Consent implements Questions {
                         "the user is being asked about another call of this app; retry after its answer");
             }
         }
-        boolean isFull = waiting.size() >= MOST_WAITING;
+        boolean isFull = waiting.size() >= MOST_QUESTIONS;
         return isFull ? denied("the user is being asked about too many calls; retry in 60 s") : null;
     }
 
@@ -149,7 +154,7 @@ public final class Consent implements Questions {
                 WINDOW,
                 question.key,
                 Texts.TAP_TO_DECIDE,
-                question.preview.until,
+                question.deadline,
                 isSeen,
                 notified -> decide(question, notified ? Engine.UNANSWERED : NOT_SHOWN));
         // It may have ended meanwhile.
@@ -171,7 +176,7 @@ public final class Consent implements Questions {
 
     /** Takes the user's yes, unless it comes too late: while the device sleeps, nobody ends a question. */
     void allow(Question question, boolean always) {
-        boolean inTime = isWaiting(question) && process.now() < question.preview.until;
+        boolean inTime = isWaiting(question) && process.now() < question.deadline;
         CallFailure refusal = inTime ? null : Engine.UNANSWERED;
         if (inTime && always && question.mayAlways()) {
             refusal = Policy.NO_GRANT;
@@ -179,7 +184,7 @@ public final class Consent implements Questions {
             for (int index = 0; index < caller.packages.size(); index++) {
                 // To the app that the user was shown, and to no other that has taken its name since.
                 grants.add(
-                        caller.packages.get(index), question.preview.route.id, caller.signers.get(index));
+                        caller.packages.get(index), question.route.id, caller.signers.get(index));
             }
         }
         decide(question, refusal);

@@ -32,7 +32,7 @@ import java.util.Map;
  * before it could be read, allow nothing (reference android-runtime 2.3).
  */
 public final class ConsentActivity extends Activity {
-    private static final long ARMED_AFTER = 500;
+    private static final long ARMED_MS = 500;
     private static final int ICON_DP = 40;
     private static final int LONGEST_LABEL = 40;
 
@@ -67,10 +67,10 @@ public final class ConsentActivity extends Activity {
     }
 
     private void show(QuestionLayout layout) {
-        Route route = question.preview.route;
+        Route route = question.route;
         showCaller(layout);
         layout.fact(layout.head, effect(route));
-        boolean none = question.preview.arguments.isEmpty();
+        boolean none = question.arguments.isEmpty();
         layout.fact(layout.head, none ? Texts.NO_ARGUMENTS : Texts.ARGUMENTS);
         arguments = Views.foreign(layout.scrolling, arguments());
         arguments.setVisibility(none ? View.GONE : View.VISIBLE);
@@ -91,7 +91,7 @@ public final class ConsentActivity extends Activity {
     /** Returns the arguments, a name in bold and below it its value. */
     private CharSequence arguments() {
         List<String> words = new ArrayList<>();
-        for (Map.Entry<String, Object> argument : question.preview.arguments.entrySet()) {
+        for (Map.Entry<String, Object> argument : question.arguments.entrySet()) {
             words.add((words.isEmpty() ? "" : "\n") + shown(argument.getKey()));
             words.add('\n' + shown(JsonWriter.write(argument.getValue())));
         }
@@ -105,7 +105,7 @@ public final class ConsentActivity extends Activity {
     /** Adds a button that shows the whole names and certificates of the apps. */
     private void showDetails(LinearLayout column) {
         Caller caller = question.reply.caller;
-        Target target = question.preview.route.target;
+        Target target = question.route.target;
         TextView line = Views.small(column, "");
         Views.button(
                 Views.row(column),
@@ -125,7 +125,7 @@ public final class ConsentActivity extends Activity {
         return layout.answer(
                 text,
                 view -> {
-                    if (SystemClock.uptimeMillis() - shownAt >= ARMED_AFTER && (!yes || isRead)) {
+                    if (SystemClock.uptimeMillis() - shownAt >= ARMED_MS && (!yes || isRead)) {
                         decide(yes, always);
                         finish();
                     }
@@ -134,7 +134,7 @@ public final class ConsentActivity extends Activity {
 
     /** Lets the call be allowed once the question was shown for a while, and its arguments to their end. */
     void follow() {
-        boolean armed = SystemClock.uptimeMillis() - shownAt >= ARMED_AFTER;
+        boolean armed = SystemClock.uptimeMillis() - shownAt >= ARMED_MS;
         boolean before = isRead;
         isRead |= armed && arguments.getBottom() <= layout.bottom();
         layout.enable(armed && isRead);
@@ -172,7 +172,7 @@ public final class ConsentActivity extends Activity {
     /** Shows who wants what, and of a start which app receives the answer. */
     private void showCaller(QuestionLayout layout) {
         Caller caller = question.reply.caller;
-        Route route = question.preview.route;
+        Route route = question.route;
         boolean named = question.reply.bound && !caller.packages.isEmpty();
         layout.icon(icon(named ? caller.packageName() : ""));
         layout.icon(icon(route.target.packageName));
@@ -216,7 +216,7 @@ public final class ConsentActivity extends Activity {
 
     /** Shows what the app behind says of the capability, as its words. */
     private void showDescription(LinearLayout column) {
-        Object shown = Json.members(shim.app.get("capabilities")).get(question.preview.route.id);
+        Object shown = Json.members(shim.app.get("capabilities")).get(question.route.id);
         boolean labelled = false;
         for (String key : new String[] {"title", "description"}) {
             Object text = Json.members(shown).get(key);
@@ -256,7 +256,7 @@ public final class ConsentActivity extends Activity {
         super.onWindowFocusChanged(focused);
         shownAt = focused ? SystemClock.uptimeMillis() : Long.MAX_VALUE;
         if (focused && question != null) {
-            shim.main.postDelayed(this::follow, ARMED_AFTER);
+            shim.main.postDelayed(this::follow, ARMED_MS);
         }
     }
 

@@ -39,19 +39,8 @@ public final class CallbackReply extends Reply {
 
     @Override
     public void send(Map<String, String> extras, String token) {
-        send(shim, callback, entry, extras);
+        deliver(entry, extras, answer -> deliver(shim, callback, answer));
         acknowledge.run();
-    }
-
-    private static void send(
-            Shim shim, PendingIntent callback, String entry, Map<String, String> extras) {
-        if (extras == null || deliver(shim, callback, extras)) {
-            return;
-        }
-        Map<String, String> shorter = undelivered(entry, extras);
-        if (shorter != null) {
-            deliver(shim, callback, shorter);
-        }
     }
 
     /** Without options: what Android would let this app start is not lent to the callback. */
@@ -82,7 +71,7 @@ public final class CallbackReply extends Reply {
             shim.calls.execute(
                     () -> {
                         if (shim.journal.claim(callback.getCreatorUid(), entry)) {
-                            send(shim, callback, entry, Reply.interrupted(entry));
+                            deliver(shim, callback, Reply.interrupted(entry));
                             shim.writeJournal();
                         }
                     });

@@ -37,16 +37,9 @@ public final class MessengerReply extends Reply {
 
     @Override
     public void send(Map<String, String> extras, String token) {
-        if (extras == null || deliver(extras)) {
-            return;
-        }
-        Map<String, String> shorter = undelivered(entry, extras);
-        if (shorter != null) {
-            deliver(shorter);
-        }
+        deliver(entry, extras, this::deliver);
     }
 
-    /** Returns whether an answer was delivered: its agent lives, and there was room for it. */
     private boolean deliver(Map<String, String> extras) {
         Message message = Message.obtain(null, Names.MESSAGE_RESULT);
         message.setData(Extras.bundle(extras));

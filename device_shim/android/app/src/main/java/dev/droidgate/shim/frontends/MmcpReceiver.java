@@ -25,7 +25,7 @@ import org.xmlpull.v1.XmlPullParserException;
 /** The shim as an mMCP tool app for agents that send broadcasts (shim.md 2). */
 public final class MmcpReceiver extends BroadcastReceiver {
     /** Agents wait ten seconds, and Android calls a receiver of a foreground broadcast dead after as many. */
-    private static final long LONGEST = 9_000;
+    private static final long BROADCAST_MS = 9_000;
 
     /** What a discovery is answered with: the manifest of a process does not change. */
     private static Bundle known;
@@ -60,7 +60,7 @@ public final class MmcpReceiver extends BroadcastReceiver {
             Bundle extras = intent.getExtras();
             BroadcastReply reply = new BroadcastReply(shim, goAsync(), Extras.text(extras, Names.TOOL));
             Runnable late = () -> shim.giveUp(reply);
-            shim.main.postDelayed(late, LONGEST);
+            shim.main.postDelayed(late, BROADCAST_MS);
             reply.whenAnswered(() -> shim.main.removeCallbacks(late));
             reply.ask(UUID.randomUUID().toString(), Extras.text(extras, Names.PARAMS));
         }

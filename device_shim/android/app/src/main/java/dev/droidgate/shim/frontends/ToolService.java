@@ -22,7 +22,7 @@ import java.util.TreeMap;
 /** The Mobile-MCP tool: bound by a Messenger, or started with a callback (shim.md 2). */
 public final class ToolService extends Service {
     private static final int NOTIFICATION = 1;
-    private static final long AGAIN = 60_000;
+    private static final long AGAIN_MS = 60_000;
 
     private Shim shim;
     private IBinder binder;
@@ -37,26 +37,19 @@ public final class ToolService extends Service {
     public void onCreate() {
         super.onCreate();
         shim = Shim.of(this);
-        binder = new Messenger(new RequestHandler(shim)).getBinder();
+        // Agents keep the binder, and with it what its handler holds: so not this service.
+        Shim taking = shim;
+        binder = new Messenger(new BinderHandler(message -> take(taking, message))).getBinder();
     }
 
     /**
      * Takes messages on the Binder threads that bring them: the main thread never reads a request. One binder
      * is cached for all agents, so each message says who sent it (reference android-runtime 2.1).
      */
-    private static final class RequestHandler extends BinderHandler {
-        private final Shim shim;
-
-        RequestHandler(Shim shim) {
-            this.shim = shim;
-        }
-
-        @Override
-        public void take(Message message) {
-            if (message.what == Names.MESSAGE_INVOKE && message.replyTo != null) {
-                Reply reply = new MessengerReply(Caller.unresolved(message.sendingUid), message.replyTo);
-                shim.receive(reply, Extras.ofRequest(message.peekData()), false);
-            }
+    private static void take(Shim shim, Message message) {
+        if (message.what == Names.MESSAGE_INVOKE && message.replyTo != null) {
+            Reply reply = new MessengerReply(Caller.unresolved(message.sendingUid), message.replyTo);
+            shim.receive(reply, Extras.ofRequest(message.peekData()), false);
         }
     }
 
@@ -105,7 +98,7 @@ public final class ToolService extends Service {
             startForeground(
                     NOTIFICATION,
                     Notifications.builder(this, false).setContentTitle(Texts.WORKING).build());
-            foregroundUntil = shim.now() + AGAIN;
+            foregroundUntil = shim.now() + AGAIN_MS;
         } catch (RuntimeException notAllowed) {
             Log.i("droidgate", "goes on in the background", notAllowed);
         }

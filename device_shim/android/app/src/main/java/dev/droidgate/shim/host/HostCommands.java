@@ -3,13 +3,13 @@ package dev.droidgate.shim.host;
 import android.app.NotificationManager;
 import android.content.ComponentName;
 import android.content.Context;
-import android.content.pm.PackageManager;
 import android.os.Build;
 import android.os.PowerManager;
 import android.provider.Settings;
 import dev.droidgate.shim.Caller;
 import dev.droidgate.shim.Shim;
 import dev.droidgate.shim.backends.ShellIdentity;
+import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.core.Frontend;
 import dev.droidgate.shim.core.Json;
@@ -24,6 +24,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentMap;
 
 /** What the host may ask for (shim.md 7). */
 public final class HostCommands {
@@ -32,17 +33,17 @@ public final class HostCommands {
     /** In UTF-16 units: with the response it has to fit into what Binder carries at once. */
     private static final int LONGEST_TRACE = 100_000;
 
-    private static final long LONGEST_WAIT = 600_000;
-    private static final long USUAL_WAIT = 150_000;
+    private static final long LONGEST_WAIT_MS = 600_000;
+    private static final long USUAL_WAIT_MS = 150_000;
 
     private static final List<String> WORST_LAST =
             Arrays.asList("as-approved", "changed", "other-signer", "absent");
 
     private final Shim shim;
     private final Caller host;
-    private final HostCalls calls;
+    private final ConcurrentMap<String, HostReply> calls;
 
-    HostCommands(Shim shim, Caller host, HostCalls calls) {
+    HostCommands(Shim shim, Caller host, ConcurrentMap<String, HostReply> calls) {
         this.shim = shim;
         this.host = host;
         this.calls = calls;
@@ -51,11 +52,11 @@ public final class HostCommands {
     /**
      * Runs a command and returns its answer.
      *
-     * @throws HostFailure it cannot be done
+     * @throws CallFailure it cannot be done
      * @throws MalformedJsonException the argument lacks something, or holds it as something else
      */
     Map<String, Object> run(String method, Map<String, Object> argument)
-            throws HostFailure, MalformedJsonException {
+            throws CallFailure, MalformedJsonException {
         switch (method) {
             case "hello":
                 return hello();
@@ -77,12 +78,12 @@ public final class HostCommands {
             case "cancel":
                 return cancel(Json.textAt(argument, "id"));
             case "progress":
-                HostReply open = calls.find(Json.textAt(argument, "id"));
+                HostReply open = calls.get(Json.textAt(argument, "id"));
                 return single("stage", open == null ? null : open.stage);
             case "discover-broadcast":
                 return discover(Json.textAt(argument, "component"));
             default:
-                throw new HostFailure(FailureTokens.INVALID_ARGUMENT, "the method does not exist");
+                throw new CallFailure(FailureTokens.INVALID_ARGUMENT, "the method does not exist");
         }
     }
 
@@ -161,63 +162,63 @@ public final class HostCommands {
     }
 
     private Map<String, Object> grant(Map<String, Object> argument)
-            throws HostFailure, MalformedJsonException {
+            throws CallFailure, MalformedJsonException {
         String caller = Json.textAt(argument, "caller");
         String capability = Json.textAt(argument, "capability");
         if (!Names.EVERYTHING.equals(capability) && shim.routes.find(capability) == null) {
-            throw new HostFailure(
+            throw new CallFailure(
                     FailureTokens.UNKNOWN_CAPABILITY, "the shim has no capability of this id");
         }
         Object signer = argument.get("signer");
         Map<String, Object> grant =
                 shim.grants.add(caller, capability, signer == null ? null : Json.textAt(argument, "signer"));
         if (grant == null) {
-            throw new HostFailure(
+            throw new CallFailure(
                     FailureTokens.UNAVAILABLE, caller + " is not installed, or signed by another");
         }
         return single("grant", grant);
     }
 
-    private Map<String, Object> discover(String component) throws HostFailure {
+    private Map<String, Object> discover(String component) throws CallFailure {
         ComponentName named = ComponentName.unflattenFromString(component);
         if (named == null) {
-            throw new HostFailure(FailureTokens.INVALID_ARGUMENT, "this is not a component");
+            throw new CallFailure(FailureTokens.INVALID_ARGUMENT, "this is not a component");
         }
         if (Packages.version(shim.context, named.getPackageName()) < 0) {
-            throw new HostFailure(FailureTokens.UNAVAILABLE, named.getPackageName() + " is not installed");
+            throw new CallFailure(FailureTokens.UNAVAILABLE, named.getPackageName() + " is not installed");
         }
         List<Object> tools = shim.discoveries.discover(component);
         if (tools == null) {
-            throw new HostFailure(FailureTokens.TIMEOUT, "the receiver reported no tools");
+            throw new CallFailure(FailureTokens.TIMEOUT, "the receiver reported no tools");
         }
         return single(Names.TOOLS, tools);
     }
 
     private Map<String, Object> call(Map<String, Object> argument)
-            throws HostFailure, MalformedJsonException {
+            throws CallFailure, MalformedJsonException {
         String request = Json.textAt(argument, "request");
         if (request.length() > LONGEST_REQUEST) {
-            throw new HostFailure(FailureTokens.INVALID_ARGUMENT, "the request is too long for this method");
+            throw new CallFailure(FailureTokens.INVALID_ARGUMENT, "the request is too long for this method");
         }
-        long allowed = Json.integerAt(argument, "deadline_ms", USUAL_WAIT);
+        long allowed = Json.integerAt(argument, "deadline_ms", USUAL_WAIT_MS);
         HostReply reply = new HostReply(host, Json.flagAt(argument, "trace"));
         Object id = argument.get("id");
-        if (id != null && !(id instanceof String && ((String) id).matches(HostCalls.ID))) {
-            throw new HostFailure(FailureTokens.INVALID_ARGUMENT, "/id: 32 hexadecimal digits are needed");
+        if (id != null && !(id instanceof String && ((String) id).matches(HostReply.ID))) {
+            throw new CallFailure(FailureTokens.INVALID_ARGUMENT, "/id: 32 hexadecimal digits are needed");
         }
-        if (id != null && !calls.open((String) id, reply)) {
-            throw new HostFailure(FailureTokens.BUSY, "a call of this id is open");
+        if (id != null && !reply.open(calls, (String) id)) {
+            throw new CallFailure(FailureTokens.BUSY, "a call of this id is open");
         }
         shim.receive(reply, Frontend.written(request), true);
-        if (!reply.await(Math.min(allowed, LONGEST_WAIT))) {
+        if (!reply.await(Math.min(allowed, LONGEST_WAIT_MS))) {
             shim.cancel(reply);
-            throw new HostFailure(
+            throw new CallFailure(
                     FailureTokens.TIMEOUT,
                     "no answer came in time; the call may have run");
         }
         if (reply.text() == null) {
             boolean canceled = FailureTokens.CANCELED.equals(reply.token());
-            throw new HostFailure(
+            throw new CallFailure(
                     reply.token(),
                     canceled ? "the computer ended the call" : "the request has an unknown form");
         }
@@ -230,7 +231,7 @@ public final class HostCommands {
     }
 
     private Map<String, Object> cancel(String id) {
-        HostReply reply = calls.find(id);
+        HostReply reply = calls.get(id);
         if (reply != null) {
             shim.cancel(reply);
         }

@@ -23,21 +23,22 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentMap;
 
 /** Requests and answers that are too long for an argument, as framed files (shim.md 7). */
 public final class HostFrames {
     private static final byte[] MAGIC = "DGF1".getBytes(StandardCharsets.US_ASCII);
     private static final int DIGEST = 32;
     private static final int HEAD = MAGIC.length + 4 + DIGEST;
-    private static final int LONGEST = 1 << 20;
-    private static final int MOST = 16;
-    private static final long KEPT = 600_000;
+    private static final int MAX_PAYLOAD = 1 << 20;
+    private static final int MOST_FRAMES = 16;
+    private static final long FRAME_MS = 600_000;
     private static final String CALLS = "calls";
 
-    private final HostCalls open;
+    private final ConcurrentMap<String, HostReply> open;
     private final Map<String, HostReply> calls = new HashMap<>();
 
-    HostFrames(HostCalls open) {
+    HostFrames(ConcurrentMap<String, HostReply> open) {
         this.open = open;
     }
 
@@ -45,7 +46,7 @@ public final class HostFrames {
     ParcelFileDescriptor open(Shim shim, Caller host, Uri uri, String mode)
             throws FileNotFoundException {
         List<String> path = uri.getPathSegments();
-        if (path.size() != 2 || !CALLS.equals(path.get(0)) || !path.get(1).matches(HostCalls.ID)) {
+        if (path.size() != 2 || !CALLS.equals(path.get(0)) || !path.get(1).matches(HostReply.ID)) {
             throw new FileNotFoundException("the file does not exist");
         }
         try {
@@ -70,12 +71,12 @@ public final class HostFrames {
                     all.remove();
                 }
             }
-            if (calls.size() >= MOST || calls.containsKey(id) || !open.open(id, reply)) {
+            if (calls.size() >= MOST_FRAMES || calls.containsKey(id) || !reply.open(open, id)) {
                 throw new FileNotFoundException("too many calls, or one of this id");
             }
             calls.put(id, reply);
         }
-        shim.main.postDelayed(() -> forget(id), KEPT);
+        shim.main.postDelayed(() -> forget(id), FRAME_MS);
         File file = File.createTempFile("frame", null, shim.context.getCacheDir());
         int mode = ParcelFileDescriptor.MODE_WRITE_ONLY | ParcelFileDescriptor.MODE_TRUNCATE;
         return ParcelFileDescriptor.open(
@@ -84,10 +85,8 @@ public final class HostFrames {
 
     private void begin(Shim shim, HostReply reply, File file) {
         try (InputStream in = new FileInputStream(file)) {
-            if (file.length() > HEAD + LONGEST) {
-                throw new IOException("the frame is too long");
-            }
-            String text = payload(Streams.readAll(in));
+            boolean isLong = file.length() > HEAD + MAX_PAYLOAD;
+            String text = payload(isLong ? new byte[0] : Streams.readAll(in));
             shim.receive(reply, Frontend.written(text), true);
         } catch (IOException broken) {
             Log.w("droidgate", "a request is not a frame", broken);
@@ -102,7 +101,7 @@ public final class HostFrames {
         synchronized (calls) {
             reply = calls.get(id);
         }
-        if (reply == null || !reply.await(KEPT)) {
+        if (reply == null || !reply.await(FRAME_MS)) {
             throw new FileNotFoundException("the call does not exist");
         }
         forget(id);
@@ -131,21 +130,12 @@ public final class HostFrames {
     }
 
     private static String payload(byte[] frame) throws IOException {
-        if (frame.length < HEAD || !Arrays.equals(MAGIC, Arrays.copyOf(frame, MAGIC.length))) {
-            throw new IOException("no frame");
+        if (frame.length >= HEAD && frame.length <= HEAD + MAX_PAYLOAD) {
+            byte[] payload = Arrays.copyOfRange(frame, HEAD, frame.length);
+            if (Arrays.equals(frame, frame(payload))) {
+                return new String(payload, StandardCharsets.UTF_8);
+            }
         }
-        ByteBuffer buffer = ByteBuffer.wrap(frame, MAGIC.length, frame.length - MAGIC.length);
-        int length = buffer.getInt();
-        byte[] digest = new byte[DIGEST];
-        buffer.get(digest);
-        if (length != buffer.remaining() || length > LONGEST) {
-            throw new IOException("a frame of another length than announced");
-        }
-        byte[] payload = new byte[length];
-        buffer.get(payload);
-        if (!Arrays.equals(digest, Digests.sha256().digest(payload))) {
-            throw new IOException("a frame of another digest than announced");
-        }
-        return new String(payload, StandardCharsets.UTF_8);
+        throw new IOException("another magic, length or digest");
     }
 }

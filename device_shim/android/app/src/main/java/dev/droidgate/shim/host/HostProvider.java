@@ -11,6 +11,7 @@ import android.os.ParcelFileDescriptor;
 import android.util.Base64;
 import dev.droidgate.shim.Caller;
 import dev.droidgate.shim.Shim;
+import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.core.Json;
 import dev.droidgate.shim.core.JsonReader;
@@ -21,6 +22,8 @@ import java.io.FileNotFoundException;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 
 /**
  * The way in for the computer, through adb (shim.md 7).
@@ -29,13 +32,15 @@ import java.util.Map;
  * entry asks for both, the permission and the shell's or root's uid (reference android-runtime 1.8).
  */
 public final class HostProvider extends ContentProvider {
-    private static final long HANDSHAKE = 1;
+    private static final long VERSION = 1;
     private static final String DUMP = "android.permission.DUMP";
     private static final int ROOT = 0;
     private static final int SHELL = 2000;
     private static final int BASE64 = Base64.URL_SAFE | Base64.NO_PADDING | Base64.NO_WRAP;
 
-    private final HostCalls calls = new HostCalls();
+    /** The calls of the computer that are open, by the ids that it gave them. */
+    private final ConcurrentMap<String, HostReply> calls = new ConcurrentHashMap<>();
+
     private final HostFrames frames = new HostFrames(calls);
 
     @Override
@@ -68,7 +73,7 @@ public final class HostProvider extends ContentProvider {
         try {
             Map<String, Object> read = read(argument);
             answer.putAll(new HostCommands(Shim.of(getContext()), host, calls).run(method, read));
-        } catch (HostFailure failure) {
+        } catch (CallFailure failure) {
             answer.put("error", error(failure.token, failure.getMessage()));
         } catch (MalformedJsonException malformed) {
             answer.put("error", error(FailureTokens.INVALID_ARGUMENT, malformed.getMessage()));
@@ -79,7 +84,7 @@ public final class HostProvider extends ContentProvider {
         } finally {
             Binder.restoreCallingIdentity(identity);
         }
-        answer.put("version", HANDSHAKE);
+        answer.put("version", VERSION);
         byte[] text = JsonWriter.write(answer).getBytes(StandardCharsets.UTF_8);
         Bundle result = new Bundle();
         result.putString(Names.RESULT, Base64.encodeToString(text, BASE64));
@@ -94,18 +99,18 @@ public final class HostProvider extends ContentProvider {
     }
 
     private static Map<String, Object> read(String argument)
-            throws HostFailure, MalformedJsonException {
+            throws CallFailure, MalformedJsonException {
         String text;
         try {
             byte[] bytes = Base64.decode(argument == null ? "" : argument, BASE64);
             text = new String(bytes, StandardCharsets.UTF_8);
         } catch (IllegalArgumentException noBase64) {
-            throw new HostFailure(FailureTokens.INVALID_ARGUMENT, "the argument is not base64url");
+            throw new CallFailure(FailureTokens.INVALID_ARGUMENT, "the argument is not base64url");
         }
         Map<String, Object> read = Json.objectOf(JsonReader.parse(text), "the argument");
-        if (Json.integerAt(read, "version", 0) != HANDSHAKE) {
-            throw new HostFailure(
-                    FailureTokens.UNSUPPORTED_VERSION, "this shim speaks version " + HANDSHAKE);
+        if (Json.integerAt(read, "version", 0) != VERSION) {
+            throw new CallFailure(
+                    FailureTokens.UNSUPPORTED_VERSION, "this shim speaks version " + VERSION);
         }
         return read;
     }

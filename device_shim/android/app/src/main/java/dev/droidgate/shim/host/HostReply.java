@@ -2,7 +2,6 @@ package dev.droidgate.shim.host;
 
 import dev.droidgate.shim.Caller;
 import dev.droidgate.shim.Reply;
-import dev.droidgate.shim.core.BackendAnswer;
 import dev.droidgate.shim.core.Frontend;
 import dev.droidgate.shim.core.Json;
 import dev.droidgate.shim.core.Outgoing;
@@ -11,11 +10,14 @@ import dev.droidgate.shim.platform.Names;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /** The answer to the host, which waits for it. */
 public final class HostReply extends Reply {
+    static final String ID = "[0-9a-f]{32}";
+
     private final CountDownLatch answered = new CountDownLatch(1);
     private final boolean traced;
     private Map<String, Object> trace;
@@ -27,12 +29,21 @@ public final class HostReply extends Reply {
         this.traced = traced;
     }
 
+    /** Joins the calls that are open until it is answered; false where one of this id is open. */
+    boolean open(ConcurrentMap<String, HostReply> calls, String id) {
+        if (calls.putIfAbsent(id, this) != null) {
+            return false;
+        }
+        whenAnswered(() -> calls.remove(id));
+        return true;
+    }
+
     @Override
     public synchronized void sent(Route route, Outgoing outgoing) {
         if (traced) {
             trace = new LinkedHashMap<>();
-            trace.put("to", route.component == null ? route.target.packageName : route.component);
-            trace.put("id", outgoing.requestId);
+            trace.put("to", route.destination);
+            trace.put("id", outgoing.requestId());
             trace.put("sent", outgoing.written());
             Map<String, Object> origin = new LinkedHashMap<>();
             origin.put(Names.ORIGIN_PACKAGE, sender().packageName());
@@ -43,9 +54,9 @@ public final class HostReply extends Reply {
     }
 
     @Override
-    public synchronized void came(BackendAnswer answer) {
+    public synchronized void came(Map<String, Object> answer) {
         if (trace != null && !isAnswered()) {
-            Json.list(trace.get("answers")).add(answer.written());
+            Json.list(trace.get("answers")).add(answer);
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.droidgate.shim.platform;
 
+import android.content.Context;
 import android.content.pm.PackageManager;
 import android.content.pm.Signature;
 import android.os.Build;
@@ -22,6 +23,12 @@ public final class Certificates {
         } catch (PackageManager.NameNotFoundException gone) {
             return "";
         }
+    }
+
+    /** Returns whether a package is signed as this app is. */
+    public boolean isOwn(Context context, String name) {
+        String signer = signerOf(name);
+        return !signer.isEmpty() && signer.equals(signerOf(context.getPackageName()));
     }
 
     // Among several signatures one may pass for another (reference android-runtime 1.1), so there has to be

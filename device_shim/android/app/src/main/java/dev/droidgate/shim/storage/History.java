@@ -13,9 +13,9 @@ import java.util.concurrent.Executor;
 
 /** The last calls: who called what and how it ended, never arguments or results (shim.md 3). */
 public final class History {
-    private static final int MOST = 200;
+    private static final int MOST_CALLS = 200;
     private static final int LONGEST_ID = 200;
-    private static final long WRITING_DELAY = 1_000;
+    private static final long WRITING_DELAY_MS = 1_000;
 
     private final JsonFile file;
     private final Handler handler;
@@ -28,7 +28,7 @@ public final class History {
         writing = () -> workers.execute(() -> file.write(all()));
         List<Object> stored = Json.list(file.read());
         if (stored != null) {
-            calls.addAll(stored.subList(Math.max(0, stored.size() - MOST), stored.size()));
+            calls.addAll(stored.subList(Math.max(0, stored.size() - MOST_CALLS), stored.size()));
         }
     }
 
@@ -43,7 +43,7 @@ public final class History {
         call.put("capability", capability.substring(0, Math.min(capability.length(), LONGEST_ID)));
         call.put("token", token);
         call.put("ms", milliseconds);
-        if (calls.size() >= MOST) {
+        if (calls.size() >= MOST_CALLS) {
             calls.remove(0);
         }
         calls.add(call);
@@ -61,6 +61,6 @@ public final class History {
 
     private void write() {
         handler.removeCallbacks(writing);
-        handler.postDelayed(writing, WRITING_DELAY);
+        handler.postDelayed(writing, WRITING_DELAY_MS);
     }
 }

@@ -27,7 +27,7 @@ public final class Discoveries {
     /** Of the digests of what a receiver reports. */
     public static final String RECIPE = "broadcast";
 
-    private static final long TIME = 5_000;
+    private static final long DISCOVERY_MS = 5_000;
     private static final int MOST_TOOLS = 256;
 
     private final AppProcess process;
@@ -78,7 +78,7 @@ public final class Discoveries {
                 });
         try {
             // The time is the main thread's; this is for one that is stuck.
-            arrived.await(2 * TIME, TimeUnit.MILLISECONDS);
+            arrived.await(2 * DISCOVERY_MS, TimeUnit.MILLISECONDS);
         } catch (InterruptedException stopped) {
             return null;
         }
@@ -115,7 +115,7 @@ public final class Discoveries {
             return;
         }
         Runnable late = () -> process.calls.execute(() -> take(key, null));
-        process.main.postDelayed(late, TIME);
+        process.main.postDelayed(late, DISCOVERY_MS);
         try {
             OrderedBroadcast.send(
                     process.context,

@@ -6,7 +6,7 @@ import dev.droidgate.shim.core.Route;
 import dev.droidgate.shim.core.Target;
 import dev.droidgate.shim.platform.Certificates;
 import dev.droidgate.shim.platform.Packages;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.Map;
 
 /** What is installed of the apps behind the shim, to be compared with what was approved (shim.md 5). */
@@ -18,15 +18,7 @@ public final class Installed {
     private final TargetDigests digests;
 
     /** Of a package as it was installed last, what its descriptors say. */
-    private final Map<String, String> known =
-            new LinkedHashMap<String, String>() {
-                private static final long serialVersionUID = 1L;
-
-                @Override
-                protected boolean removeEldestEntry(Map.Entry<String, String> eldest) {
-                    return size() > MOST_DIGESTS;
-                }
-            };
+    private final Map<String, String> known = new HashMap<>();
 
     public Installed(AppProcess process, Certificates certificates, Discoveries discoveries) {
         this.process = process;
@@ -62,7 +54,8 @@ public final class Installed {
 
     private String digest(Route route, PackageInfo info) {
         String recipe = TargetDigests.recipeOf(route.target.digest);
-        String key = info.packageName + ' ' + Packages.edition(info) + ' ' + route.component + ' ' + recipe;
+        String edition = Packages.edition(info);
+        String key = info.packageName + ' ' + edition + ' ' + route.destination + ' ' + recipe;
         synchronized (known) {
             if (known.containsKey(key)) {
                 return known.get(key);
@@ -73,6 +66,9 @@ public final class Installed {
             return "";
         }
         synchronized (known) {
+            if (known.size() >= MOST_DIGESTS) {
+                known.clear();
+            }
             known.put(key, digest);
         }
         return digest;

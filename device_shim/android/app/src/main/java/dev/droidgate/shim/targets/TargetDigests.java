@@ -6,7 +6,7 @@ import android.content.pm.PackageManager;
 import android.content.res.Resources;
 import android.os.Bundle;
 import android.util.Log;
-import dev.droidgate.shim.core.BackendAnswer;
+import dev.droidgate.shim.core.Backend.ToolBackend;
 import dev.droidgate.shim.core.Route;
 import dev.droidgate.shim.platform.Digests;
 import dev.droidgate.shim.platform.Extras;
@@ -57,7 +57,7 @@ public final class TargetDigests {
             return files(recipe.substring(0, names), recipe.substring(names, recipe.length() - 1), route);
         }
         if (Discoveries.RECIPE.equals(recipe)) {
-            return digestOf(Discoveries.text(discoveries.discover(route.component)));
+            return digestOf(Discoveries.text(discoveries.discover(route.destination)));
         }
         if ("mmcp".equals(recipe)) {
             return digestOf(textOf(infoOf(route), Names.MMCP_MANIFEST));
@@ -118,14 +118,12 @@ public final class TargetDigests {
 
     /** Returns what a route calls, with its meta-data. */
     private ComponentInfo infoOf(Route route) throws PackageManager.NameNotFoundException {
-        ComponentName component = ComponentName.unflattenFromString(route.component);
-        switch (route.backend) {
-            case BackendAnswer.ACTIVITY:
-                return packages.getActivityInfo(component, PackageManager.GET_META_DATA);
-            case BackendAnswer.BROADCAST:
-                return packages.getReceiverInfo(component, PackageManager.GET_META_DATA);
-            default:
-                return packages.getServiceInfo(component, PackageManager.GET_META_DATA);
+        ComponentName component = ComponentName.unflattenFromString(route.destination);
+        if (!(route.backend instanceof ToolBackend)) {
+            return packages.getServiceInfo(component, PackageManager.GET_META_DATA);
         }
+        return ((ToolBackend) route.backend).isBroadcast
+                ? packages.getReceiverInfo(component, PackageManager.GET_META_DATA)
+                : packages.getActivityInfo(component, PackageManager.GET_META_DATA);
     }
 }

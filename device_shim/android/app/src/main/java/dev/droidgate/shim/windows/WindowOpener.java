@@ -26,7 +26,7 @@ public final class WindowOpener {
             "Android does not let the shim open a window or show a notification now; "
                     + "allow its notifications, or open its app and retry";
 
-    private static final long WATCHED = 2_500;
+    private static final long WATCH_MS = 2_500;
 
     private final AppProcess process;
     private final SecureRandom random = new SecureRandom();
@@ -72,7 +72,7 @@ public final class WindowOpener {
         Opening opening = new Opening(key, intent, title, failed);
         synchronized (this) {
             openings.put(key, opening);
-            arm(opening, () -> notify(opening, until), seen ? WATCHED : 0);
+            arm(opening, () -> notify(opening, until), seen ? WATCH_MS : 0);
         }
         try {
             if (seen) {

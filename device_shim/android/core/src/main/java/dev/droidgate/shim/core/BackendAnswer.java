@@ -5,47 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /** What a backend answered, before it is read. */
-public final class BackendAnswer {
-    /** The kinds of backends; each answers in its own form. */
-    public static final String ACTIVITY = "mmcp-activity";
-
-    public static final String BROADCAST = "mmcp-broadcast";
-    public static final String APP_FUNCTION = "app-function";
-    public static final String MOBILE_MCP = "mobile-mcp";
-
-    /** A screen that opens and reports nothing: its answer is an activity's. */
-    public static final String APP_ACTION = "app-action";
-
-    /** The kind of backend that answers so, null where any may. */
-    private final String form;
-
-    final long code;
-    final Map<String, Object> extras;
-    final String data;
-    final Map<String, Object> document;
-    final CallFailure failure;
-    private MobileMcpResponse response;
-
-    private BackendAnswer(
-            String form,
-            long code,
-            Map<String, Object> extras,
-            String data,
-            Map<String, Object> document,
-            CallFailure failure) {
-        this.form = form;
-        this.code = code;
-        this.extras = extras == null ? Collections.<String, Object>emptyMap() : extras;
-        this.data = data;
-        this.document = document;
-        this.failure = failure;
-    }
-
-    /** Returns whether a kind of backend answers so. */
-    boolean isFrom(String backend) {
-        return form == null || form.equals(backend);
-    }
-
+public abstract class BackendAnswer {
     /**
      * Returns whether it answers a call: a Mobile-MCP tool also sends timings, and may answer another
      * request.
@@ -53,69 +13,107 @@ public final class BackendAnswer {
      * @param sent the id of the Mobile-MCP request that went out
      */
     boolean isAnswerTo(String sent) {
-        return !MOBILE_MCP.equals(form) || !MobileMcpWire.isTrace(extras) && !response().isToOther(sent);
+        return true;
     }
 
-    /** Returns the response of a Mobile-MCP tool, which is read once. */
-    synchronized MobileMcpResponse response() {
-        if (response == null) {
-            response = MobileMcpResponse.read(extras);
+    /** Returns it as a vector has it (shim-engine.md 9). */
+    public abstract Map<String, Object> written();
+
+    private static Map<String, Object> pair(String name, Object value, String other, Object otherValue) {
+        Map<String, Object> written = new LinkedHashMap<>();
+        written.put(name, value);
+        written.put(other, otherValue);
+        return written;
+    }
+
+    /** An activity's result code and extras. */
+    public static final class ActivityAnswer extends BackendAnswer {
+        final long code;
+        final Map<String, Object> extras;
+
+        public ActivityAnswer(long code, Map<String, Object> extras) {
+            this.code = code;
+            this.extras = extras;
         }
-        return response;
-    }
 
-    /** An activity's result code and extras; null for no extras. */
-    public static BackendAnswer ofActivity(long code, Map<String, Object> extras) {
-        return new BackendAnswer(ACTIVITY, code, extras, null, null, null);
+        @Override
+        public Map<String, Object> written() {
+            return pair("code", code, "extras", extras);
+        }
     }
 
     /** A broadcast's result code and data; null for no data. */
-    public static BackendAnswer ofBroadcast(long code, String data) {
-        return new BackendAnswer(BROADCAST, code, null, data, null, null);
-    }
+    public static final class BroadcastAnswer extends BackendAnswer {
+        final long code;
+        final String data;
 
-    /** A function's response as a document. */
-    public static BackendAnswer ofDocument(Map<String, Object> document) {
-        return new BackendAnswer(APP_FUNCTION, 0, null, null, document, null);
-    }
-
-    /** A function's error code and message; the number stays in the message. */
-    public static BackendAnswer ofError(long code, String message) {
-        boolean isEmpty = message == null || message.isEmpty();
-        String text = code + " " + (isEmpty ? "gave no message" : message);
-        CallFailure failure = new CallFailure(FailureTokens.ofCode(code), text);
-        return new BackendAnswer(APP_FUNCTION, code, null, message, null, failure);
-    }
-
-    /** The extras of another tool's response. */
-    public static BackendAnswer ofMobileMcp(Map<String, Object> extras) {
-        return new BackendAnswer(MOBILE_MCP, 0, extras, null, null, null);
-    }
-
-    /** A failure to call the backend at all. */
-    public static BackendAnswer ofFailure(CallFailure failure) {
-        return new BackendAnswer(null, 0, null, null, null, failure);
-    }
-
-    /** Returns it as a vector has it (shim-engine.md 9); a failure to call as its token and text. */
-    public Map<String, Object> written() {
-        Map<String, Object> written = new LinkedHashMap<>();
-        if (failure != null) {
-            Map<String, Object> error = new LinkedHashMap<>();
-            error.put(form == null ? "token" : "code", form == null ? failure.token : (Object) code);
-            error.put("message", form == null ? failure.getMessage() : data);
-            written.put(form == null ? "failure" : "error", error);
-        } else if (document != null) {
-            written.put("document", document);
-        } else if (BROADCAST.equals(form)) {
-            written.put("code", code);
-            written.put("data", data);
-        } else {
-            if (ACTIVITY.equals(form)) {
-                written.put("code", code);
-            }
-            written.put("extras", extras);
+        public BroadcastAnswer(long code, String data) {
+            this.code = code;
+            this.data = data;
         }
-        return written;
+
+        @Override
+        public Map<String, Object> written() {
+            return pair("code", code, "data", data);
+        }
+    }
+
+    /** An app function's document, or its error code and message where it has no document. */
+    public static final class FunctionAnswer extends BackendAnswer {
+        /** Null where there is an error code. */
+        public final Map<String, Object> document;
+
+        public final long code;
+        public final String message;
+
+        public FunctionAnswer(Map<String, Object> document) {
+            this(document, 0, null);
+        }
+
+        public FunctionAnswer(long code, String message) {
+            this(null, code, message);
+        }
+
+        private FunctionAnswer(Map<String, Object> document, long code, String message) {
+            this.document = document;
+            this.code = code;
+            this.message = message;
+        }
+
+        @Override
+        public Map<String, Object> written() {
+            return document == null
+                    ? Collections.<String, Object>singletonMap(
+                            "error", pair("code", code, "message", message))
+                    : Collections.<String, Object>singletonMap("document", document);
+        }
+    }
+
+    /** The extras or the Bundle of a Mobile-MCP response. */
+    public static final class ResponseAnswer extends BackendAnswer {
+        private final Map<String, Object> extras;
+        private MobileMcpResponse response;
+
+        public ResponseAnswer(Map<String, Object> extras) {
+            this.extras = extras;
+        }
+
+        @Override
+        boolean isAnswerTo(String sent) {
+            return !MobileMcpWire.isTrace(extras) && !response().isToOther(sent);
+        }
+
+        /** Returns the response, which is read once. */
+        synchronized MobileMcpResponse response() {
+            if (response == null) {
+                response = MobileMcpResponse.read(extras);
+            }
+            return response;
+        }
+
+        @Override
+        public Map<String, Object> written() {
+            return Collections.<String, Object>singletonMap("extras", extras);
+        }
     }
 }

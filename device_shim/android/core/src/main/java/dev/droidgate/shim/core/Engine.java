@@ -19,15 +19,19 @@ public final class Engine {
                     "nobody answered the question about this call on the phone in time; "
                             + "retry when somebody is there");
 
-    private static final CallFailure LATE =
+    /** Why a call ends whose caller ends it, or has gone. */
+    public static final CallFailure CANCELED =
+            new CallFailure(FailureTokens.CANCELED, "the caller ended the call");
+
+    private static final CallFailure TIMEOUT =
             new CallFailure(FailureTokens.TIMEOUT, "no answer came in time; the call may have run");
 
     /** How long the user may take to answer a question, whatever the deadline of its call. */
-    private static final long ASKING_TIME = 120_000;
+    static final long ASKING_MS = 120_000;
 
     private final RouteTable routes;
     private final Clock clock;
-    private final Backend backend;
+    private final AppCaller apps;
     private final Questions questions;
     private final Answers answers;
     private final Rates rates;
@@ -39,21 +43,19 @@ public final class Engine {
         final MobileMcpRequest request;
         final Object replyTo;
 
-        /** What goes out, once all that could stop it has been checked but the user's word and the target. */
-        Map<String, Object> arguments;
-
-        /** What it goes out by, once the user is asked or it has gone out. */
+        /** What it goes out by. */
         CallPermission permission;
 
-        /** Whether the user is being asked. */
-        boolean asking;
+        /** What its backend is called with, once that is known. */
+        Outgoing outgoing;
 
-        /** The id of the Mobile-MCP request that went out, null for other calls. */
-        String sentId;
+        /** Whether the user is asked about it, and nothing has gone out. */
+        boolean isAsking;
 
-        CallState(MobileMcpRequest request, Object replyTo) {
+        CallState(MobileMcpRequest request, Object replyTo, CallPermission permission) {
             this.request = request;
             this.replyTo = replyTo;
+            this.permission = permission;
         }
     }
 
@@ -62,13 +64,13 @@ public final class Engine {
             RouteTable routes,
             Policy policy,
             Clock clock,
-            Backend backend,
+            AppCaller apps,
             Questions questions,
             Answers answers) {
         this.routes = routes;
         this.policy = policy;
         this.clock = clock;
-        this.backend = backend;
+        this.apps = apps;
         this.questions = questions;
         this.answers = answers;
         rates = new Rates(policy.limits);
@@ -103,20 +105,20 @@ public final class Engine {
             return;
         }
         MobileMcpRequest request = incoming.request;
-        CallState state = new CallState(request, replyTo);
         Route route = routes.find(request.capability);
-        long now = clock.now();
-        long deadline = route == null ? Route.DEFAULT_DEADLINE : route.deadline;
         CallKey key = new CallKey(incoming.bound, caller, request.id);
+        CallState state = new CallState(request, replyTo, new CallPermission(route, key, approved));
+        long deadlineMs = route == null ? Route.DEFAULT_DEADLINE_MS : route.deadlineMs;
+        long now = clock.now();
         long call;
         try {
-            call = calls.open(key, state, now, now + deadline);
+            call = calls.open(key, state, now, now + deadlineMs);
         } catch (CallFailure busy) {
             answer(state, busy);
             return;
         }
-        boolean granted = approved || policy.isGranted(route, key);
-        proceed(call, () -> begin(call, state, new CallPermission(route, key, approved), granted));
+        boolean isGranted = approved || policy.isGranted(route, key);
+        proceed(call, () -> begin(call, state, isGranted));
     }
 
     /** A part of a call's way, which may end it. */
@@ -128,16 +130,19 @@ public final class Engine {
         try {
             step.run();
         } catch (CallFailure failure) {
-            fail(call, failure);
+            close(call, failure);
         } catch (RuntimeException unexpected) {
-            fail(call, unexpected(unexpected));
+            close(
+                    call,
+                    new CallFailure(
+                            FailureTokens.BACKEND_FAILURE, "internal error of the shim: " + unexpected));
         }
     }
 
-    private void begin(long call, CallState state, CallPermission permission, boolean granted)
-            throws CallFailure {
-        Route route = permission.route;
-        if (!granted && (route == null || policy.isSwitchedOff(route) || !questions.isAsking())) {
+    /** Sends a call that has a grant, and asks about one that has none. */
+    private void begin(long call, CallState state, boolean isGranted) throws CallFailure {
+        Route route = state.permission.route;
+        if (!isGranted && (route == null || policy.isSwitchedOff(route) || !questions.isAsking())) {
             throw Policy.NO_GRANT;
         }
         if (route == null) {
@@ -146,37 +151,31 @@ public final class Engine {
                     JsonWriter.write(state.request.capability) + " is not a capability of this app");
         }
         policy.checkSwitch(route);
-        state.arguments = Arguments.fit(state.request.arguments, route.input, routes.definitions);
-        if (granted) {
-            send(call, state, permission);
+        Map<String, Object> fitted =
+                Arguments.fit(state.request.arguments, route.input, routes.definitions);
+        route.target.check(apps.installed(route));
+        state.outgoing =
+                route.backend.writeCall(route, fitted, routes.definitions, apps.newRequestId());
+        if (isGranted) {
+            send(call, state);
             return;
         }
-        // So that nobody is asked about a call that cannot go out.
-        route.target.check(backend.installed(route));
-        route.writeCall(state.arguments, routes.definitions, backend.newRequestId());
-        state.permission = permission;
-        state.asking = true;
-        long until = clock.now() + ASKING_TIME;
-        calls.extend(call, until);
+        state.isAsking = true;
+        long deadline = clock.now() + ASKING_MS;
+        calls.extend(call, deadline);
         CallFailure notAsked =
-                questions.ask(call, state.replyTo, new Preview(route, state.request.arguments, until));
+                questions.ask(call, state.replyTo, route, state.request.arguments, deadline);
         if (notAsked != null) {
             throw notAsked;
         }
     }
 
-    private void send(long call, CallState state, CallPermission permission) throws CallFailure {
-        Route route = permission.route;
-        permission.check(policy, backend.installed(route));
-        Outgoing outgoing = route.writeCall(state.arguments, routes.definitions, backend.newRequestId());
+    private void send(long call, CallState state) throws CallFailure {
         // To look at what is installed takes time, in which the call may have ended.
         expire();
-        if (calls.find(call) == null) {
-            return;
+        if (calls.find(call) != null) {
+            apps.call(call, state.replyTo, state.permission, state.outgoing);
         }
-        state.permission = permission;
-        state.sentId = outgoing.requestId;
-        backend.call(call, state.replyTo, permission, outgoing);
     }
 
     /**
@@ -188,18 +187,22 @@ public final class Engine {
     public void decided(long call, CallFailure refusal) {
         expire();
         CallState state = calls.find(call);
-        if (state == null || !state.asking) {
+        if (state == null || !state.isAsking) {
             return;
         }
-        state.asking = false;
         proceed(
                 call,
                 () -> {
-                    if (refusal != null && refusal != Policy.NO_GRANT) {
+                    if (refusal == null) {
+                        state.permission = state.permission.allowedOnce();
+                    } else if (refusal != Policy.NO_GRANT) {
                         throw refusal;
                     }
-                    calls.extend(call, clock.now() + state.permission.route.deadline);
-                    send(call, state, refusal == null ? state.permission.allowedOnce() : state.permission);
+                    Route route = state.permission.route;
+                    state.permission.check(policy, apps.installed(route));
+                    state.isAsking = false;
+                    calls.extend(call, clock.now() + route.deadlineMs);
+                    send(call, state);
                 });
     }
 
@@ -211,46 +214,42 @@ public final class Engine {
     public void answered(long call, BackendAnswer answer) {
         expire();
         CallState state = calls.find(call);
-        if (state == null || state.asking || !answer.isAnswerTo(state.sentId)) {
+        if (state == null || state.isAsking || !answer.isAnswerTo(state.outgoing.requestId())) {
             return;
         }
-        calls.close(call);
-        Route route = state.permission.route;
-        Map<String, String> extras;
-        try {
-            Object value = route.readAnswer(answer, routes.definitions);
-            Outputs outputs = Outputs.convert(value, route, routes.definitions);
-            extras = ResponseWriter.writeSuccess(state.request, outputs);
-        } catch (CallFailure failure) {
-            answer(state, failure);
-            return;
-        } catch (RuntimeException unexpected) {
-            answer(state, unexpected(unexpected));
-            return;
-        }
-        answers.answer(state.replyTo, extras, null);
+        proceed(
+                call,
+                () -> {
+                    Route route = state.permission.route;
+                    Object value = route.backend.readAnswer(answer, route, routes.definitions);
+                    Outputs outputs = Outputs.convert(value, route, routes.definitions);
+                    Map<String, String> extras = ResponseWriter.writeSuccess(state.request, outputs);
+                    calls.close(call);
+                    answers.answer(state.replyTo, extras, null);
+                });
     }
 
-    private static CallFailure unexpected(RuntimeException unexpected) {
-        return new CallFailure(FailureTokens.BACKEND_FAILURE, "internal error of the shim: " + unexpected);
+    /** Ends a call that its edge cannot finish, such as with {@code needs_user}. */
+    public void fail(long call, CallFailure failure) {
+        expire();
+        close(call, failure);
     }
 
     /** Ends the call whose answer goes there, because its caller asked for it or has gone. */
     public void cancel(Object replyTo) {
-        CallFailure canceled = new CallFailure(FailureTokens.CANCELED, "the caller ended the call");
-        end(replyTo, canceled, canceled);
+        end(replyTo, CANCELED, CANCELED);
     }
 
     /** Ends the call whose answer goes there, because its caller waits no longer. */
     public void giveUp(Object replyTo) {
-        end(replyTo, UNANSWERED, LATE);
+        end(replyTo, UNANSWERED, TIMEOUT);
     }
 
     private void end(Object replyTo, CallFailure asking, CallFailure sent) {
         expire();
         for (OpenCalls.OpenCall<CallState> call : calls.all()) {
             if (call.state.replyTo == replyTo) {
-                fail(call.number, call.state.asking ? asking : sent);
+                close(call.number, call.state.isAsking ? asking : sent);
             }
         }
     }
@@ -258,7 +257,7 @@ public final class Engine {
     /** Answers what has waited too long; returns the time of the next deadline, -1 where nothing is open. */
     public long expire() {
         for (OpenCalls.OpenCall<CallState> call : calls.expire(clock.now())) {
-            answer(call.state, call.state.asking ? UNANSWERED : LATE);
+            answer(call.state, call.state.isAsking ? UNANSWERED : TIMEOUT);
         }
         return calls.nextDeadline();
     }
@@ -283,7 +282,7 @@ public final class Engine {
         return calls.all().size();
     }
 
-    private void fail(long call, CallFailure failure) {
+    private void close(long call, CallFailure failure) {
         CallState state = calls.close(call);
         if (state != null) {
             answer(state, failure);

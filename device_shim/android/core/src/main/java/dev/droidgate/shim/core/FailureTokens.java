@@ -54,7 +54,7 @@ public final class FailureTokens {
                 + "what it declares"
     };
 
-    private static final int LONGEST_TEXT = 2_000;
+    private static final int MAX_TEXT_UNITS = 2_000;
 
     private FailureTokens() {}
 
@@ -87,10 +87,10 @@ public final class FailureTokens {
     }
 
     private static String shortened(String text) {
-        if (text.length() <= LONGEST_TEXT) {
+        if (text.length() <= MAX_TEXT_UNITS) {
             return text;
         }
-        int end = LONGEST_TEXT / 2;
+        int end = MAX_TEXT_UNITS / 2;
         if (Character.isHighSurrogate(text.charAt(end - 1))) {
             end--;
         }

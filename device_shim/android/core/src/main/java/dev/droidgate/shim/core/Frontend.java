@@ -1,7 +1,6 @@
 package dev.droidgate.shim.core;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -13,10 +12,6 @@ import java.util.Map;
  */
 public final class Frontend {
     private static final String RETURN_VALUE = "androidAppfunctionsReturnValue";
-    private static final List<String> ANSWERS =
-            Arrays.asList(
-                    WireDialect.RESPONSE_EXTRA, WireDialect.PROTOTYPE_RESPONSE_EXTRA,
-                    WireDialect.RESULT_EXTRA);
 
     private Frontend() {}
 
@@ -37,12 +32,7 @@ public final class Frontend {
 
     /** Returns the text of an answer, null where there is none. */
     public static String textOf(Map<String, String> extras) {
-        for (String extra : ANSWERS) {
-            if (extras != null && extras.containsKey(extra)) {
-                return extras.get(extra);
-            }
-        }
-        return null;
+        return extras == null ? null : extras.get(MobileMcpResponse.extraOf(extras));
     }
 
     /**
@@ -51,9 +41,7 @@ public final class Frontend {
      * @throws CallFailure the failure that it reports
      */
     public static Map<String, Object> outputs(Map<String, String> extras) throws CallFailure {
-        Map<String, Object> outputs =
-                Json.members(MobileMcpResponse.read(extras).value());
-        return outputs;
+        return Json.members(MobileMcpResponse.read(extras).value());
     }
 
     /**

@@ -6,7 +6,7 @@ import java.util.Map;
 /** A request as an edge took it: read once, with what an answer needs where it cannot be read to its end. */
 public final class Incoming {
     /** UTF-16 units that are read of a request that is refused unread. */
-    private static final int BEGINNING = 4_096;
+    private static final int REFUSED_UNITS = 4_096;
 
     /** Whether the platform vouches for the caller: it came in a message, not by a start. */
     final boolean bound;
@@ -48,8 +48,8 @@ public final class Incoming {
         Map<String, Object> cut = new LinkedHashMap<>();
         for (Map.Entry<String, ?> extra : extras.entrySet()) {
             Object value = extra.getValue();
-            boolean isLong = value instanceof String && ((String) value).length() > BEGINNING;
-            cut.put(extra.getKey(), isLong ? ((String) value).substring(0, BEGINNING) : value);
+            boolean isLong = value instanceof String && ((String) value).length() > REFUSED_UNITS;
+            cut.put(extra.getKey(), isLong ? ((String) value).substring(0, REFUSED_UNITS) : value);
         }
         return cut;
     }

@@ -13,17 +13,17 @@ import java.util.Map;
  * without fraction and exponent is a Long.
  */
 public final class JsonReader {
-    private static final int DEPTH = 64;
-    private static final int KEYS = 1024;
+    private static final int MAX_DEPTH = 64;
+    private static final int MAX_KEYS = 1024;
     /** UTF-16 units of a document that somebody else wrote, or will read. */
-    static final int LENGTH = 200_000;
+    static final int MAX_UNITS = 200_000;
 
-    private static final int NUMBER = 32;
-    private static final int EXPONENT = 3;
-    private static final int SHOWN = 80;
+    private static final int MAX_NUMBER_CHARACTERS = 32;
+    private static final int MAX_EXPONENT_DIGITS = 3;
+    private static final int MAX_SHOWN = 80;
 
     // Texts of checks that are made often; none is put together where nothing is wrong.
-    private static final String TOO_DEEP = "it is nested more than " + DEPTH + " levels deep";
+    private static final String TOO_DEEP = "it is nested more than " + MAX_DEPTH + " levels deep";
     private static final String NO_MEMBER = "\",\" or \"}\" is missing";
     private static final String NO_ITEM = "\",\" or \"]\" is missing";
 
@@ -49,9 +49,9 @@ public final class JsonReader {
      * @throws MalformedJsonException it is not such JSON
      */
     public static Object parse(String text) throws MalformedJsonException {
-        if (text.length() > LENGTH) {
+        if (text.length() > MAX_UNITS) {
             throw new MalformedJsonException(
-                    "it has " + text.length() + " characters; at most " + LENGTH + " are read");
+                    "it has " + text.length() + " characters; at most " + MAX_UNITS + " are read");
         }
         return new JsonReader(text, false, false).document();
     }
@@ -132,7 +132,7 @@ public final class JsonReader {
 
     private void enter() throws MalformedJsonException {
         depth++;
-        check(depth <= DEPTH || own && depth <= 8 * DEPTH, TOO_DEEP);
+        check(depth <= MAX_DEPTH || own && depth <= 8 * MAX_DEPTH, TOO_DEEP);
         at++;
         skipBlanks();
     }
@@ -164,7 +164,7 @@ public final class JsonReader {
                         // So that a value that cannot be read is known to have been there.
                         members.put(name, null);
                     }
-                    check(own || members.size() <= KEYS, "an object has more than " + KEYS + " keys");
+                    check(own || members.size() <= MAX_KEYS, "an object has more than " + MAX_KEYS + " keys");
                     Object value = value();
                     if (!repeated) {
                         members.put(name, value);
@@ -199,8 +199,8 @@ public final class JsonReader {
     }
 
     private static String shown(String name) {
-        boolean isShort = name.length() <= SHOWN;
-        return JsonWriter.write(isShort ? name : name.substring(0, SHOWN) + "...");
+        boolean isShort = name.length() <= MAX_SHOWN;
+        return JsonWriter.write(isShort ? name : name.substring(0, MAX_SHOWN) + "...");
     }
 
     /** Ends a partial reading at a mistake; any other one fails, with the key under which the mistake is. */
@@ -325,10 +325,14 @@ public final class JsonReader {
             if (peek() == '+' || peek() == '-') {
                 at++;
             }
-            check(digits() <= EXPONENT, "a number has more than " + EXPONENT + " digits of exponent");
+            check(
+                    digits() <= MAX_EXPONENT_DIGITS,
+                    "a number has more than " + MAX_EXPONENT_DIGITS + " digits of exponent");
         }
         check(at < text.length() || depth == 0, "a number is cut off");
-        check(at - begin <= NUMBER || own, "a number has more than " + NUMBER + " characters");
+        check(
+                at - begin <= MAX_NUMBER_CHARACTERS || own,
+                "a number has more than " + MAX_NUMBER_CHARACTERS + " characters");
         String written = text.substring(begin, at);
         return whole && !scaled ? integer(written) : decimal(written);
     }

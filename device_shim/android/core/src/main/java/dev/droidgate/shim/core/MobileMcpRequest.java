@@ -21,7 +21,7 @@ final class MobileMcpRequest {
     Object writtenId = "";
 
     /** UTF-16 units of an id: an answer repeats it, and has a limit of its own. */
-    static final int LONGEST_ID = 1_024;
+    static final int MAX_ID_UNITS = 1_024;
 
     String capability = "";
     Map<String, Object> arguments = Collections.emptyMap();
@@ -36,7 +36,7 @@ final class MobileMcpRequest {
     static boolean isId(Object value) {
         if (value instanceof String) {
             int length = ((String) value).length();
-            return length > 0 && length <= LONGEST_ID;
+            return length > 0 && length <= MAX_ID_UNITS;
         }
         return value instanceof Long;
     }

@@ -103,14 +103,22 @@ final class MobileMcpResponse {
     }
 
     private static String textOf(Map<String, ?> extras) throws MalformedJsonException {
+        String extra = extraOf(extras);
+        if (extra == null) {
+            throw new MalformedJsonException("no extra holds a response");
+        }
+        Json.check(extras.get(extra) instanceof String, extra);
+        return (String) extras.get(extra);
+    }
+
+    /** Returns the extra that holds a response, null where none does. */
+    static String extraOf(Map<String, ?> extras) {
         for (String extra : EXTRAS) {
             if (extras.containsKey(extra)) {
-                Object text = extras.get(extra);
-                Json.check(text instanceof String, extra);
-                return (String) text;
+                return extra;
             }
         }
-        throw new MalformedJsonException("no extra holds a response");
+        return null;
     }
 
     private static Map<String, Object> outputs(Object value) throws MalformedJsonException {

@@ -1,7 +1,6 @@
 package dev.droidgate.shim.core;
 
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 
 /**

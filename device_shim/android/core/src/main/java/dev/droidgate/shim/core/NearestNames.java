@@ -9,9 +9,9 @@ import java.util.TreeMap;
 /** Which declared names a misspelled one is closest to ({@code droidgate_mappings.text.nearest_names}). */
 final class NearestNames {
     /** Longer names are not compared: the work grows with the product of the lengths. */
-    private static final int LONGEST = 64;
+    private static final int MAX_LENGTH = 64;
 
-    private static final int MOST = 3;
+    private static final int MAX_NEAR = 3;
     private static final int LENGTH_PER_EDIT = 3;
 
     private NearestNames() {}
@@ -21,15 +21,15 @@ final class NearestNames {
      * characters of the longer name, and neither letter case nor {@code _} and {@code -} count.
      */
     static List<String> of(String name, Collection<String> declared) {
-        if (name.length() > LONGEST) {
+        if (name.length() > MAX_LENGTH) {
             return new ArrayList<>();
         }
         String simple = simplified(name);
         // By distance; each list is in declared order.
         TreeMap<Integer, List<String>> near = new TreeMap<>();
         for (String candidate : declared) {
-            String other = candidate.length() > LONGEST ? "" : simplified(candidate);
-            int edits = other.isEmpty() ? LONGEST : distance(simple, other);
+            String other = candidate.length() > MAX_LENGTH ? "" : simplified(candidate);
+            int edits = other.isEmpty() ? MAX_LENGTH : distance(simple, other);
             if (edits <= Math.max(simple.length(), other.length()) / LENGTH_PER_EDIT) {
                 List<String> alike = near.containsKey(edits) ? near.get(edits) : new ArrayList<String>();
                 alike.add(candidate);
@@ -40,7 +40,7 @@ final class NearestNames {
         for (List<String> alike : near.values()) {
             names.addAll(alike);
         }
-        return names.subList(0, Math.min(MOST, names.size()));
+        return names.subList(0, Math.min(MAX_NEAR, names.size()));
     }
 
     private static String simplified(String name) {

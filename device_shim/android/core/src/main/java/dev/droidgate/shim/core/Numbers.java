@@ -7,7 +7,7 @@ import java.math.RoundingMode;
 
 /** Numbers as texts, integers of so many bits, and floats as their shortest decimals. */
 final class Numbers {
-    private static final int MAX_TEXT = 64;
+    private static final int MAX_NUMBER_TEXT = 64;
     private static final int MAX_WHOLE_DIGITS = 64;
     private static final int MAX_PLAIN_DIGITS = 18;
     private static final int DOUBLE_DIGITS = 17;
@@ -23,7 +23,7 @@ final class Numbers {
 
     /** Returns whether a text spells a JSON number of at most 64 characters. */
     static boolean isReal(String text) {
-        return text.length() <= MAX_TEXT
+        return text.length() <= MAX_NUMBER_TEXT
                 && text.matches("-?(?:0|[1-9][0-9]*)(?:\\.[0-9]+)?(?:[eE][+-]?[0-9]+)?");
     }
 

@@ -32,17 +32,13 @@ final class OpenCalls<S> {
 
         final CallKey key;
         final S state;
-        private long deadline;
+        long deadline;
 
         OpenCall(long number, CallKey key, S state, long deadline) {
             this.number = number;
             this.key = key;
             this.state = state;
             this.deadline = deadline;
-        }
-
-        long deadline() {
-            return deadline;
         }
     }
 

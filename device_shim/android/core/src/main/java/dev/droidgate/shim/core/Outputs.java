@@ -31,7 +31,7 @@ final class Outputs {
         }
         Type declared = route.output == null ? null : route.output.behind(definitions);
         // A text of mMCP stays one where a text is declared; elsewhere it is the value that it spells.
-        Object spelt = route.backend.startsWith("mmcp") ? MmcpWire.valueOf(value) : value;
+        Object spelt = route.backend instanceof Backend.ToolBackend ? MmcpWire.valueOf(value) : value;
         boolean isText = spelt != null && declared != null && declared.is(Type.STRING);
         Object fitted = fitted(isText ? value : spelt, isText ? spelt : value, route.output, definitions);
         if ("value".equals(route.outputs)) {

@@ -10,14 +10,14 @@ import java.util.Map;
  * back.
  */
 final class Rates {
-    private static final long MINUTE = 60_000;
-    private static final long SECOND = 1_000;
+    private static final long MINUTE_MS = 60_000;
+    private static final long SECOND_MS = 1_000;
     private static final int MANY_BUCKETS = 256;
 
     private final CallLimits limits;
     private final Map<CallKey, Bucket> buckets = new HashMap<>();
 
-    /** What is left of a caller's rate: a request costs {@link #MINUTE}. */
+    /** What is left of a caller's rate: a request costs {@link #MINUTE_MS}. */
     private static final class Bucket {
         long level;
         long at;
@@ -35,16 +35,16 @@ final class Rates {
      */
     synchronized CallFailure take(CallKey caller, long now) {
         Bucket bucket = bucketOf(caller, now);
-        if (bucket.level < MINUTE) {
+        if (bucket.level < MINUTE_MS) {
             return busy("this app sent too many requests", "", waitOf(bucket));
         }
-        bucket.level -= MINUTE;
+        bucket.level -= MINUTE_MS;
         return null;
     }
 
     /** Returns a failure, with the time after which to retry where that is known: where it is positive. */
     static CallFailure busy(String why, String bound, long wait) {
-        String retry = wait <= 0 ? "" : "; retry in " + bound + (wait + SECOND - 1) / SECOND + " s";
+        String retry = wait <= 0 ? "" : "; retry in " + bound + (wait + SECOND_MS - 1) / SECOND_MS + " s";
         return new CallFailure(FailureTokens.BUSY, why + retry);
     }
 
@@ -53,7 +53,7 @@ final class Rates {
         if (limits.perMinute == 0 || limits.burst == 0) {
             return -1;
         }
-        return (MINUTE - bucket.level + limits.perMinute - 1) / limits.perMinute;
+        return (MINUTE_MS - bucket.level + limits.perMinute - 1) / limits.perMinute;
     }
 
     private Bucket bucketOf(CallKey caller, long now) {
@@ -61,7 +61,7 @@ final class Rates {
         if (bucket == null) {
             forgetFull(now);
             bucket = new Bucket();
-            bucket.level = limits.burst * MINUTE;
+            bucket.level = limits.burst * MINUTE_MS;
             buckets.put(caller, bucket);
         } else {
             fill(bucket, now);
@@ -71,7 +71,7 @@ final class Rates {
     }
 
     private void fill(Bucket bucket, long now) {
-        long missing = limits.burst * MINUTE - bucket.level;
+        long missing = limits.burst * MINUTE_MS - bucket.level;
         long elapsed = Math.min(Math.max(0, now - bucket.at), missing);
         bucket.level += Math.min(missing, elapsed * limits.perMinute);
         bucket.at = now;
@@ -85,7 +85,7 @@ final class Rates {
         for (Iterator<Bucket> all = buckets.values().iterator(); all.hasNext(); ) {
             Bucket bucket = all.next();
             fill(bucket, now);
-            if (bucket.level == limits.burst * MINUTE) {
+            if (bucket.level == limits.burst * MINUTE_MS) {
                 all.remove();
             }
         }

@@ -158,7 +158,7 @@ final class RequestReader {
             throw malformed(whose + " has no id");
         }
         throw malformed(
-                whose + " has an id of " + length + " characters; at most " + MobileMcpRequest.LONGEST_ID
+                whose + " has an id of " + length + " characters; at most " + MobileMcpRequest.MAX_ID_UNITS
                         + " are allowed");
     }
 

@@ -28,13 +28,12 @@ final class ResponseWriter {
             written = request.dialect.listsOutputs() ? listed(outputs) : outputs.values;
         }
         Map<String, String> extras = write(request, written, true, null);
-        int units = Outgoing.unitsOf(extras);
-        if (units > Outgoing.MOST_CARRIED) {
+        int units = Outgoing.carriedUnits(extras);
+        if (units > Outgoing.MAX_CARRIED_UNITS) {
             throw new CallFailure(
                     FailureTokens.MALFORMED_RESPONSE,
                     "the call ran, but its answer has " + units + " characters; at most "
-                            + Outgoing.MOST_CARRIED
-                            + " can be sent; ask for less");
+                            + Outgoing.MAX_CARRIED_UNITS + " can be sent; ask for less");
         }
         return extras;
     }

@@ -6,10 +6,7 @@ import java.util.List;
 import java.util.Map;
 
 /** One vector of the op {@code call}: a request, a shim, and what the backend does. */
-final class CallVector implements Clock, Backend, Questions, Answers {
-    /** How long a question waits for the user, in milliseconds. */
-    private static final long ASKING_TIME = 120_000;
-
+final class CallVector implements Clock, AppCaller, Questions, Answers {
     private final Map<String, Object> vector;
     private final List<Object> behaviours;
     private final RouteTable routes;
@@ -18,7 +15,7 @@ final class CallVector implements Clock, Backend, Questions, Answers {
     private Route route;
     private Outgoing outgoing;
     private Map<String, Object> outcome;
-    private Preview asked;
+    private Map<String, Object> asked;
     private long now;
 
     CallVector(Map<String, Object> vector) throws MalformedJsonException {
@@ -49,13 +46,11 @@ final class CallVector implements Clock, Backend, Questions, Answers {
             }
         }
         if (outcome == null) {
-            now += route == null ? ASKING_TIME : route.deadline;
+            now += route == null ? Engine.ASKING_MS : route.deadlineMs;
             engine.expire();
         }
         if (asked != null) {
-            Map<String, Object> preview = VectorRunner.single("capability", asked.route.id);
-            preview.put("arguments", asked.arguments);
-            outcome.put("asked", preview);
+            outcome.put("asked", asked);
         }
         return outcome;
     }
@@ -105,30 +100,30 @@ final class CallVector implements Clock, Backend, Questions, Answers {
         } else if (behaviour.containsKey("error")) {
             Map<String, Object> error = Json.objectAt(behaviour, "error");
             long code = Json.integerAt(error, "code", 0);
-            engine.answered(call, BackendAnswer.ofError(code, Json.text(error.get("message"))));
+            engine.answered(
+                    call, new BackendAnswer.FunctionAnswer(code, Json.text(error.get("message"))));
+        } else if (behaviour.containsKey("failure")) {
+            Map<String, Object> failure = Json.objectAt(behaviour, "failure");
+            engine.fail(
+                    call, new CallFailure(Json.textAt(failure, "token"), Json.textAt(failure, "message")));
         } else if (!behaviour.isEmpty() && !Boolean.TRUE.equals(behaviour.get("silent"))) {
             engine.answered(call, answer(behaviour));
         }
     }
 
     private static BackendAnswer answer(Map<String, Object> behaviour) throws MalformedJsonException {
-        if (behaviour.containsKey("failure")) {
-            Map<String, Object> failure = Json.objectAt(behaviour, "failure");
-            return BackendAnswer.ofFailure(
-                    new CallFailure(Json.textAt(failure, "token"), Json.textAt(failure, "message")));
-        }
         if (behaviour.containsKey("document")) {
-            return BackendAnswer.ofDocument(Json.object(behaviour.get("document")));
+            return new BackendAnswer.FunctionAnswer(Json.object(behaviour.get("document")));
         }
         Map<String, Object> extras = Json.objectAt(behaviour, "extras");
         if (!behaviour.containsKey("code")) {
-            return BackendAnswer.ofMobileMcp(extras);
+            return new BackendAnswer.ResponseAnswer(extras);
         }
         long code = Json.integerAt(behaviour, "code", 0);
         if (behaviour.containsKey("data")) {
-            return BackendAnswer.ofBroadcast(code, Json.text(behaviour.get("data")));
+            return new BackendAnswer.BroadcastAnswer(code, Json.text(behaviour.get("data")));
         }
-        return BackendAnswer.ofActivity(code, extras);
+        return new BackendAnswer.ActivityAnswer(code, extras);
     }
 
     @Override
@@ -142,9 +137,11 @@ final class CallVector implements Clock, Backend, Questions, Answers {
     }
 
     @Override
-    public CallFailure ask(long asking, Object replyTo, Preview preview) {
+    public CallFailure ask(
+            long asking, Object replyTo, Route route, Map<String, Object> arguments, long deadline) {
         call = asking;
-        asked = preview;
+        asked = VectorRunner.single("capability", route.id);
+        asked.put("arguments", arguments);
         return null;
     }
 
@@ -181,20 +178,8 @@ final class CallVector implements Clock, Backend, Questions, Answers {
             throw new IllegalStateException("a request is answered twice");
         }
         outcome = new LinkedHashMap<>();
-        outcome.put("outgoing", sent());
+        outcome.put("outgoing", outgoing == null ? null : outgoing.written());
         outcome.put("extras", extras);
         outcome.put("token", token);
-    }
-
-    private Map<String, Object> sent() {
-        if (outgoing == null) {
-            return null;
-        }
-        if (outgoing.extras != null) {
-            return VectorRunner.single("extras", outgoing.extras);
-        }
-        Map<String, Object> sent = VectorRunner.single("function", outgoing.function);
-        sent.put("document", outgoing.document);
-        return sent;
     }
 }

@@ -7,7 +7,7 @@ import java.util.Map;
  * Many requests of some callers, one after the other in equal steps of time. Reports how many went out, how
  * many of the others had no answer when the engine gave control back, and by how much the heap grew.
  */
-final class FloodVector implements Clock, Backend, Questions, Answers {
+final class FloodVector implements Clock, AppCaller, Questions, Answers {
     private static final int WARM_UP = 1_000;
 
     private final Engine engine;
@@ -52,7 +52,7 @@ final class FloodVector implements Clock, Backend, Questions, Answers {
             unanswered += call == 0 ? 1 - (answered - before) : 0;
             if (answers && call != 0) {
                 engine.answered(
-                        call, BackendAnswer.ofActivity(-1, Collections.<String, Object>emptyMap()));
+                        call, new BackendAnswer.ActivityAnswer(-1, Collections.<String, Object>emptyMap()));
             }
             now += step;
         }
@@ -79,7 +79,8 @@ final class FloodVector implements Clock, Backend, Questions, Answers {
     }
 
     @Override
-    public CallFailure ask(long asking, Object replyTo, Preview preview) {
+    public CallFailure ask(
+            long asking, Object replyTo, Route route, Map<String, Object> arguments, long deadline) {
         throw new IllegalStateException("nobody is asked");
     }
 

@@ -25,7 +25,7 @@ final class LifeVector {
             Map<String, Object> event = Json.objectOf(item, "an event");
             long now = Json.integerAt(event, "at", 0);
             for (OpenCalls.OpenCall<CallKey> call : calls.expire(now)) {
-                answer(call.deadline(), call.key, FailureTokens.TIMEOUT);
+                answer(call.deadline, call.key, FailureTokens.TIMEOUT);
             }
             take(event, now);
         }
@@ -38,7 +38,7 @@ final class LifeVector {
             boolean bound = !"start".equals(event.get("carrier"));
             CallKey key = new CallKey(bound, Json.integerAt(event, "caller", 0), Json.textAt(event, "id"));
             if ("request".equals(kind)) {
-                begin(key, now, Json.integerAt(event, "deadline_ms", Route.DEFAULT_DEADLINE));
+                begin(key, now, Json.integerAt(event, "deadline_ms", Route.DEFAULT_DEADLINE_MS));
             } else if ("result".equals(kind)) {
                 end(key, now, null);
             } else if ("cancel".equals(kind)) {

@@ -11,7 +11,7 @@ import java.util.TreeMap;
  * Random events through one engine: requests, decisions of the user and answers that come in time, late or
  * twice, cancels, deaths and the time that passes. Reports how requests were answered; each has to be, once.
  */
-final class SequenceVector implements Clock, Backend, Questions, Answers {
+final class SequenceVector implements Clock, AppCaller, Questions, Answers {
     private static final int CALLERS = 5;
     private static final int IDS = 6;
     private static final int CALLS_BACK = 24;
@@ -51,7 +51,7 @@ final class SequenceVector implements Clock, Backend, Questions, Answers {
         for (long event = 0; event < events; event++) {
             happen();
         }
-        now += 10 * Route.DEFAULT_DEADLINE;
+        now += 10 * Route.DEFAULT_DEADLINE_MS;
         engine.expire();
         Map<String, Object> outcome = VectorRunner.single("requests", requests);
         outcome.put("twice", twice);
@@ -83,7 +83,7 @@ final class SequenceVector implements Clock, Backend, Questions, Answers {
             }
         } else if (kind < 83) {
             CallFailure died = new CallFailure(FailureTokens.INTERRUPTED, "the app stopped");
-            engine.answered(recent[random.nextInt(CALLS_BACK)], BackendAnswer.ofFailure(died));
+            engine.fail(recent[random.nextInt(CALLS_BACK)], died);
         } else {
             now += random.nextInt(LONGEST_STEP);
             engine.expire();
@@ -108,7 +108,7 @@ final class SequenceVector implements Clock, Backend, Questions, Answers {
     private BackendAnswer answer() {
         Map<String, Object> extras = new LinkedHashMap<>();
         extras.put(random.nextBoolean() ? "result" : "error", "told");
-        return BackendAnswer.ofActivity(-random.nextInt(2), extras);
+        return new BackendAnswer.ActivityAnswer(-random.nextInt(2), extras);
     }
 
     @Override
@@ -134,7 +134,8 @@ final class SequenceVector implements Clock, Backend, Questions, Answers {
     }
 
     @Override
-    public CallFailure ask(long call, Object replyTo, Preview preview) {
+    public CallFailure ask(
+            long call, Object replyTo, Route route, Map<String, Object> arguments, long deadline) {
         keep(call, replyTo);
         return random.nextInt(6) == 0 ? new CallFailure(FailureTokens.NEEDS_USER, "locked") : null;
     }
