@@ -14,16 +14,6 @@ from droidgate.calls.phones import Phone, open_device
 from droidgate.calls.shim_route import ShimRoute
 from droidgate.calls.subjects import EVERY_CLIENT, CapabilityKey, key_of, names_capability
 from droidgate.calls.targets import CallTarget, PhoneTargets
-from droidgate.coverage.gate_chains import (
-    AskingAgent,
-    GateChains,
-    Subject,
-    WhyAnswer,
-    agent_kind_of,
-    gates_of_codes,
-    kinds_of_agents,
-    levels_of,
-)
 from droidgate.coverage.reach import ReachRoute
 from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError
 from droidgate.devices.packages import (
@@ -35,6 +25,16 @@ from droidgate.devices.packages import (
     query_components,
 )
 from droidgate.devices.quoting import check_package, check_user, is_package
+from droidgate.gates.gate_chains import (
+    AskingAgent,
+    GateChains,
+    Subject,
+    WhyAnswer,
+    agent_kind_of,
+    gates_of_codes,
+    kinds_of_agents,
+    levels_of,
+)
 from droidgate.shims.device_user import DeviceUser, InstalledShim, installed_shims, target_problem
 from droidgate.shims.doctor import (
     APP_FUNCTIONS,
