@@ -1,8 +1,8 @@
 """The chain of gates between an agent and a capability, and the verdict: `droidgate why`.
 
-The facts come from where other commands have them: how an agent comes to a capability is `coverage/reach.py`, whose
-rules are those of `discover` and `shim build`; what is wrong with a declaration is what `lint` finds; what a
-phone lists is what `discover` reads. Here they are put in the order in which a call meets them.
+The facts come from where other commands have them: how an agent comes to a capability is `coverage/reach.py`,
+whose rules are those of `discover` and `shim build`; what is wrong with a declaration is what `lint` finds;
+what a phone lists is what `discover` reads. Here they are put in the order in which a call meets them.
 """
 
 from __future__ import annotations
