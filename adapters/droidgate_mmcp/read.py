@@ -15,6 +15,7 @@ from droidgate_mappings.formats.component_reading import (
     report_unknown_texts,
 )
 from droidgate_mappings.formats.format import Reading, SourceFile, read_each_component
+from droidgate_mappings.formats.installed import INSTALL_SHIM
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Place, Provider
 from droidgate_mappings.model.errors import InputError
@@ -31,7 +32,7 @@ TOOLS_NOT_IN_FILES: Final = finding_code(
     __name__,
 )
 
-ASKED_BY_SHIM: Final = "install a shim, which asks the app: droidgate shim install --from adb:"
+ASKED_BY_SHIM: Final = f"install a shim, which asks the app: {INSTALL_SHIM}"
 """What would find the tools of a receiver of broadcasts."""
 
 _SURE: Final = 90

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from droidgate_mappings.formats.format import Format, SourceFile, lazily
-from droidgate_mappings.formats.installed import CallRoute, ComponentQuery, DeviceFacts
+from droidgate_mappings.formats.installed import INSTALL_SHIM, CallRoute, ComponentQuery, DeviceFacts
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.tables.loading import FormatTables, load_format_tables
 
@@ -76,7 +76,7 @@ LOOKS_FOR: Final = tuple(ComponentQuery("service", action) for action in ACTIONS
 
 _SERVED: Final = frozenset(dialect.id for dialect in TABLES.dialects if dialect.id != "pre-spec")
 
-_SHIM: Final = "a shim (`droidgate shim install --from adb: --format mobile-mcp`), which can pass a callback"
+_SHIM: Final = f"a shim (`{INSTALL_SHIM} --format mobile-mcp`), which can pass a callback"
 
 
 def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]:
@@ -121,7 +121,7 @@ FORMAT: Final = Format(
     tables=TABLES,
     detect=detect,
     read_file=lazily("droidgate_mobile_mcp.read:read_file"),
-    read_application=lazily("droidgate_mobile_mcp.read_application:read_application"),
+    read_application=lazily("droidgate_mobile_mcp.read:read_application"),
     write=lazily("droidgate_mobile_mcp.write:write"),
     find_losses=lazily("droidgate_mobile_mcp.write:find_losses"),
     lint_file=lazily("droidgate_mobile_mcp.lint:lint_file"),

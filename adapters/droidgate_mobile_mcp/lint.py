@@ -32,7 +32,7 @@ from droidgate_mobile_mcp.capabilities_document import (
     xpath_of,
 )
 from droidgate_mobile_mcp.format import ACTIONS, FORMS, KEYS, NAMES, WORDS, Role
-from droidgate_mobile_mcp.read_application import descriptor_reference, mobile_mcp_services
+from droidgate_mobile_mcp.read import descriptor_reference, mobile_mcp_services
 
 
 def sorted_by_place(findings: Iterable[Finding]) -> tuple[Finding, ...]:

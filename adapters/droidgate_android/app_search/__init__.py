@@ -7,11 +7,11 @@ Android drops, and why.
 
 from __future__ import annotations
 
-from droidgate_android.app_search.app_files import AppFiles
 from droidgate_android.app_search.events import IndexerError
 from droidgate_android.app_search.indexed_documents import FileSetting, index_text
 from droidgate_android.app_search.indexed_packages import (
     UNKNOWN_PACKAGE,
+    AppFiles,
     PackageIndexer,
     application_component,
     function_services,

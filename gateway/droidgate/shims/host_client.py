@@ -46,6 +46,7 @@ from droidgate.shims.host_messages import (
     write_argument,
     write_frame,
 )
+from droidgate_mappings.formats.installed import INSTALL_SHIM
 from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mappings.model.types import Frozen
 from droidgate_shim.deadlines import LONGEST_DEADLINE_MS
@@ -271,7 +272,7 @@ class HostClient:
         return ShimMissingError(
             f"the shim is not installed for user {self.user}",
             place=self.application_id,
-            hint="install it with `droidgate shim install --from adb:`",
+            hint=f"install it with `{INSTALL_SHIM}`",
         )
 
 

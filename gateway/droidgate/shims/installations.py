@@ -32,7 +32,7 @@ from droidgate.shims.shim_facts import ShimFacts, facts_of, installed_facts, rea
 from droidgate.shims.source_apps import read_source_apps
 from droidgate.sources.source_schemes import DEVICE_SCHEME
 from droidgate_android.projects.project_files import read_project_file
-from droidgate_mappings.formats.installed import SHIM_PACKAGE, is_shim
+from droidgate_mappings.formats.installed import INSTALL_SHIM, SHIM_PACKAGE, is_shim
 from droidgate_mappings.model.errors import DeviceError, InputError, UsageError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.text.nearest_names import suggest_name
@@ -154,7 +154,7 @@ def prepare_shims(device_user: DeviceUser, request: InstallRequest, report: Repo
     packages = device_user.packages()
     names = sorted(filter(is_shim, packages))
     if not names:
-        hint = "name its apps: droidgate shim install --from adb:, or APKs that `droidgate shim build` made"
+        hint = f"name its apps: {INSTALL_SHIM}, or APKs that `droidgate shim build` made"
         raise DeviceError("no shim is installed", place=device_user.device.serial, hint=hint)
     ready = [_installed_shim(device_user, packages[name]) for name in names]
     # The bare shim has nothing to set up but what the others need of it.

@@ -20,7 +20,7 @@ from droidgate.shims.shell_identity import is_lending, needs_identity, release_i
 from droidgate.shims.shim_facts import ShimFacts, facts_of, installed_facts
 from droidgate.shims.source_apps import NothingDeclaredError, read_source_apps
 from droidgate.sources.source_schemes import DEVICE_SCHEME
-from droidgate_mappings.formats.installed import SHIM_PACKAGE
+from droidgate_mappings.formats.installed import INSTALL_SHIM, SHIM_PACKAGE
 from droidgate_mappings.model.errors import DeviceError
 from droidgate_mappings.model.findings import Finding
 from droidgate_shim.builder.protocols import LeftOut, choose_protocols, chosen_protocols
@@ -377,7 +377,7 @@ def _scope_of_installed(device_user: DeviceUser, installed: Sequence[InstalledSh
     """Return the scope where none was kept: the apps of the shims that are there."""
     scope = scope_of_installed(installed)
     if scope is None:
-        hint = "install shims first: droidgate shim install --from adb:"
+        hint = f"install shims first: {INSTALL_SHIM}"
         raise DeviceError(
             "no shim is installed that could be kept current", place=device_user.device.serial, hint=hint
         )

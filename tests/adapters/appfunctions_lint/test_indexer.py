@@ -30,8 +30,8 @@ from droidgate_android.app_search import (
     AppSearchSchema,
     IndexerError,
     IndexingReport,
-    app_files,
     index_file,
+    indexed_packages,
     jetpack_schema,
     platform_schema,
     read_schema,
@@ -442,7 +442,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 def test_releases_checked_together_give_the_findings_of_each_alone(
     name: str, kept_characters: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(app_files, "_KEPT_CHARACTERS", kept_characters)
+    monkeypatch.setattr(indexed_packages, "_KEPT_CHARACTERS", kept_characters)
     files = AppFiles(APPS[name])
     for release in (*RELEASES, *RELEASES):
         shared = simulate_indexing(APPS[name], release, files=files)
@@ -459,7 +459,7 @@ def test_the_linter_reads_a_file_once_for_all_releases(name: str, reads: Counter
 
 
 def test_large_files_are_not_cached(monkeypatch: pytest.MonkeyPatch, reads: Counter[str]) -> None:
-    monkeypatch.setattr(app_files, "_KEPT_CHARACTERS", 10)
+    monkeypatch.setattr(indexed_packages, "_KEPT_CHARACTERS", 10)
     application = APPS["an asset"]
     files = AppFiles(application)
     for release in RELEASES:

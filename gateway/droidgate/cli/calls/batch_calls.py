@@ -9,8 +9,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from droidgate.calls.agent_command_lists import read_command_file, run_commands
-from droidgate.calls.batches import BatchOutcome, BatchRequest, Status, open_journal, read_batch, run_batch
+from droidgate.calls.batches import (
+    BatchOutcome,
+    BatchRequest,
+    Status,
+    open_journal,
+    read_batch,
+    read_command_file,
+    run_batch,
+    run_commands,
+)
 from droidgate.calls.call_requests import CallRequest
 from droidgate.calls.caller import CallControls, Caller
 from droidgate.calls.subjects import EVERY_CAPABILITY

@@ -31,7 +31,7 @@ from droidgate.shims.device_user import (
 )
 from droidgate.shims.doctor import DoctorCheck, examine
 from droidgate.shims.installation_steps import APP_FUNCTIONS_SDK
-from droidgate_mappings.formats.installed import SHIM_PACKAGE
+from droidgate_mappings.formats.installed import INSTALL_SHIM, SHIM_PACKAGE
 from droidgate_mappings.tables.android_names import android_name
 from droidgate_mappings.text.counted_nouns import amount
 
@@ -161,7 +161,7 @@ def _whole_status(device_user: DeviceUser, shims: Sequence[InstalledShim]) -> li
 
 def _status_line(device_user: DeviceUser, shims: Sequence[InstalledShim]) -> Line:
     where = f"{device_user.device.serial}, user {device_user.user}, {android_name(device_user.sdk_full)}"
-    hint = "" if shims else "; install some with: droidgate shim install --from adb:"
+    hint = "" if shims else f"; install some with: {INSTALL_SHIM}"
     broken = sum(not shim.works for shim in shims)
     summary = shims_and_helper(len(shims), sum(shim.is_bare for shim in shims))
     summary += f", {broken} broken," if broken else ""
