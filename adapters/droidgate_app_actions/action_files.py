@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from droidgate_app_actions.format import ACTIONS, ENTITY_LINK, NAMES, SHORTCUTS
 from droidgate_mappings.formats.application import Resources
@@ -160,35 +160,41 @@ _SHORTCUT: Final = (
     "splashScreenTheme",
 )  # fmt: skip
 
-# Form -> element -> its attributes, and the elements inside of it (reference app-actions 1, 2).
-_GRAMMAR: Final[Mapping[str, Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]]] = {
+
+class _Form(NamedTuple):
+    attributes: tuple[str, ...]
+    children: tuple[str, ...] = ()
+
+
+# Form of file -> element -> what it may have (reference app-actions 1, 2).
+_GRAMMAR: Final[Mapping[str, Mapping[str, _Form]]] = {
     SHORTCUTS: {
-        "shortcuts": ((), ("capability", "shortcut", "share-target")),
-        "capability": (
+        "shortcuts": _Form((), ("capability", "shortcut", "share-target")),
+        "capability": _Form(
             ("name", "queryPatterns"), ("intent", "shortcut-fulfillment", "slice", "app-widget"),
         ),
-        "intent": (_INTENT, ("url-template", "parameter", "extra")),
-        "slice": ((), ("url-template", "parameter")),
-        "app-widget": (("identifier", "targetClass", "targetPackage"), ("parameter", "extra")),
-        "shortcut-fulfillment": ((), ("parameter",)),
-        "url-template": (("value",), ("parameter",)),
-        "parameter": (("name", "key", "mimeType", "required", "shortcutMatchRequired"), ("data",)),
-        "extra": (("key", "name", "value"), ()),
-        "shortcut": (_SHORTCUT, ("intent", "categories", "capability-binding", "extra", "capability")),
-        "capability-binding": (("key",), ("parameter-binding",)),
-        "parameter-binding": (("key", "value"), ()),
+        "intent": _Form(_INTENT, ("url-template", "parameter", "extra")),
+        "slice": _Form((), ("url-template", "parameter")),
+        "app-widget": _Form(("identifier", "targetClass", "targetPackage"), ("parameter", "extra")),
+        "shortcut-fulfillment": _Form((), ("parameter",)),
+        "url-template": _Form(("value",), ("parameter",)),
+        "parameter": _Form(("name", "key", "mimeType", "required", "shortcutMatchRequired"), ("data",)),
+        "extra": _Form(("key", "name", "value")),
+        "shortcut": _Form(_SHORTCUT, ("intent", "categories", "capability-binding", "extra", "capability")),
+        "capability-binding": _Form(("key",), ("parameter-binding",)),
+        "parameter-binding": _Form(("key", "value")),
     },
     ACTIONS: {
-        "actions": (("supportedLocales",), ("action", "entity-set")),
-        "action": (("intentName", "queryPatterns"), ("fulfillment", "parameter", "action-display")),
-        "fulfillment": (
+        "actions": _Form(("supportedLocales",), ("action", "entity-set")),
+        "action": _Form(("intentName", "queryPatterns"), ("fulfillment", "parameter", "action-display")),
+        "fulfillment": _Form(
             ("urlTemplate", "fulfillmentMode", "requiredForegroundActivity"), ("parameter-mapping",),
         ),
-        "parameter-mapping": (("intentParameter", "urlParameter", "required", "entityMatchRequired"), ()),
-        "parameter": (("name", "type"), ("entity-set-reference",)),
-        "entity-set-reference": (("entitySetId", "urlFilter"), ()),
-        "entity-set": (("entitySetId",), ("entity",)),
-        "entity": (("name", "identifier", "alternateName", "url", "sameAs"), ("synonym",)),
+        "parameter-mapping": _Form(("intentParameter", "urlParameter", "required", "entityMatchRequired")),
+        "parameter": _Form(("name", "type"), ("entity-set-reference",)),
+        "entity-set-reference": _Form(("entitySetId", "urlFilter")),
+        "entity-set": _Form(("entitySetId",), ("entity",)),
+        "entity": _Form(("name", "identifier", "alternateName", "url", "sameAs"), ("synonym",)),
     },
 }  # fmt: skip
 
@@ -244,7 +250,7 @@ class _Parser:
     spent: int = 0
 
     @property
-    def grammar(self) -> Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+    def grammar(self) -> Mapping[str, _Form]:
         return _GRAMMAR[self.dialect]
 
     def parse(self, root: Element) -> ActionFile:
@@ -274,7 +280,7 @@ class _Parser:
                 continue
             namespace, _, name = str(key).rpartition("}")
             meant = _MISSPELLED.get((tag, name), name)
-            if meant not in self.grammar[tag][0]:
+            if meant not in self.grammar[tag].attributes:
                 message = f"the attribute {name!r} of <{tag}> is not known and is left out"
                 self.allow("AA05", message, element, lost=True)
                 continue
@@ -293,9 +299,10 @@ class _Parser:
         """Return the elements inside; those that it does not have are left out."""
         found = []
         for child in child_elements(element):
-            if child.tag in self.grammar[str(element.tag)][1]:
+            if child.tag in self.grammar[str(element.tag)].children:
                 found.append(child)
-                if not self.grammar.get(str(child.tag), ((), (child.tag,)))[1]:
+                form = self.grammar.get(str(child.tag))
+                if form is not None and not form.children:
                     self.children(child)
             else:
                 self.leave_out_unknown(child, element)

@@ -32,7 +32,7 @@ from droidgate_android.handlers.methods import RESERVED_WORDS, identifiers
 from droidgate_android.handlers.places import ClassPlace, place_classes
 from droidgate_appfunctions.asset_names import asset_name
 from droidgate_appfunctions.format import APP_LEVEL, NAMES, PLATFORM, V1
-from droidgate_mappings.formats.format import ExistingFunction, HandlerCode
+from droidgate_mappings.formats.format import ExistingFunction, HandlerCode, HandlerRequest
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.names import NameRule, map_names
 from droidgate_mappings.model.types import (
@@ -48,7 +48,6 @@ from droidgate_mappings.model.types import (
     Type,
 )
 from droidgate_mappings.tables.failure_tokens import load_failure_tokens
-from droidgate_mappings.tables.loading import DialectTable
 
 _CLASS_NAME: Final = NameRule(allowed="[A-Za-z0-9_]", first="[A-Za-z]", max_length=100)
 _INDENT: Final = "    "
@@ -393,7 +392,6 @@ def _class_word(name: str) -> str:
     return joined
 
 
-_FALLBACK: Final = ".AppFunctionService"
 _WITHOUT_SERVICE: Final = (
     "These functions have no service, so no code is made for them: register each of them at run time with "
     "AppFunctionManager.registerAppFunction (Android 17)."
@@ -414,41 +412,29 @@ _KOTLIN_NOTES: Final = (
 )
 
 
-def write_handlers(
-    provider: Provider,
-    dialect: DialectTable,
-    language: str,
-    namespace: str,
-    functions: Mapping[str, ExistingFunction],
-) -> HandlerCode:
+def write_handlers(request: HandlerRequest) -> HandlerCode:
     """Return the service and what belongs to it.
-
-    Args:
-        provider: The provider as written.
-        dialect: Its dialect. Kotlin is written only for the forms that Jetpack's compiler writes.
-        language: `java` or `kotlin`.
-        namespace: Package of the app's classes.
-        functions: The app's functions, by the ids of the capabilities that they do.
 
     Raises:
         WriteError: the component's name cannot be a class of Java.
     """
-    if dialect.id == APP_LEVEL:
+    provider, dialect = request.provider, request.dialect.id
+    if dialect == APP_LEVEL:
         return HandlerCode((), notes=(_WITHOUT_SERVICE,))
-    place = place_classes(provider.component, _FALLBACK, namespace)
-    if language == "kotlin" and dialect.id not in {PLATFORM, V1}:
-        asset = asset_name(provider, dialect.id)
-        service = write_service(provider, place, asset.removesuffix(".xml"), functions)
+    place = place_classes(provider.component, request.namespace)
+    if request.language == "kotlin" and dialect not in {PLATFORM, V1}:
+        asset = asset_name(provider, dialect)
+        service = write_service(provider, place, asset.removesuffix(".xml"), request.functions)
         return HandlerCode(
             artifacts=service.artifacts,
             left_out=frozenset({f"assets/{asset}", f"assets/{NAMES['schema_asset']}"}),
             component=place.component_name,
             notes=(*_KOTLIN_NOTES, *service.notes),
         )
-    if dialect.id == V1:
+    if dialect == V1:
         provider = _with_unknown_inputs(provider)
     return_key = java_string(NAMES["return_value"])
-    author = write_author_class(provider, place, "java", functions)
+    author = write_author_class(provider, place, "java", request.functions)
     artifacts = (
         *write_shared_classes(provider, place),
         place.java("Documents", _fill("Documents.java", place, return_key=return_key)),

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from droidgate_mappings.formats.format import Format, SourceFile, lazily
+from droidgate_mappings.formats.format import CallSupport, Format, PhoneSupport, SourceFile, lazily
 from droidgate_mappings.formats.installed import INSTALL_SHIM, CallRoute, ComponentQuery, DeviceFacts
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.tables.loading import FormatTables, load_format_tables
@@ -121,15 +121,17 @@ FORMAT: Final = Format(
     tables=TABLES,
     detect=detect,
     read_file=lazily("droidgate_mobile_mcp.read:read_file"),
-    read_application=lazily("droidgate_mobile_mcp.read:read_application"),
-    write=lazily("droidgate_mobile_mcp.write:write"),
-    find_losses=lazily("droidgate_mobile_mcp.write:find_losses"),
-    lint_file=lazily("droidgate_mobile_mcp.lint:lint_file"),
-    lint_application=lazily("droidgate_mobile_mcp.lint:lint_application"),
-    write_handlers=lazily("droidgate_mobile_mcp.handlers:write_handlers"),
-    looks_for=LOOKS_FOR,
-    call_routes=call_routes,
-    shim_frontends={TABLES.id: lazily("droidgate_mobile_mcp.shim_frontend:advertise")},
-    shim_backend=lazily("droidgate_mobile_mcp.shim_backend:MobileMcpBackend"),
     endings=(".xml", ".json"),
+    write=lazily("droidgate_mobile_mcp.write:write"),
+    lint_file=lazily("droidgate_mobile_mcp.lint:lint_file"),
+    read_application=lazily("droidgate_mobile_mcp.read:read_application"),
+    lint_application=lazily("droidgate_mobile_mcp.lint:lint_application"),
+    find_losses=lazily("droidgate_mobile_mcp.write:find_losses"),
+    write_handlers=lazily("droidgate_mobile_mcp.handlers:write_handlers"),
+    phones=PhoneSupport(looks_for=LOOKS_FOR),
+    calls=CallSupport(
+        call_routes=call_routes,
+        shim_backend=lazily("droidgate_mobile_mcp.shim_backend:MobileMcpBackend"),
+        shim_frontends={TABLES.id: lazily("droidgate_mobile_mcp.shim_frontend:advertise")},
+    ),
 )

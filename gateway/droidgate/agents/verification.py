@@ -232,8 +232,8 @@ def _declared_functions(device_user: DeviceUser, package: str) -> dict[str, str]
     for app in reading.apps:
         for capability in (item for provider in app.providers for item in provider.capabilities):
             reasons[capability.id] = ""
-            if format_.why_not_indexed is not None and app.application is not None:
-                reason = format_.why_not_indexed(app.application, capability.id, device_user.sdk_full)
+            if format_.phones.why_not_indexed is not None and app.application is not None:
+                reason = format_.phones.why_not_indexed(app.application, capability.id, device_user.sdk_full)
                 reasons[capability.id] = reason or ""
     return reasons
 

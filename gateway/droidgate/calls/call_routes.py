@@ -141,11 +141,11 @@ class CallRoutes:
         if closed is not None:
             raise call_error(Failure("unavailable", f"{target.capability.id} cannot be called: {closed}"))
         format_ = load_formats()[provider.protocol]
-        if format_.shell_calls is not None:
-            calls = format_.shell_calls()
+        if format_.calls.shell_calls is not None:
+            calls = format_.calls.shell_calls()
             for route in callability.routes:
                 if route.ready and route.id == calls.route_id:
                     yield ShellRoute(route.title, calls)
-                    if format_.shim_backend is None:
+                    if format_.calls.shim_backend is None:
                         return
         yield self.shims()

@@ -146,8 +146,8 @@ class Figures:
             interface = reach.interface(tables[dialect].interface if dialect in tables else None)
             is_silent = (
                 format_ is not None
-                and format_.found_by is not None
-                and format_.found_by(Provider(protocol=protocol, dialect=dialect)) is not None
+                and format_.phones.found_by is not None
+                and format_.phones.found_by(Provider(protocol=protocol, dialect=dialect)) is not None
             )
             names = (None,) * 3 if interface is None else _names_of(interface)
             rows.append((protocol, dialect, *names, is_silent))

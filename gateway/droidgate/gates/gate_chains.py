@@ -449,9 +449,9 @@ def _index_gate(subject: Subject, capability: Capability) -> Gate:
         return Gate("indexed", OPEN if state.indexed else SHUT, words, "the listing of the running system")
     format_ = None if subject.provider is None else load_formats().get(subject.provider.protocol)
     application, release = subject.application, subject.sdk_full
-    if format_ is None or format_.why_not_indexed is None or application is None or release is None:
+    if format_ is None or format_.phones.why_not_indexed is None or application is None or release is None:
         return Gate("indexed", UNKNOWN, "only a manifest and its files say what Android would list")
-    reason = format_.why_not_indexed(application, capability.id, release)
+    reason = format_.phones.why_not_indexed(application, capability.id, release)
     if reason is None and not subject.state_is_read:
         return Gate("indexed", OPEN, f"by the rules of {android_name(release)} it is listed")
     if reason is None:

@@ -34,7 +34,14 @@ from droidgate.sources.source_results import Providers, check_package
 from droidgate_android.handlers.methods import identifiers
 from droidgate_android.handlers.places import MARK
 from droidgate_android.manifest_edit import COMPONENTS, merge_manifest, parse_manifest
-from droidgate_mappings.formats.format import Artifact, ExistingFunction, Format, HandlerCode, find_format
+from droidgate_mappings.formats.format import (
+    Artifact,
+    ExistingFunction,
+    Format,
+    HandlerCode,
+    HandlerRequest,
+    find_format,
+)
 from droidgate_mappings.formats.reachability import Protection, enabled_words, protection_of
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import InputError, UsageError, WriteError
@@ -616,7 +623,8 @@ class _Planner:
         if language == "none" or self.target.write_handlers is None:
             return HandlerCode(())
         namespace = self.source_set.namespace
-        return self.target.write_handlers(provider, self.dialect, language, namespace, functions)
+        request = HandlerRequest(provider, self.dialect, language, namespace, functions)
+        return self.target.write_handlers(request)
 
     def files(self) -> list[FileChange]:
         """Return the files of the migration, those that do not change too."""

@@ -225,7 +225,7 @@ def listings_changed(device: Device, reading: PhoneReading) -> bool:
     """
     facts = reading.facts
     for format_id, former in reading.listings.items():
-        listing = load_formats()[format_id].listing
+        listing = load_formats()[format_id].phones.listing
         with suppress(*_OF_ONE_ANSWER):
             if (
                 listing is not None
@@ -273,7 +273,7 @@ class _PhoneReader:
     def read(self) -> PhoneReading:
         request = self.request
         self.looks_for = tuple(
-            dict.fromkeys(query for format_ in load_formats().values() for query in format_.looks_for)
+            dict.fromkeys(query for format_ in load_formats().values() for query in format_.phones.looks_for)
         )
         self.store = ApplicationStore(cache_folder() / _FOLDER) if request.keep else None
         facts = self.read_facts()
@@ -287,9 +287,8 @@ class _PhoneReader:
         ]
         chosen = self.choose(packages)
         apps = self.read_apps(chosen)
-        unasked = [
-            query for format_ in request.formats for query in format_.looks_for if not query.can_be_asked
-        ]
+        queries = [query for format_ in request.formats for query in format_.phones.looks_for]
+        unasked = [query for query in queries if not query.can_be_asked]
         return PhoneReading(
             serial=self.device.serial,
             facts=self.facts,
@@ -311,8 +310,8 @@ class _PhoneReader:
         user = current_user(self.asked)
         commands: dict[str, frozenset[str]] = {}
         for format_ in self.request.formats:
-            if format_.listing is not None:
-                commands.update(self.read_listing(format_.id, format_.listing, user))
+            if format_.phones.listing is not None:
+                commands.update(self.read_listing(format_.id, format_.phones.listing, user))
         return DeviceFacts(sdk_full, user, commands)
 
     def read_listing(self, format_id: str, listing: SystemListing, user: int) -> Mapping[str, frozenset[str]]:
@@ -362,10 +361,8 @@ class _PhoneReader:
             The packages; None where an answer cannot be read, which is a problem of the reading. One app may
             have brought that about by the name of a class, and hides nothing when every app is read instead.
         """
-        queries = {
-            query for format_ in self.request.formats for query in format_.looks_for if query.can_be_asked
-        }
-        ordered_queries = sorted(queries, key=str)
+        queries = {query for format_ in self.request.formats for query in format_.phones.looks_for}
+        ordered_queries = sorted((query for query in queries if query.can_be_asked), key=str)
         names: set[str] = set()
         failures: dict[str, DeviceError] = {}
         for query, answer in zip(ordered_queries, self.ask(ordered_queries), strict=True):

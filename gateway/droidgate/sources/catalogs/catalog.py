@@ -539,5 +539,5 @@ class _CatalogReader:
 
 def _is_silent(provider: Provider) -> bool:
     """Return whether a provider lists its capabilities only on a phone, and files alone do not show it."""
-    format_ = load_formats()[provider.protocol]
-    return not provider.capabilities and format_.find_silent is not None and found_by(provider) is not None
+    phones = load_formats()[provider.protocol].phones
+    return not provider.capabilities and phones.find_silent is not None and found_by(provider) is not None
