@@ -202,7 +202,7 @@ class _Writer:
     ) -> list[str]:
         """Return the statement that makes one JSON object of the parameters."""
         declared = capability.input.properties if isinstance(capability.input, ObjectType) else {}
-        known = {written: name for name, written in function.arguments.items()}
+        old_names = {written: name for name, written in function.arguments.items()}
         lines = ["val arguments = JSONObject()"]
         for name, property_ in declared.items():
             type_, value = property_.type, names[name]
@@ -214,15 +214,15 @@ class _Writer:
                 value = f"{value}?.let {{ JSONArray(it) }}"
             elif is_list:
                 value = f"JSONArray({value})"
-            lines.append(f"{_INDENT}.put({kotlin_string(known.get(name, name))}, {value})")
+            lines.append(f"{_INDENT}.put({kotlin_string(old_names.get(name, name))}, {value})")
         return lines
 
     def result(
         self, capability: Capability, function: ExistingFunction, returns: str, reasons: list[str]
     ) -> list[str]:
         """Return the statements that call a function and make the declared result of its JSON."""
-        given = {"id": kotlin_string(function.capability.id), "arguments": "arguments", "context": "this"}
-        roles = ", ".join(given.get(parameter.role, "") for parameter in function.parameters)
+        pieces = {"id": kotlin_string(function.capability.id), "arguments": "arguments", "context": "this"}
+        roles = ", ".join(pieces.get(parameter.role, "") for parameter in function.parameters)
         made = {"class": "()", "context": "(this)"}.get(function.instance, "")
         call = f"{function.owner.removeprefix(f'{self.package}.')}{made}.{function.name}({roles})"
         if returns == "Unit":
@@ -233,14 +233,14 @@ class _Writer:
         declared = self.properties_of(capability.output) if capability.output is not None else {}
         if function.capability.output is None and len(declared) == 1:
             return [f"return {returns}({call}{'' if is_text else '.toString()'})"]
-        known = {written: name for name, written in function.results.items()}
+        names = {written: name for name, written in function.results.items()}
         values = []
         for name, property_ in declared.items():
             getter = _GETTERS.get(property_.type.kind)
             if getter is None or is_text:
                 reasons.append(f"{name} of its result is not made from JSON here")
                 continue
-            key = kotlin_string(known.get(name, name))
+            key = kotlin_string(names.get(name, name))
             value = f"result.{getter.format(key)}"
             if property_.type.nullable or not property_.required:
                 value = f"if (result.isNull({key})) null else {value}"
@@ -371,10 +371,10 @@ class _Writer:
         if isinstance(type_, ObjectType):
             return dict(type_.properties)
         if isinstance(type_, AllOfType):
-            found: dict[str, Property] = {}
+            properties: dict[str, Property] = {}
             for member in type_.members:
-                found.update(self.properties_of(member, depth))
-            return found
+                properties.update(self.properties_of(member, depth))
+            return properties
         if not isinstance(type_, RefType) or type_.name not in self.definitions or depth > _MOST_LEVELS:
             return {}
         if type_.name not in self.properties:

@@ -400,8 +400,8 @@ def _findings_of_functions(reports: Sequence[IndexingReport]) -> Iterator[Findin
     nameless = _collect(reports, lambda item: item.function_id is None)
     yield from _indexing_findings(NO_FUNCTION_ID, nameless, "has no <functionId>")
     disabled = _collect(reports, lambda item: "enabledByDefault" not in item.properties and not item.enabled)
-    what = "has no <enabledByDefault> and counts as disabled"
-    yield from _indexing_findings(ENABLED_NOT_STATED, disabled, what)
+    problem = "has no <enabledByDefault> and counts as disabled"
+    yield from _indexing_findings(ENABLED_NOT_STATED, disabled, problem)
 
 
 def _collect(
@@ -416,10 +416,10 @@ def _collect(
 
 
 def _indexing_findings(
-    rule: LintRule, found: dict[str, tuple[IndexedDocument, list[Release]]], what: str
+    rule: LintRule, found: dict[str, tuple[IndexedDocument, list[Release]]], subject: str
 ) -> Iterable[Finding]:
     for name, (document, releases) in found.items():
-        message = f"the function {name} {what} on {name_releases(releases)}"
+        message = f"the function {name} {subject} on {name_releases(releases)}"
         pointer = f"/{pointer_token(name)}"
         yield rule.broken(message, pointer=pointer, source=document.place, releases=ids_of(releases))
 

@@ -17,9 +17,9 @@ from droidgate_appfunctions.fields import (
     ElementSource,
     Fields,
     check_noise,
+    element_text,
     kept_element,
     local_name,
-    text_of,
 )
 from droidgate_appfunctions.format import (
     APP_LEVEL,
@@ -34,7 +34,7 @@ from droidgate_appfunctions.format import (
     V2_LEGACY,
 )
 from droidgate_appfunctions.pattern_matcher import fact_of_patterns, pattern_of
-from droidgate_appfunctions.schema import Schema
+from droidgate_appfunctions.schema import SearchSchema
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Capability, CapabilityAccess, Place
 from droidgate_mappings.model.errors import BudgetError
@@ -54,7 +54,7 @@ from droidgate_mappings.model.types import (
     as_extensions,
 )
 from droidgate_mappings.tables.app_functions import load_indexing
-from droidgate_mappings.tables.loading import read_toml
+from droidgate_mappings.tables.loading import read_table_file
 from droidgate_mappings.text.xml_text import Element, child_elements, decode_xml, xpath_of
 
 MAX_TYPE_DEPTH: Final = 64
@@ -117,7 +117,7 @@ def _known_kind(number: int | None, fields: Fields) -> str | None:
     if kind is None:
         message = f"type {number} is unknown; it is kept as a value of no known class"
         fields.source.allow("A08", message, fields.element)
-    elif kind == "ref" and not any(text_of(item).strip() for item in fields.peek("dataTypeReference")):
+    elif kind == "ref" and not any(element_text(item).strip() for item in fields.peek("dataTypeReference")):
         message = "a reference without <dataTypeReference>; it is kept as a value of no known class"
         fields.source.allow("A31", message, fields.element, "name a data type of the components")
         return None
@@ -187,7 +187,7 @@ def _read_string(fields: Fields, facts: dict[str, Json]) -> dict[str, Any]:
         shape["enum"] = tuple(fields.words("enumValues"))
     for name in ("pattern", "format"):
         # An empty one constrains nothing and is left to `rest`.
-        if any(text_of(item).strip() for item in fields.peek(name)):
+        if any(element_text(item).strip() for item in fields.peek(name)):
             shape[name] = fields.word(name)
     if fields.has("patterns"):
         patterns = [_read_pattern(item, fields.source) for item in fields.many("patterns")]
@@ -214,7 +214,7 @@ def _read_pattern(element: Element, source: ElementSource) -> Json:
 
 
 def _read_int_enum(fields: Fields) -> dict[str, Any]:
-    words = [text_of(item).strip() for item in fields.peek("enumValues")]
+    words = [element_text(item).strip() for item in fields.peek("enumValues")]
     if not words:
         return {}
     if all(map(_is_plain_integer, words)):
@@ -303,7 +303,7 @@ def report_unknown_tags(
     source: ElementSource,
     *,
     dialect: str,
-    schema: Schema | None = None,
+    schema: SearchSchema | None = None,
 ) -> None:
     """Report each tag that the schema in force does not declare, once for each type of document.
 
@@ -378,9 +378,9 @@ def _report_unread(element: Element, message: str, source: ElementSource, *, hin
     )
 
 
-def _messages(found: Mapping[Tag, list[Element]], problem: str) -> Iterator[tuple[str, Element]]:
+def _messages(elements_by_tag: Mapping[Tag, list[Element]], problem: str) -> Iterator[tuple[str, Element]]:
     """Yield what is wrong with each tag, and where it is first; many tags share the last message."""
-    kinds = list(found.items())
+    kinds = list(elements_by_tag.items())
     for (type_name, tag), elements in kinds[:_MAX_TAGS]:
         times = f" ({len(elements)} times)" if len(elements) > 1 else ""
         yield f"<{tag}> {problem.format(type=type_name)}{times}", min(elements, key=_line)
@@ -394,11 +394,11 @@ def _line(element: Element) -> int:
 
 
 @cache
-def _known_schemas() -> Schema:
+def _known_schemas() -> SearchSchema:
     """Return the properties that any schema declares: Android's own, and those of each known library."""
     schemas: dict[str, dict[str, dict[str, Json]]] = {}
-    tables = [read_toml("app_functions/schemas.toml")["android"]]
-    tables += read_toml("app_functions/written_schemas.toml").values()
+    tables = [read_table_file("app_functions/schemas.toml")["android"]]
+    tables += read_table_file("app_functions/written_schemas.toml").values()
     for types in tables:
         for name, properties in types.items():
             schemas.setdefault(name, {}).update(properties)
@@ -500,7 +500,7 @@ def _elements_around_documents(root: Element) -> set[Element]:
 
 
 def read_functions_file(
-    root: Element, source: ElementSource, *, level: str | None = None, schema: Schema | None = None
+    root: Element, source: ElementSource, *, level: str | None = None, schema: SearchSchema | None = None
 ) -> FunctionsFile:
     """Read a functions file.
 
@@ -539,7 +539,7 @@ def _read_unknown(elements: Iterable[Element], file: FunctionsFile, source: Elem
     unread_elements: list[Element] = []
     for element in elements:
         if local_name(element) == "version" and "version" not in file.facts:
-            file.facts["version"] = text_of(element).strip()
+            file.facts["version"] = element_text(element).strip()
         else:
             unread_elements.append(element)
     if unread_elements:

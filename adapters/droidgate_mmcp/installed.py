@@ -20,7 +20,7 @@ from droidgate_mappings.formats.installed import INSTALL_SHIM, CallRoute, Device
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Provider
 from droidgate_mmcp.format import BROADCAST, BROADCAST_ROUTE, FORMAT_ID
-from droidgate_mmcp.read import ASKED_BY_SHIM, asked_receivers, component_facts, read_application
+from droidgate_mmcp.read import ASKED_BY_SHIM, asked_receivers, element_facts, read_application
 
 _SHIM: Final = f"a shim (`{INSTALL_SHIM}`), since `am start` gives no result back"
 
@@ -50,7 +50,7 @@ def broadcast_providers(application: Application) -> tuple[Provider, ...]:
 
 
 def _broadcast_provider(application: Application, component: Component) -> Provider:
-    facts = component_facts(application, component)
+    facts = element_facts(application, component)
     return Provider(
         protocol=FORMAT_ID,
         dialect=BROADCAST,

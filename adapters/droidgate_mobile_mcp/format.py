@@ -19,8 +19,8 @@ FORMAT_ID: Final = TABLES.id
 NAMES: Final = TABLES.names
 WORDS: Final = TABLES.words
 
-Role = Literal["name", "description", "capabilities"]
-ROLES: Final[tuple[Role, ...]] = ("name", "description", "capabilities")
+MetaRole = Literal["name", "description", "capabilities"]
+ROLES: Final[tuple[MetaRole, ...]] = ("name", "description", "capabilities")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class DescriptorForm:
     root: str
     version: str | None
     action: str
-    keys: dict[Role, str]
+    keys: dict[MetaRole, str]
 
 
 def _form(prefix: str, version: str | None) -> DescriptorForm:
@@ -64,7 +64,7 @@ FORMS: Final[dict[str, DescriptorForm]] = {
 ACTIONS: Final = (_SPECIFIED.action, _PRE_SPEC.action)
 """Every action by which a service is found, the specified one first."""
 
-KEYS: Final[dict[Role, tuple[str, ...]]] = {
+KEYS: Final[dict[MetaRole, tuple[str, ...]]] = {
     role: (_SPECIFIED.keys[role], _PRE_SPEC.keys[role]) for role in ROLES
 }
 """Role -> every meta-data name, the specified one first."""

@@ -44,7 +44,7 @@ from droidgate_mobile_mcp.format import (
     SAME_MAJOR,
     WORDS,
     DescriptorForm,
-    Role,
+    MetaRole,
 )
 
 _ROOT_ATTRIBUTES: Final = frozenset({"version"})
@@ -331,7 +331,7 @@ _FOREGROUND: Final = "foregroundServiceType"
 
 
 @dataclass(frozen=True, slots=True)
-class _Given:
+class _RoleEntry:
     """A meta-data entry that plays a role, and whether it is at the application instead of the
     service.
     """
@@ -397,7 +397,7 @@ class _ServiceReader:
         if inherited:
             facts["application-access"] = inherited
         report_unknown_attributes(self.application, self.service, self.context)
-        fallbacks: dict[Role, TextAttribute] = {"name": "label", "description": "description"}
+        fallbacks: dict[MetaRole, TextAttribute] = {"name": "label", "description": "description"}
         needed = [attribute for role, attribute in fallbacks.items() if not self.has_text(meta_data[role])]
         report_unknown_texts(self.application, self.service, self.context, needed=needed)
         if reference != NAMES["descriptor_resource"]:
@@ -415,7 +415,7 @@ class _ServiceReader:
             extensions=own_extensions(facts),
         )
 
-    def find(self, role: Role) -> _Given | None:
+    def find(self, role: MetaRole) -> _RoleEntry | None:
         meta = self.service.find_meta_data(*KEYS[role])
         at_application = False
         if meta is None:
@@ -429,28 +429,28 @@ class _ServiceReader:
             return None
         if at_application:
             self.allow("M11", f"the meta-data {meta.name} at the application is read", meta.place)
-        return _Given(meta, at_application)
+        return _RoleEntry(meta, at_application)
 
-    def open_descriptor(self, given: _Given | None) -> tuple[DescriptorDocument | None, str]:
+    def open_descriptor(self, entry: _RoleEntry | None) -> tuple[DescriptorDocument | None, str]:
         """Return the parsed descriptor and the reference to it; no document where there is none."""
         name = self.service.name
-        if given is None:
+        if entry is None:
             self.allow(
                 "M64", f"the service {name} names no descriptor and is left out", self.place, lost=True
             )
             return None, ""
-        reference = descriptor_reference(given.meta)
+        reference = descriptor_reference(entry.meta)
         file = self.application.resources.read_file(reference) if reference is not None else None
         if reference is None or file is None:
-            stated_value = reference or given.meta.value
+            stated_value = reference or entry.meta.value
             message = f"the descriptor of {name} ({stated_value}) is not a file, and the service is left out"
-            self.allow("M64", message, given.meta.place, lost=True)
+            self.allow("M64", message, entry.meta.place, lost=True)
             return None, ""
-        if given.meta.resource is None:
-            self.allow("M65", f"the descriptor {reference} is given as a value", given.meta.place)
+        if entry.meta.resource is None:
+            self.allow("M65", f"the descriptor {reference} is given as a value", entry.meta.place)
         raw = reference.startswith(_RAW)
         if raw:
-            self.allow("M66", f"the descriptor {reference} is not an XML resource", given.meta.place)
+            self.allow("M66", f"the descriptor {reference} is not an XML resource", entry.meta.place)
         rules = "compiled" if file.compiled else "raw" if raw else "source"
         document = parse_document(
             file.text,
@@ -461,11 +461,11 @@ class _ServiceReader:
         )
         return document, reference
 
-    def read_text(self, role: Role, given: _Given | None, dialect: str) -> str | None:
+    def read_text(self, role: MetaRole, entry: _RoleEntry | None, dialect: str) -> str | None:
         """Return the tool's name or description as text."""
-        if given is None:
+        if entry is None:
             return self.fall_back(role, dialect)
-        meta = given.meta
+        meta = entry.meta
         if meta.value is None:
             text = self.application.resources.read_text(meta.resource) if meta.resource else None
             if text is None:
@@ -482,14 +482,14 @@ class _ServiceReader:
         self.allow("M12", message, meta.place)
         return text
 
-    def has_text(self, given: _Given | None) -> bool:
+    def has_text(self, entry: _RoleEntry | None) -> bool:
         """Return whether a meta-data entry holds a text, or something that is read as one."""
-        if given is None or given.meta.value is not None:
-            return given is not None
-        resource = given.meta.resource
+        if entry is None or entry.meta.value is not None:
+            return entry is not None
+        resource = entry.meta.resource
         return resource is not None and self.application.resources.read_text(resource) is not None
 
-    def fall_back(self, role: Role, dialect: str, meta: MetaData | None = None) -> str | None:
+    def fall_back(self, role: MetaRole, dialect: str, meta: MetaData | None = None) -> str | None:
         """Return the substitute for a text that the service lacks, or whose reference does not resolve."""
         application, service = self.application, self.service
         if role == "name":
@@ -511,7 +511,9 @@ class _ServiceReader:
             )
         return text
 
-    def service_facts(self, given: dict[Role, _Given | None], form: DescriptorForm) -> dict[str, Json]:
+    def service_facts(
+        self, entries: dict[MetaRole, _RoleEntry | None], form: DescriptorForm
+    ) -> dict[str, Json]:
         """Return the other facts of the service, where a writer would not write the same."""
         service = self.service
         facts: dict[str, Json] = {}
@@ -527,7 +529,9 @@ class _ServiceReader:
             )
             self.allow("M11", message, self.place)
         keys = {
-            role: item.meta.name for role, item in given.items() if item and item.meta.name != form.keys[role]
+            role: item.meta.name
+            for role, item in entries.items()
+            if item and item.meta.name != form.keys[role]
         }
         if keys:
             facts["keys"] = keys
@@ -535,7 +539,7 @@ class _ServiceReader:
                 f"the meta-data {', '.join(keys.values())} are those of another dialect than the descriptor's"
             )
             self.allow("M11", message, self.place)
-        at_application = [role for role, item in given.items() if item is not None and item.at_application]
+        at_application = [role for role, item in entries.items() if item is not None and item.at_application]
         if at_application:
             facts["at-application"] = at_application
         if _FOREGROUND in service.attributes:

@@ -60,18 +60,13 @@ __all__ = [
 
 
 def simulate_indexing(
-    application: Application,
-    release: str | Release,
-    *,
-    limits: IndexerLimits | None = None,
-    files: AppFiles | None = None,
+    application: Application, release: str | Release, *, files: AppFiles | None = None
 ) -> IndexingReport:
     """Return what a release indexes of an application.
 
     Args:
         application: Its manifest, assets and resources.
         release: A release, or its id: `16`, `16-qpr1`, `16-qpr2`, `17`.
-        limits: The indexer's limits where a device sets others.
         files: The application's files, where several releases are asked.
 
     Raises:
@@ -80,7 +75,7 @@ def simulate_indexing(
     tables = load_indexing()
     chosen = tables.release(release) if isinstance(release, str) else release
     files = AppFiles(application) if files is None else files
-    return PackageIndexer(application, chosen, limits or tables.limits, files).run()
+    return PackageIndexer(application, chosen, tables.limits, files).run()
 
 
 def index_file(

@@ -197,9 +197,9 @@ class PackageIndexer:
         dropped = DroppedFile(path, error.reason, error.message, error.name, place, is_schema=is_schema)
         self.dropped.append(dropped)
 
-    def _drop_missing(self, name: str, what: str, place: Place | None, *, is_schema: bool = False) -> None:
+    def _drop_missing(self, name: str, subject: str, place: Place | None, *, is_schema: bool = False) -> None:
         elsewhere = self.files.elsewhere(name)
-        message = f"the app has no {what} {name}"
+        message = f"the app has no {subject} {name}"
         if elsewhere is not None:
             message += f", but it has {elsewhere}"
         dropped = DroppedFile(

@@ -116,6 +116,6 @@ def _order_of(error: InputError) -> tuple[str, int]:
     return (path, int(line)) if line.isdecimal() else (error.place or "", 0)
 
 
-def refused(message: str, file: SourceDeclarations, line: int, hint: str) -> InputError:
+def refusal(message: str, file: SourceDeclarations, line: int, hint: str) -> InputError:
     """Return the error about a line."""
     return InputError(message, place=str(file.place(line)), hint=hint)

@@ -19,7 +19,7 @@ from typing import Final, Literal
 from droidgate.agents.agent_client import AgentClient
 from droidgate.agents.function_calls import call_function, error_text
 from droidgate.agents.live_calls import LiveAnswer, answer_texts
-from droidgate.agents.rule_checks import NOT_ALLOWED, RuleCheck, Verdict
+from droidgate.agents.rule_checks import NOT_ALLOWED, CheckVerdict, RuleCheck
 from droidgate.devices.device import Device
 from droidgate.devices.device_errors import DeadlineError
 from droidgate.devices.service_shells import app_function_shell
@@ -229,12 +229,12 @@ class _Run:
         silent = [item for item in self._answers if item.end == "silence"]
         dead = [item for item in self._answers if item.died]
         reason = "no function is called: Android lets the shell call none, or their types are not listed"
-        for rule, broken, what in ((ANSWERS, silent, ""), (RUNNING, dead, "the app's process ended; ")):
+        for rule, broken, fallback in ((ANSWERS, silent, ""), (RUNNING, dead, "the app's process ended; ")):
             if not self._answers:
                 yield self.unchecked(rule, reason)
             else:
                 yield self._check(
-                    rule, (broken or self._answers)[:1], what + broken[0].what if broken else ""
+                    rule, (broken or self._answers)[:1], fallback + broken[0].what if broken else ""
                 )
 
     def checks_by_agents(
@@ -294,7 +294,9 @@ class _Run:
         now = self._process()
         return not now or (bool(before) and now != before)
 
-    def _by_agent(self, rule: LintRule, verdict: Verdict, reason: str, *answers: LiveAnswer) -> RuleCheck:
+    def _by_agent(
+        self, rule: LintRule, verdict: CheckVerdict, reason: str, *answers: LiveAnswer
+    ) -> RuleCheck:
         sent = tuple(
             json.dumps(event.document())
             for answer in answers
@@ -306,12 +308,12 @@ class _Run:
 
     def _check(self, rule: LintRule, answers: Sequence[_Answer], problem: str) -> RuleCheck:
         sent, received = tuple(item.sent for item in answers), tuple(item.text for item in answers)
-        verdict: Verdict = "failed" if problem else "passed"
+        verdict: CheckVerdict = "failed" if problem else "passed"
         return RuleCheck(rule, self._package, _TRANSPORT, verdict, problem, sent, received)
 
     def unchecked(self, rule: LintRule, reason: str, *, applies: bool = True) -> RuleCheck:
         """Return that a rule was not checked, or does not apply."""
-        verdict: Verdict = "not-checked" if applies else "not-applicable"
+        verdict: CheckVerdict = "not-checked" if applies else "not-applicable"
         return RuleCheck(rule, self._package, _TRANSPORT, verdict, reason)
 
     def _refusal(self, rule: LintRule, answers: Sequence[_Answer]) -> RuleCheck:
@@ -515,11 +517,11 @@ def check_functions(
     reason = declared[missing[0]] or "by the rules of its release it would be" if missing else ""
     problem = f"{missing[0]} is not listed: {reason}" if missing else ""
     listed = tuple(run.functions)
-    verdict: Verdict = "failed" if problem else "passed"
+    verdict: CheckVerdict = "failed" if problem else "passed"
     yield RuleCheck(INDEXED, package, _TRANSPORT, verdict, problem, (shlex.join(_LIST),), listed)
     for name in calls:
         if name not in run.functions and name not in declared:
             raise UsageError(f'unknown function "{name}" of {package}', hint=suggest_name(name, listed))
-    given = {name: arguments for name, arguments in calls.items() if name in run.functions}
-    yield from run.checks(given)
-    yield from run.checks_by_agents(agents, given, lend)
+    arguments_by_function = {name: arguments for name, arguments in calls.items() if name in run.functions}
+    yield from run.checks(arguments_by_function)
+    yield from run.checks_by_agents(agents, arguments_by_function, lend)

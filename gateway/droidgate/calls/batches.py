@@ -118,7 +118,7 @@ MAX_REQUESTS: Final = 100_000
 MAX_LINE: Final = 1024 * 1024
 """Most bytes of one request."""
 
-Status = Literal["ok", "failed", "interrupted"]
+CallStatus = Literal["ok", "failed", "interrupted"]
 
 _MEMBERS: Final = ("capability", "arguments", "id", "device", "app", "protocol")
 _HINT: Final = 'write one object a line: {"capability": "notes.create", "arguments": {"title": "Milk"}}'
@@ -163,7 +163,7 @@ class BatchOutcome:
     """
 
     id: str
-    status: Status
+    status: CallStatus
     outputs: Mapping[str, Json] = field(default_factory=dict)
     error: str | None = None
     token: str | None = None

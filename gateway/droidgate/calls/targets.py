@@ -469,13 +469,13 @@ class PhoneTargets:
         )
 
 
-def _ambiguous_error(text: str, found: list[CallTarget]) -> UsageError:
-    short = [target.short_name for target in found]
-    distinct = short if len(set(short)) == len(short) else [target.name for target in found]
+def _ambiguous_error(text: str, targets: list[CallTarget]) -> UsageError:
+    short = [target.short_name for target in targets]
+    distinct = short if len(set(short)) == len(short) else [target.name for target in targets]
     names = ", ".join(map(shlex.quote, distinct[:_MAX_LISTED]))
     if len(set(distinct)) < len(distinct):
         names += ", with --format"
-    message = f"{len(found)} capabilities on the phone are called {text!r}"
+    message = f"{len(targets)} capabilities on the phone are called {text!r}"
     return UsageError(message, hint=f"name one: {names}")
 
 

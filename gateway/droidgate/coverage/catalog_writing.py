@@ -83,7 +83,7 @@ class ScanLog:
     _stream: Any = None
 
     @classmethod
-    def open(cls, path: Path, header: Header, items: Mapping[str, Item], known: Container[str]) -> Self:
+    def open(cls, path: Path, header: Header, items: Mapping[str, Item], units: Container[str]) -> Self:
         """Begin a log, or go on with one.
 
         Of an earlier log those lines are kept that are whole, whose input is still asked for and has not
@@ -93,7 +93,7 @@ class ScanLog:
             path: The file.
             header: What decides about the rows.
             items: The inputs by name.
-            known: Units that have their rows in the catalog.
+            units: Units that have their rows in the catalog.
 
         Raises:
             UsageError: the earlier log was written with other settings.
@@ -109,7 +109,7 @@ class ScanLog:
                         is_late_app = head.get("stage") != 1 and not head.get("unit")
                         if head.get("outcome") == OUT_OF_TIME or is_late_app:
                             log.late[head["source"]] = len(log.late) + 1
-                        elif log._still_holds(head, items, known):
+                        elif log._still_holds(head, items, units):
                             log._note(head, has_rows=_has_rows(head))
                             stream.write(line)
             new_path.replace(path)
@@ -118,7 +118,7 @@ class ScanLog:
             raise _unwritable(path, error) from None
         return log
 
-    def _still_holds(self, head: Mapping[str, Any], items: Mapping[str, Item], known: Container[str]) -> bool:
+    def _still_holds(self, head: Mapping[str, Any], items: Mapping[str, Item], units: Container[str]) -> bool:
         item = items.get(head["source"])
         if item is None or head["source"] in self.done or head.get("stage") != 1:
             return False
@@ -127,7 +127,7 @@ class ScanLog:
         unit = head["unit"]
         if unit is None or _has_rows(head):
             return True
-        return bytes.fromhex(unit) in self._units or unit in known
+        return bytes.fromhex(unit) in self._units or unit in units
 
     def _note(self, head: Mapping[str, Any], *, has_rows: bool) -> None:
         if head["stage"] == 1:
@@ -239,7 +239,7 @@ _NUMBERS: Final = ("provider", "capability", "target", "level", "provider_level"
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class CatalogParts:
     """What a catalog is made of.
 
     Attributes:
@@ -255,7 +255,7 @@ class Parts:
     merged: Sequence[tuple[str, Catalog]] = ()
 
 
-def write_catalog(folder: Path, parts: Parts) -> Catalog:
+def write_catalog(folder: Path, parts: CatalogParts) -> Catalog:
     """Write a catalog from the log of a scan, over one that is there.
 
     Rows are sorted by the key of their table, so that the same results make the same catalog in whatever
@@ -298,7 +298,7 @@ def write_catalog(folder: Path, parts: Parts) -> Catalog:
     return Catalog.open(folder)
 
 
-def check_folder(folder: Path) -> None:
+def check_catalog_folder(folder: Path) -> None:
     """Refuse a folder where a catalog would take the place of something that no scan has put there.
 
     Raises:
@@ -351,7 +351,7 @@ def _keep(path: Path) -> None:
 
 
 class _Writing:
-    def __init__(self, connection: Any, parts: Parts, building: Path) -> None:
+    def __init__(self, connection: Any, parts: CatalogParts, building: Path) -> None:
         self._connection = connection
         self._parts = parts
         self._building = building

@@ -39,7 +39,7 @@ from droidgate_mappings.formats.reachability import NOT_INDEXED, ComponentFacts,
 from droidgate_mappings.model.capability import CapabilityAccess, Provider
 from droidgate_mappings.model.findings import Level
 from droidgate_mappings.model.types import Frozen
-from droidgate_mappings.tables.reach import Agent, load_gates, load_reach
+from droidgate_mappings.tables.reach import AgentKind, load_gates, load_reach
 
 MOST_REASONS: Final = 12
 MOST_NAMED_PERMISSIONS: Final = 100
@@ -259,7 +259,7 @@ class Figures:
         }
 
     def _reach_of(
-        self, number: int, agent: Agent, counts: dict[int, int], apps: list[int], alone: dict[int, int]
+        self, number: int, agent: AgentKind, counts: dict[int, int], apps: list[int], alone: dict[int, int]
     ) -> AgentReach:
         by_reach = dict.fromkeys(REACHES, 0)
         levels: dict[str, int] = {}

@@ -95,7 +95,7 @@ class Overlaps:
     """The outcome.
 
     Attributes:
-        matching: Groups and links; a key is `key_of` a capability.
+        matching: Groups and links; a key is `row_key_of` a capability.
         summary: The same, human-readable.
         coverage: By app type.
         served: The use cases of each capability that serves any, the surest first, by key.
@@ -107,7 +107,7 @@ class Overlaps:
     served: Mapping[str, tuple[ServedUseCase, ...]]
 
 
-def key_of(provider: int, capability: int) -> str:
+def row_key_of(provider: int, capability: int) -> str:
     """Return the key of a capability in matching: number of the provider and position; sorted as numbers."""
     return f"{provider:09d}.{capability:06d}"
 
@@ -130,7 +130,7 @@ def _texts(figures: Figures) -> Iterator[CapabilityText]:
     while rows := result.fetchmany(_AT_ONCE):
         for provider, capability, identity, protocol, name, description, parameters in rows:
             yield CapabilityText(
-                key_of(provider, capability), identity, protocol, name, description, parameters
+                row_key_of(provider, capability), identity, protocol, name, description, parameters
             )
 
 

@@ -94,12 +94,12 @@ _INSIDE: Final = "!/"
 """Separates an archive's name from that of a file in it; what is read goes by no name here."""
 
 
-def scan_one(item: Item, known: Container[str] = ()) -> Scanned:
+def scan_one(item: Item, units: Container[str] = ()) -> Scanned:
     """Read, check and convert one input.
 
     Args:
         item: The input.
-        known: Units whose rows need not be made again.
+        units: Units whose rows need not be made again.
 
     What cannot be read is a result with its reason; so is a file that changes while it is read, since its
     digest and its rows may be of two contents. Nothing is raised but what ends the process (no memory), and
@@ -107,7 +107,7 @@ def scan_one(item: Item, known: Container[str] = ()) -> Scanned:
     """
     state = state_of(item)
     try:
-        scanned = _SCANS[item.kind](item, known)
+        scanned = _SCANS[item.kind](item, units)
     except DroidgateError as error:
         # The row names the input already: an error at its own place need not say it again.
         reason = error.message if error.place == item.source else _reason_of(error)
@@ -140,30 +140,30 @@ def _kind_of(item: Item) -> str:
     return kinds.get(item.kind, item.kind)
 
 
-def _refused_input(item: Item, known: Container[str]) -> Scanned:
-    del known
+def _refused_input(item: Item, units: Container[str]) -> Scanned:
+    del units
     return Scanned.failed(item.source, "unreadable", item.reason or "it is refused")
 
 
-def _scan_file(item: Item, known: Container[str]) -> Scanned:
+def _scan_file(item: Item, units: Container[str]) -> Scanned:
     if is_archive(item.location):
-        return _scan_apk(item, known)
-    return _scan_descriptor(item, known)
+        return _scan_apk(item, units)
+    return _scan_descriptor(item, units)
 
 
-def _scan_apk(item: Item, known: Container[str]) -> Scanned:
-    return _scan_opened(item, FileSource(item.location, name=""), known)
+def _scan_apk(item: Item, units: Container[str]) -> Scanned:
+    return _scan_opened(item, FileSource(item.location, name=""), units)
 
 
-def _scan_remote(item: Item, known: Container[str]) -> Scanned:
+def _scan_remote(item: Item, units: Container[str]) -> Scanned:
     source = open_remote(item.location)
     try:
-        return _scan_opened(item, source, known)
+        return _scan_opened(item, source, units)
     finally:
         source.close()
 
 
-def _scan_opened(item: Item, source: ByteSource, known: Container[str]) -> Scanned:
+def _scan_opened(item: Item, source: ByteSource, units: Container[str]) -> Scanned:
     scanned = Scanned(item.source, "apk", size=source.size)
     try:
         apk = open_app(source)
@@ -178,10 +178,10 @@ def _scan_opened(item: Item, source: ByteSource, known: Container[str]) -> Scann
             return scanned.ended(
                 PART, f"it is a split of {apk.package}, whose base is not in the same folder"
             )
-        return _scan_app(scanned, apk, scanned.digest, known)
+        return _scan_app(scanned, apk, scanned.digest, units)
 
 
-def _scan_with_splits(item: Item, known: Container[str]) -> Scanned:
+def _scan_with_splits(item: Item, units: Container[str]) -> Scanned:
     """Scan a base with its splits; the unit is made of all their digests."""
     source = FileSource(item.location, name="")
     scanned = Scanned(item.source, "apk", size=source.size)
@@ -191,13 +191,13 @@ def _scan_with_splits(item: Item, known: Container[str]) -> Scanned:
             apk.add_split(FileSource(path, name=f"split{number}"))
         digests = [digest_of_apk(part.archive) for part in apk.parts]
         together = hashlib.sha256(" ".join(digests).encode()).hexdigest()
-        return _scan_app(scanned, apk, together, known)
+        return _scan_app(scanned, apk, together, units)
 
 
-def _scan_app(scanned: Scanned, apk: Apk, unit: str, known: Container[str]) -> Scanned:
+def _scan_app(scanned: Scanned, apk: Apk, unit: str, units: Container[str]) -> Scanned:
     scanned.identity = SplitIdentity(apk.package, None, apk.parts[0].version)
     scanned.unit = unit
-    if unit in known:
+    if unit in units:
         return scanned.ended(KNOWN)
     reading = read_opened(apk, _OPTIONS)
     if not reading.applications:
@@ -208,7 +208,7 @@ def _scan_app(scanned: Scanned, apk: Apk, unit: str, known: Container[str]) -> S
         # The end of the file, by which a signed APK is known again, identifies its content only where the
         # signature is right.
         scanned.digest = scanned.unit = unit = _digest_of_parts(apk)
-        if unit in known:
+        if unit in units:
             return scanned.ended(KNOWN)
     reading, findings = _lint_reading(reading, lambda _: None)
     content = Unit(unit, reading, findings, version_name=apk.version_name)
@@ -249,11 +249,11 @@ _OPTIONS: Final = ReadOptions(keeps_going=True, with_silent=True)
 """How an input is read: a crash costs one capability, and silent providers count."""
 
 
-def _scan_descriptor(item: Item, known: Container[str]) -> Scanned:
-    data = read_bytes(item.location, shown="", root=item.root or None)
+def _scan_descriptor(item: Item, units: Container[str]) -> Scanned:
+    data = read_bytes(item.location, label="", root=item.root or None)
     digest = hashlib.sha256(data).hexdigest()
     scanned = Scanned(item.source, "descriptor", digest=digest, size=len(data), unit=digest)
-    if digest in known:
+    if digest in units:
         return scanned.ended(KNOWN)
     try:
         ending = posixpath.splitext(item.location)[1]
@@ -287,11 +287,11 @@ def _read_descriptor(data: bytes, ending: str = "", *, must_be_descriptor: bool)
     return read_content(claimed or (path if is_code else _DESCRIPTOR), data, _OPTIONS)
 
 
-def _scan_module(item: Item, known: Container[str]) -> Scanned:
+def _scan_module(item: Item, units: Container[str]) -> Scanned:
     layout = ModuleLayout.from_json(item.layout)
     digest, size = _digest_of(_contents_of(_relative_module(item, layout, {}), layout))
     scanned = Scanned(item.source, "module", digest=digest, size=size, unit=digest)
-    if digest in known:
+    if digest in units:
         return scanned.ended(KNOWN)
     reading = read_one_module(_relative_module(item, layout, {}), _OPTIONS)
     if not (reading.providers or reading.applications or reading.only_in_variants):
@@ -304,18 +304,18 @@ def _scan_module(item: Item, known: Container[str]) -> Scanned:
 
     def content_of(path: str) -> bytes | None:
         try:
-            return read_bytes(f"{item.location}/{path}", shown=path, root=item.root)
+            return read_bytes(f"{item.location}/{path}", label=path, root=item.root)
         except InputError:
             return None
 
     return scanned.ended("read", rows=rows_of_unit(Unit(digest, *_lint_reading(reading, content_of))))
 
 
-def _scan_code(item: Item, known: Container[str]) -> Scanned:
+def _scan_code(item: Item, units: Container[str]) -> Scanned:
     files = LooseCode({printable(inner): path for inner, path in item.parts}, item.root)
     digest, size = _digest_of(_contents_of_set("code", SourceSet(files)))
     scanned = Scanned(item.source, "code", digest=digest, size=size, unit=digest)
-    if digest in known:
+    if digest in units:
         return scanned.ended(KNOWN)
     reading = read_loose_code(files, _OPTIONS)
     if not reading.providers:

@@ -30,24 +30,24 @@ _RARELY: Final = 100_000
 _LONGEST_ALARM: Final = 1 << 30
 _MEBIBYTE: Final = 1 << 20
 
-Work = Callable[[Item, Container[str]], Scanned]
+ScanWork = Callable[[Item, Container[str]], Scanned]
 
 
-def load_work(path: str) -> Work:
+def load_work(path: str) -> ScanWork:
     """Return the function that `module:function` names."""
     module, _, name = path.partition(":")
-    work: Work = getattr(import_module(module), name)
+    work: ScanWork = getattr(import_module(module), name)
     return work
 
 
-def do_work(work: Work, item: Item, known: Container[str], memory: int | None) -> tuple[Scanned, bool]:
+def do_work(work: ScanWork, item: Item, units: Container[str], memory: int | None) -> tuple[Scanned, bool]:
     """Scan one input; whatever happens to it is its result.
 
     Returns:
         The result, and whether the process is still good for another one.
     """
     try:
-        return work(item, known), True
+        return work(item, units), True
     except MemoryError:
         reason = "it needs too much memory"
         if memory is not None:
@@ -62,7 +62,7 @@ def do_work(work: Work, item: Item, known: Container[str], memory: int | None) -
 class Duty:
     """What a worker does, and within what: bytes and seconds for one input."""
 
-    work: Work
+    work: ScanWork
     known: Container[str]
     memory: int
     deadline: float

@@ -34,7 +34,7 @@ from droidgate_mappings.model.capability import Capability, CapabilityAccess, Pr
 from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.model.json_values import pointer_token
 from droidgate_mappings.tables.android_names import android_name
-from droidgate_mappings.tables.reach import Agent, Interface, Owner, load_gates, load_reach
+from droidgate_mappings.tables.reach import AgentKind, Interface, Owner, load_gates, load_reach
 
 VerdictWord = Literal["can", "cannot", "not known"]
 
@@ -205,7 +205,7 @@ class AskingAgent:
         names_protocol: Its manifest says which protocol it speaks.
     """
 
-    kind: Agent
+    kind: AgentKind
     application: Application | None = None
     held: frozenset[str] | None = None
     requested: frozenset[str] = frozenset()
@@ -227,7 +227,7 @@ def gates_of_codes() -> dict[str, str]:
     return {code: gate.id for gate in load_gates().values() for code in gate.codes}
 
 
-def levels_of(provider: Provider) -> list[dict[str, str]]:
+def conversion_levels(provider: Provider) -> list[dict[str, str]]:
     """Return what the conversion of each capability of a provider costs, by `FORMAT+DIALECT`."""
     names = list(targets())
     levels: list[dict[str, str]] = [{} for _ in provider.capabilities]
@@ -246,17 +246,17 @@ def kinds_of_agents() -> tuple[AskingAgent, ...]:
     return tuple(AskingAgent(kind=agent) for agent in load_reach().agents)
 
 
-def agent_kind_of(package: str, asked: frozenset[str]) -> Agent:
+def agent_kind_of(package: str, marks: frozenset[str]) -> AgentKind:
     """Return what an agent's app speaks, by the actions of its `<queries>` and the permissions it requests.
 
     Args:
         package: The app.
-        asked: Actions and permissions.
+        marks: Actions and permissions.
     """
     table = load_reach()
-    speaks = {item.id for item in table.interfaces if not asked.isdisjoint(item.agent_marks)}
+    speaks = {item.id for item in table.interfaces if not marks.isdisjoint(item.agent_marks)}
     kinds = [kind for kind in table.agents if not speaks.isdisjoint(kind.speaks)]
-    return Agent(
+    return AgentKind(
         id=package,
         title=package,
         speaks=tuple(name for kind in kinds for name in kind.speaks),

@@ -31,9 +31,9 @@ from droidgate.gates.gate_chains import (
     Subject,
     WhyAnswer,
     agent_kind_of,
+    conversion_levels,
     gates_of_codes,
     kinds_of_agents,
-    levels_of,
 )
 from droidgate.shims.device_user import DeviceUser, InstalledShim, installed_shims, target_problem
 from droidgate.shims.doctor import (
@@ -200,7 +200,7 @@ def _application_of(provider: Provider, applications: tuple[Application, ...]) -
 def _of_provider(
     provider: Provider, application: Application | None, findings: tuple[Finding, ...], sdk: str | None
 ) -> Iterator[Subject]:
-    levels = levels_of(provider)
+    levels = conversion_levels(provider)
     capabilities: list[tuple[Capability | None, dict[str, str]]] = []
     if found_by(provider) is not None:
         capabilities.append((None, {}))
@@ -435,7 +435,7 @@ class WhyOnPhone:
         for target in targets:
             app, provider, capability = target.app, target.provider, target.capability
             if id(provider) not in levels:
-                levels[id(provider)] = levels_of(provider)
+                levels[id(provider)] = conversion_levels(provider)
             if app.package not in findings:
                 findings[app.package] = self._findings(app)
             self._targets[id(provider), id(capability)] = target
@@ -502,7 +502,7 @@ class WhyOnPhone:
             DeviceError: it is not installed.
         """
         (app,) = read_phone(self.phone.device, _request_for(package)).apps
-        requested, held = permissions_of(self.phone.device, package, self.device_user.user)
+        requested, held_permissions = permissions_of(self.phone.device, package, self.device_user.user)
         queries = () if app.application is None else app.application.queries
         actions = {name for query in queries if query.kind == "intent" for name in query.names}
         kind = agent_kind_of(package, frozenset(actions | requested))
@@ -514,7 +514,7 @@ class WhyOnPhone:
         return AskingAgent(
             kind=kind,
             application=app.application,
-            held=held,
+            held=held_permissions,
             requested=requested,
             is_allowed=self._is_allowed(package),
             names_protocol=names_protocol,
@@ -661,9 +661,8 @@ def reasons_for_models(
     targets: Iterable[CallTarget],
     sdk_full: str,
     failures: Mapping[CapabilityKey, CallError],
-    agent: str = "mcp-client",
 ) -> list[dict[str, Json]]:
-    """Return why an agent can or cannot call each capability of a phone, by what is known of it already.
+    """Return why an MCP client can or cannot call each capability of a phone, by what is known of it already.
 
     How a gate is opened is left out: a model should not grant itself anything.
 
@@ -671,9 +670,8 @@ def reasons_for_models(
         targets: What the phone's apps declare.
         sdk_full: The phone's API level.
         failures: Why each call of a capability would fail, such as a rule of the user's policy.
-        agent: The kind of agents.
     """
-    (kind,) = _kinds(agent, on_phone=False)
+    (kind,) = _kinds("mcp-client", on_phone=False)
     chains, rows = GateChains(), []
     for target in targets:
         subject = Subject(

@@ -34,9 +34,8 @@ import anyio.to_thread
 from droidgate.calls.call_files import paths_in, read_files
 from droidgate.calls.call_requests import DEFAULT_SECONDS, CallProgress, CallRequest, ProgressSink
 from droidgate.calls.call_steps import END_SECONDS, MAY_BLOCK, CallSteps, Rest, is_large, wait_on_loop
-from droidgate.calls.caller import END_NOT_RECORDED, CallControls, Caller
+from droidgate.calls.caller import END_NOT_RECORDED, CallControls, CapabilityCaller
 from droidgate.calls.subjects import (
-    EVERY_CLIENT,
     CallEffect,
     CapabilityKey,
     NamePattern,
@@ -55,7 +54,7 @@ from droidgate.serving.tool_names import NamedCapability, ToolNames
 from droidgate.serving.tool_results import MAX_PART
 from droidgate.serving.tools import (
     MAX_PAGE,
-    Change,
+    ListChange,
     ReportProgress,
     ResourceContent,
     ServedFile,
@@ -184,8 +183,8 @@ class ServedPhone:
     """
 
     serial: str | None
-    connect: Callable[[], Caller]
-    caller: Caller | None = None
+    connect: Callable[[], CapabilityCaller]
+    caller: CapabilityCaller | None = None
     packages: frozenset[InstalledPackage] = frozenset()
     targets: tuple[CallTarget, ...] = ()
     failures: dict[CapabilityKey, CallError] = field(default_factory=dict)
@@ -216,7 +215,7 @@ class ServedPhone:
             if target.capability.id not in dict(caller.targets.callability(target).closed)
         )
         every = (*of_apps, *(caller.targets.screens() if self.screens else ()))
-        self.failures = caller.uncallable(every, client=EVERY_CLIENT)
+        self.failures = caller.uncallable(every)
         self.targets = tuple(target for target in every if target.key not in self.failures)
         self.declared = tuple(caller.targets.all())
         self.sdk_full = caller.targets.reading.facts.sdk_full
@@ -355,7 +354,7 @@ class PhoneTools:
         self._last_used = time.monotonic()
         self._is_used.set()
 
-    def look(self, *, strict: bool = False) -> set[Change]:
+    def look(self, *, strict: bool = False) -> set[ListChange]:
         """Ask each phone whether anything changed, and return what did.
 
         Args:
@@ -370,7 +369,7 @@ class PhoneTools:
         before, self._served = self._served, self._serve()
         self._report_unmatched_rules()
         now = self._served
-        changes: set[Change] = set()
+        changes: set[ListChange] = set()
         if before.snapshot.tools != now.snapshot.tools:
             changes.add("tools")
         if before.resources != now.resources:
@@ -389,7 +388,7 @@ class PhoneTools:
         return changed
 
     @asynccontextmanager
-    async def run(self, on_change: Callable[[Change], None]) -> AsyncIterator[None]:
+    async def run(self, on_change: Callable[[ListChange], None]) -> AsyncIterator[None]:
         """Check the phones at once, and then repeatedly while the context is open."""
 
         async def poll() -> None:
@@ -631,9 +630,9 @@ def _why_left_out(tool: ServedTool) -> str | None:
     return None if hidden is None else f"hidden characters are in the name {visible(hidden)}"
 
 
-def _by_provider(found: Sequence[_ToolTarget]) -> list[list[_ToolTarget]]:
+def _by_provider(targets: Sequence[_ToolTarget]) -> list[list[_ToolTarget]]:
     groups: dict[tuple[int, int], list[_ToolTarget]] = {}
-    for item in found:
+    for item in targets:
         groups.setdefault((id(item.phone), id(item.target.provider)), []).append(item)
     return list(groups.values())
 

@@ -33,7 +33,7 @@ from droidgate.shims.answers import (
     Progress,
     ShimMissingError,
     ShimVersionError,
-    Status,
+    StatusAnswer,
     refusal_of,
 )
 from droidgate.shims.host_messages import (
@@ -96,9 +96,9 @@ class HostClient:
         self._be_sure_of(hello)
         return hello
 
-    def status(self) -> Status:
+    def status(self) -> StatusAnswer:
         """Return which shim answers, its grants and switches, and what became of its targets."""
-        status = self._ask("status", {}, Status)
+        status = self._ask("status", {}, StatusAnswer)
         self._be_sure_of(status)
         return status
 

@@ -22,19 +22,19 @@ MAX_LEVELS: Final = 64
 _RESOURCE_TYPES: Final = ("values", "xml", "raw")
 
 
-def read_bytes(path: str, *, shown: str | None = None, root: str | None = None) -> bytes:
+def read_bytes(path: str, *, label: str | None = None, root: str | None = None) -> bytes:
     """Return the content of a regular file.
 
     Args:
         path: The file.
-        shown: How errors name it.
+        label: How errors name it.
         root: The folder that it must be in, links followed; None for a file that the user named.
 
     Raises:
         InputError: there is none, it is outside of the folder, or it cannot be read.
         BudgetError: it is larger than `MAX_FILE_BYTES`.
     """
-    return read_project_file(path, root=root, shown=printable(shown if shown is not None else path))
+    return read_project_file(path, root=root, label=printable(label if label is not None else path))
 
 
 class FolderFiles(Mapping[str, bytes]):
@@ -52,7 +52,7 @@ class FolderFiles(Mapping[str, bytes]):
     def __init__(
         self,
         folder: str,
-        shown: str,
+        label: str,
         read: dict[str, None],
         manifest: str = MANIFEST,
         *,
@@ -62,7 +62,7 @@ class FolderFiles(Mapping[str, bytes]):
         self._folder = folder
         self._root = folder if root is None else root
         self._manifest = manifest
-        self._shown = shown
+        self._shown = label
         self._read = read
         self._problems = [] if problems is None else problems
         self._entries_left = MAX_ENTRIES
@@ -119,7 +119,7 @@ class FolderFiles(Mapping[str, bytes]):
         if name not in self._names:
             raise KeyError(name)
         shown_path = join_shown(self._shown, name)
-        data = read_bytes(f"{self._folder}/{name}", shown=shown_path, root=self._root)
+        data = read_bytes(f"{self._folder}/{name}", label=shown_path, root=self._root)
         self._read[shown_path] = None
         return data
 

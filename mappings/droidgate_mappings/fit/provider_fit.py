@@ -623,7 +623,7 @@ def without_facts(
     tables: FormatTables,
     is_left_out: Callable[[str], bool],
     pointer: str,
-    found: list[Finding],
+    findings: list[Finding],
 ) -> Extensions:
     """Return extensions without those facts of the target's own format that its dialect cannot hold.
 
@@ -632,7 +632,7 @@ def without_facts(
         tables: Of the target format.
         is_left_out: Whether a fact is left out, by its name.
         pointer: JSON Pointer of the part.
-        found: Takes a finding for each fact that was left out.
+        findings: Takes a finding for each fact that was left out.
     """
     facts = extensions.get(tables.id, {})
     other_facts = {fact: value for fact, value in facts.items() if not is_left_out(fact)}
@@ -642,17 +642,18 @@ def without_facts(
         if fact not in other_facts:
             leaf = f"{pointer}/extensions/{tables.id}/{pointer_token(fact)}"
             loss = losses.FACT_OF_NOTATION if fact in tables.notations else losses.OWN_FACT
-            found.append(loss.finding(leaf, fact=fact))
+            findings.append(loss.finding(leaf, fact=fact))
     return as_extensions(tables.id, other_facts, extensions)
 
 
 def without_own_facts(
-    provider: Provider, tables: FormatTables, is_left_out: Callable[[str], bool], found: list[Finding]
+    provider: Provider, tables: FormatTables, is_left_out: Callable[[str], bool], findings: list[Finding]
 ) -> Provider:
     """Return a provider without such facts of its own and of its capabilities; see `without_facts`."""
     capabilities = []
     for position, each in enumerate(provider.capabilities):
-        extensions = without_facts(each.extensions, tables, is_left_out, f"/capabilities/{position}", found)
+        pointer = f"/capabilities/{position}"
+        extensions = without_facts(each.extensions, tables, is_left_out, pointer, findings)
         capabilities.append(each.changed({"extensions": extensions}))
-    extensions = without_facts(provider.extensions, tables, is_left_out, "", found)
+    extensions = without_facts(provider.extensions, tables, is_left_out, "", findings)
     return provider.changed({"extensions": extensions, "capabilities": tuple(capabilities)})

@@ -412,11 +412,11 @@ def _permission_gates(facts: ComponentFacts, interface: Interface, caller: Calli
 
 
 def _permission_of_app(
-    permission: str, protection: Protection, caller: CallingApp, held: frozenset[str]
+    permission: str, protection: Protection, caller: CallingApp, held_permissions: frozenset[str]
 ) -> Gate:
     """Return whether an app of a phone holds a permission, and who can give it to the app."""
     required, title = f"callers need the permission {permission}", caller.title
-    if permission in held:
+    if permission in held_permissions:
         return Gate("permission", GateState.OPEN, f"{required}, which {title} holds")
     if protection in {Protection.SIGNATURE, Protection.UNKNOWN}:
         return Gate("permission", GateState.SHUT, f"{required}, which {title} does not hold")

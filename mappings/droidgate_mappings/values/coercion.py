@@ -129,7 +129,7 @@ def _exponent(number: Decimal) -> int:
 
 
 def _counted(
-    kind: type[str | list[Json] | dict[str, Json]], what: str, *, least: bool
+    kind: type[str | list[Json] | dict[str, Json]], unit: str, *, least: bool
 ) -> Callable[[Json, Json], str | None]:
     def check(value: Json, limit: Json) -> str | None:
         bound = _number(limit)
@@ -137,9 +137,9 @@ def _counted(
             return None
         count = len(value)
         if least and count < bound:
-            return f"{count} {what} are fewer than {shown_json(limit)}"
+            return f"{count} {unit} are fewer than {shown_json(limit)}"
         if not least and count > bound:
-            return f"{count} {what} are more than {shown_json(limit)}"
+            return f"{count} {unit} are more than {shown_json(limit)}"
         return None
 
     return check

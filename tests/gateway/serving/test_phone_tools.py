@@ -41,7 +41,7 @@ from droidgate.calls.audit_reading import read_calls
 from droidgate.calls.call_files import read_files
 from droidgate.calls.call_requests import CallRequest
 from droidgate.calls.call_steps import Work
-from droidgate.calls.caller import Caller
+from droidgate.calls.caller import CapabilityCaller
 from droidgate.calls.pins import PinStore
 from droidgate.calls.policy import Policy
 from droidgate.calls.subjects import NamePattern, last_part
@@ -58,7 +58,7 @@ from droidgate.serving.server_application import plan_tokens
 from droidgate.serving.tool_documents import write_tools
 from droidgate.serving.tool_names import NamedCapability
 from droidgate.serving.tool_search import SearchTools, ToolIndex
-from droidgate.serving.tools import Client as ServedClient, Question, ServedTool, ToolCall, UserAnswer
+from droidgate.serving.tools import Client as ServedClient, ServedTool, ToolCall, UserAnswer, UserQuestion
 from droidgate.shims.device_user import device_user_of
 from droidgate.shims.host_client import HostClient
 from droidgate.shims.installation_steps import install_archive
@@ -138,7 +138,7 @@ class Answers:
 CLIENT = ServedClient("mcp:test", "Test", "2026-07-28")
 
 
-async def ask_nobody(_question: Question) -> UserAnswer:
+async def ask_nobody(_question: UserQuestion) -> UserAnswer:
     raise AssertionError
 
 
@@ -354,7 +354,7 @@ async def test_nobody_waits_for_a_phone_whose_apps_are_read_again(
     assert threading.main_thread() not in askers
 
 
-def caller_of(tools: PhoneTools) -> Caller:
+def caller_of(tools: PhoneTools) -> CapabilityCaller:
     caller = tools._phones[0].caller
     assert caller is not None
     return caller
@@ -879,7 +879,7 @@ async def test_a_phone_is_asked_ever_more_rarely_while_no_client_asks_and_at_onc
 async def test_a_phone_that_is_not_there_yet_is_waited_for(phone: ReachedPhone) -> None:
     present = threading.Event()
 
-    def connect() -> Caller:
+    def connect() -> CapabilityCaller:
         if not present.is_set():
             raise DeviceError("no device")
         return phone.caller()
@@ -899,8 +899,8 @@ async def test_a_phone_may_go_away_and_return(tmp_path: Path) -> None:
     device = Device(AdbClient(ServerAddress(port=server_port)), f"127.0.0.1:{port}")
     audit = AuditLog(tmp_path / "audit", tmp_path)
 
-    def connect() -> Caller:
-        return Caller(device, policy=Policy(), pins=PinStore(tmp_path), audit=audit)
+    def connect() -> CapabilityCaller:
+        return CapabilityCaller(device, policy=Policy(), pins=PinStore(tmp_path), audit=audit)
 
     tools = PhoneTools([ServedPhone(None, connect)], allow=[NamePattern.parse("*")], poll_seconds=0.1)
     call = ("legacy_createNote", {"title": "Milk", "content": "two litres"})

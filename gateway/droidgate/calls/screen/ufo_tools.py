@@ -344,9 +344,9 @@ class UfoCall:
         self.state.drop_screen()
         return ""
 
-    def _type(self, found: FoundControl, text: str, *, clear: bool) -> None:
-        point = found.now.center
-        keys = keys_that_clear(found.now.text) if clear else []
+    def _type(self, control: FoundControl, text: str, *, clear: bool) -> None:
+        point = control.now.center
+        keys = keys_that_clear(control.now.text) if clear else []
         by_keys = way_of(text) == "keys"
         before = None if by_keys else phone.find_keyboard(self.device, self.left)
         if not by_keys and before is None:
@@ -371,14 +371,14 @@ class UfoCall:
         if not typed.typed:
             raise ToolError(f"Failed to type text: {typed.error}")
         if before is not None:
-            self._check_typed(found, text, typed.hierarchy, clear=clear)
+            self._check_typed(control, text, typed.hierarchy, clear=clear)
 
-    def _check_typed(self, found: FoundControl, text: str, hierarchy: str, *, clear: bool) -> None:
+    def _check_typed(self, control: FoundControl, text: str, hierarchy: str, *, clear: bool) -> None:
         """Check that the field holds a text: an input method reports nothing."""
         dump = self.dump if HIERARCHY_END not in hierarchy else lambda: (hierarchy, read_controls(hierarchy))
         screen = self.state.snapshot(dump, fresh=True)
         self.state.drop_screen()
-        now = self.state.find(found.control.id, found.control.name, lambda: screen).now
+        now = self.state.find(control.control.id, control.control.name, lambda: screen).now
         is_typed = now.text == text if clear else text in now.text
         if not is_typed and set(now.text) != {_HIDDEN}:
             raise ToolError("Failed to type text: the control does not hold it; look at the screen")
@@ -444,9 +444,9 @@ def error_words(error: DroidgateError) -> str:
     return f"{place}{error.message}"
 
 
-def _info(found: FoundControl, *, with_rect: bool) -> dict[str, Json]:
-    info = control_info(found.control, with_rect=with_rect)
-    return {**info, "rect": list(found.now.rect)} if with_rect else info
+def _info(control: FoundControl, *, with_rect: bool) -> dict[str, Json]:
+    info = control_info(control.control, with_rect=with_rect)
+    return {**info, "rect": list(control.now.rect)} if with_rect else info
 
 
 def name_warning(control: Control, name: str) -> str:

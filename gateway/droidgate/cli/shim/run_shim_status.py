@@ -21,7 +21,7 @@ from droidgate.cli.shim.shim_documents import (
     shims_and_helper,
 )
 from droidgate.devices.device import connect_device
-from droidgate.shims.answers import Access, Status
+from droidgate.shims.answers import Access, StatusAnswer
 from droidgate.shims.device_user import (
     DeviceUser,
     InstalledShim,
@@ -138,7 +138,7 @@ def _status_row(shim: InstalledShim) -> tuple[str, ...]:
     return name, str(len(shim.status.routes)), str(len(shim.status.grants)), state
 
 
-def _grants(status: Status) -> Iterator[str]:
+def _grants(status: StatusAnswer) -> Iterator[str]:
     name = app_name(status.application_id, [source.package for source in status.sources])
     for grant in status.grants:
         caller = "any app" if isinstance(grant.caller, str) else grant.caller.package
@@ -179,13 +179,13 @@ def _broken_lines(shim: InstalledShim) -> Iterator[str]:
             yield f"broken: {target.package} {problem[0]}; fix: {problem[1]}"
 
 
-def _role(status: Status) -> str:
+def _role(status: StatusAnswer) -> str:
     if status.access.execute_app_functions:
         return "calls app functions for the other shims until the phone restarts"
     return "does not call app functions for the other shims; start it with: droidgate shim install"
 
 
-def _status_blocks(status: Status) -> list[Block]:
+def _status_blocks(status: StatusAnswer) -> list[Block]:
     off = set(status.switched_off)
     offered = [f"{item} (off)" if item in off else item for item in map(one_line, status.routes)]
     labels = {source.package: source.label or source.package for source in status.sources}

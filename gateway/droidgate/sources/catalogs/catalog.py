@@ -56,7 +56,7 @@ _OFFLINE: Final = {
 
 
 Rows = Iterator[tuple[Any, ...]]
-Ask = Callable[[str], Rows]
+AskCatalog = Callable[[str], Rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class Catalog:
         """
         place = catalog_folder(str(folder)) or Path(folder)
         try:
-            text = read_bytes(str(place / CATALOG_FILE), shown=str(place))
+            text = read_bytes(str(place / CATALOG_FILE), label=str(place))
         except InputError:
             if not (place / CATALOG_FILE).exists():
                 raise _no_catalog(place) from None
@@ -171,7 +171,7 @@ class Catalog:
             yield from ask(sql)
 
     @contextmanager
-    def asking(self) -> Iterator[Ask]:
+    def asking(self) -> Iterator[AskCatalog]:
         """Lend a function that asks queries of ours over one connection, one after the other; as `ask`."""
         duckdb = need("duckdb", "coverage")
 
@@ -434,7 +434,7 @@ class _CatalogReader:
     """
 
     catalog: Catalog
-    ask: Ask
+    ask: AskCatalog
     protocols: Collection[str]
 
     def check_size(self) -> None:
