@@ -7,7 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from droidgate_android.app_search import IndexingReport, simulate_indexing
+from droidgate_android.app_search.indexed_packages import simulate_indexing
+from droidgate_android.app_search.indexer_reports import IndexingReport
 from droidgate_appfunctions.listing_reader import ListingReader
 from droidgate_appfunctions.read import read_application
 from droidgate_mappings.formats.application import Application

@@ -17,24 +17,22 @@ from difflib import get_close_matches
 from functools import partial
 from typing import Final
 
-from droidgate_android.app_search import (
-    REASONS,
+from droidgate_android.app_search.events import IndexerError, PullParser, read_events
+from droidgate_android.app_search.indexed_packages import (
     AppFiles,
-    AppSearchSchema,
-    IndexedDocument,
-    IndexerError,
-    IndexingReport,
-    Properties,
     application_component,
     function_services,
-    hand_written_schema,
     index_file,
     is_function_service,
-    jetpack_schema,
-    read_schema,
     simulate_indexing,
 )
-from droidgate_android.app_search.events import PullParser, read_events
+from droidgate_android.app_search.indexer_reports import REASONS, IndexedDocument, IndexingReport, Properties
+from droidgate_android.app_search.schemas import (
+    AppSearchSchema,
+    hand_written_schema,
+    jetpack_schema,
+    read_schema,
+)
 from droidgate_android.projects.indexed_text import parse_integer, to_lower_camel_case
 from droidgate_appfunctions.fields import local_name
 from droidgate_appfunctions.format import KIND_OF_NUMBER, NAMES

@@ -295,3 +295,57 @@ def schema_in_force(schema: AppSearchSchema | None, release: Release) -> AppSear
     if schema is None:
         return None if release.fixed_parser else platform_schema().for_release(release)
     return schema.for_release(release)
+
+
+def simulate_indexing(
+    application: Application, release: str | Release, *, files: AppFiles | None = None
+) -> IndexingReport:
+    """Return what a release indexes of an application.
+
+    Args:
+        application: Its manifest, assets and resources.
+        release: A release, or its id: `16`, `16-qpr1`, `16-qpr2`, `17`.
+        files: The application's files, where several releases are asked.
+
+    Raises:
+        KeyError: no release has that id.
+    """
+    tables = load_indexing()
+    chosen = tables.release(release) if isinstance(release, str) else release
+    files = AppFiles(application) if files is None else files
+    return PackageIndexer(application, chosen, tables.limits, files).run()
+
+
+def index_file(
+    text: str,
+    schema: AppSearchSchema | None,
+    release: str | Release,
+    *,
+    package: str = UNKNOWN_PACKAGE,
+    service: str | None = None,
+    path: str = "<text>",
+    limits: IndexerLimits | None = None,
+) -> IndexingReport:
+    """Return what a release indexes of one document file.
+
+    Args:
+        text: The file.
+        schema: The app's schema; None where it has none, so that v1's parser or the platform's schema serves.
+        release: A release, or its id.
+        package: The app.
+        service: Class name of the service; `@null` for a file of the application; None where it is not known.
+        path: How places name the file.
+        limits: The indexer's limits where a device sets others.
+
+    Raises:
+        KeyError: no release has that id.
+    """
+    tables = load_indexing()
+    chosen = tables.release(release) if isinstance(release, str) else release
+    setting = FileSetting(chosen, package, path, service, limits or tables.limits)
+    try:
+        outcome = index_text(text, schema_in_force(schema, chosen), setting)
+    except IndexerError as error:
+        dropped = DroppedFile(path, error.reason, error.message, error.name, setting.place(error.line))
+        return IndexingReport(release=chosen, dropped_files=(dropped,))
+    return IndexingReport(release=chosen, documents=outcome.documents, ignored=tuple(outcome.ignored))

@@ -343,7 +343,9 @@ class _Scan:
         self._known_file.unlink()
         if not (self._request.keeps_log or self._out_of_time):
             log.path.unlink()
-        outcomes = _final_outcomes(catalog)
+        outcomes: dict[str, int] = dict(
+            catalog.ask("SELECT outcome, count(*) FROM sources GROUP BY 1 ORDER BY 1")
+        )
         return ScanResult(catalog, outcomes, self._resumed, self._known_count, tuple(self._out_of_time))
 
     def _scan_all(self, inputs: Inputs, units: Container[str]) -> ScanLog:
@@ -369,7 +371,7 @@ class _Scan:
                 if self._is_over():
                     self._write_unread(log, [Item(name, "refused")])
                 else:
-                    self._take(log, _answers_of_phone(phone))
+                    self._take(log, (PoolAnswer.of(Item(each.source, "installed"), each) for each in phone()))
         finally:
             log.close()
         return log
@@ -466,10 +468,6 @@ def _units_of(catalogs: Iterable[Catalog]) -> Iterator[str]:
         yield from (row[0] for row in rows)
 
 
-def _final_outcomes(catalog: Catalog) -> dict[str, int]:
-    return dict(catalog.ask("SELECT outcome, count(*) FROM sources GROUP BY 1 ORDER BY 1"))
-
-
 @dataclass(frozen=True, slots=True)
 class _Group:
     """An app that is read again, with its splits: their items and the heads of their lines."""
@@ -533,11 +531,6 @@ def open_phone(source: str, *, own_apps: bool) -> Callable[[], Iterator[Scanned]
     """
     phone = find_phone(source)
     return lambda: scan_phone(phone, own_apps=own_apps)
-
-
-def _answers_of_phone(scan_it: Callable[[], Iterator[Scanned]]) -> PoolAnswers:
-    for scanned in scan_it():
-        yield PoolAnswer.of(Item(scanned.source, "installed"), scanned)
 
 
 _MEBIBYTE: Final = 1 << 20

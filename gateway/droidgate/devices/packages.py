@@ -238,17 +238,7 @@ def disabled_packages(device: Device, user: int = 0) -> frozenset[str]:
         DeviceError: the device fails, or its output is not that of `pm list packages`.
     """
     result = device.run(["pm", "list", "packages", "-d", "--user", check_user(user)])
-    return read_disabled(result.text, result.exit_status, result.error_text)
-
-
-def read_disabled(text: str, exit_status: int = 0, error_text: str = "") -> frozenset[str]:
-    """Read what `pm list packages -d` printed: one `package:NAME` per line, or nothing.
-
-    Raises:
-        CommandFailedError: it ended with an error.
-        DeviceOutputError: a line is none of these.
-    """
-    return frozenset(read_package_names(text, exit_status, error_text))
+    return frozenset(read_package_names(result.text, result.exit_status, result.error_text))
 
 
 def read_package_names(text: str, exit_status: int = 0, error_text: str = "") -> list[str]:

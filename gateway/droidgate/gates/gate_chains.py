@@ -241,11 +241,6 @@ MoreGates = Callable[[AskingAgent, Subject, ReachRoute], Iterable[Gate]]
 """Returns the gates that a phone has between an agent and a capability."""
 
 
-def kinds_of_agents() -> tuple[AskingAgent, ...]:
-    """Return the kinds of agents that there are."""
-    return tuple(AskingAgent(kind=agent) for agent in load_reach().agents)
-
-
 def agent_kind_of(package: str, marks: frozenset[str]) -> AgentKind:
     """Return what an agent's app speaks, by the actions of its `<queries>` and the permissions it requests.
 

@@ -33,7 +33,6 @@ from droidgate.gates.gate_chains import (
     agent_kind_of,
     conversion_levels,
     gates_of_codes,
-    kinds_of_agents,
 )
 from droidgate.shims.device_user import DeviceUser, InstalledShim, installed_shims, target_problem
 from droidgate.shims.doctor import (
@@ -136,7 +135,7 @@ def _kinds(name: str | None, *, on_phone: bool) -> tuple[AskingAgent, ...]:
     Raises:
         UsageError: it is neither a kind nor an app of a phone.
     """
-    kinds = kinds_of_agents()
+    kinds = tuple(AskingAgent(kind=agent) for agent in load_reach().agents)
     if name is None:
         return kinds
     matching_kinds = tuple(kind for kind in kinds if kind.kind.id == name)

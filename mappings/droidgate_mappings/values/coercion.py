@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
-from typing import Final, TypeAlias
+from typing import Final
 
 from droidgate_mappings.model.capability import Capability, type_behind
 from droidgate_mappings.model.errors import InputError
@@ -27,6 +27,7 @@ from droidgate_mappings.model.types import (
     AllOfType,
     AnyType,
     ArrayType,
+    Definitions,
     ObjectType,
     OneOfType,
     OpaqueType,
@@ -220,8 +221,6 @@ MAX_STEPS: Final = 200_000
 
 SCHEMA_TYPE_KEY: Final = "schemaType"
 """Key that says which alternative of a one-of an object is (reference appfunctions 2.c, oneOf)."""
-
-Definitions: TypeAlias = Mapping[str, Type]
 
 _INTEGER_BITS: Final = {"int32": 32, "int64": 64}
 _INTEGER_TEXT: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,18})")

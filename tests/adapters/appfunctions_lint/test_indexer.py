@@ -25,20 +25,12 @@ from adapters.appfunctions_lint.app_fixtures import (
     named,
     service,
 )
-from droidgate_android.app_search import (
-    AppFiles,
-    AppSearchSchema,
-    IndexerError,
-    IndexingReport,
-    index_file,
-    indexed_packages,
-    jetpack_schema,
-    platform_schema,
-    read_schema,
-    simulate_indexing,
-)
-from droidgate_android.app_search.events import PullParser
+from droidgate_android.app_search import indexed_packages
+from droidgate_android.app_search.events import IndexerError, PullParser
 from droidgate_android.app_search.indexed_documents import java_hash
+from droidgate_android.app_search.indexed_packages import AppFiles, index_file, simulate_indexing
+from droidgate_android.app_search.indexer_reports import IndexingReport
+from droidgate_android.app_search.schemas import AppSearchSchema, jetpack_schema, platform_schema, read_schema
 from droidgate_android.projects.indexed_text import (
     java_trim,
     parse_boolean,
