@@ -596,7 +596,7 @@ class _ResponseReader:
     context: ReadingContext
     carrier: Carrier
     extra_key: str | None
-    given: Extras | str
+    content: Extras | str
 
     def find_response(self, document: dict[str, Json]) -> dict[str, Json]:
         """Return the object that has the id, inside its wrappers."""
@@ -659,7 +659,7 @@ class _ResponseReader:
         written = _written_id(response)
         if written:
             return written
-        id_value = _id_of_extra(self.given)
+        id_value = _id_of_extra(self.content)
         if id_value and not old and self.extra_key != NAMES["result_extra"]:
             self.context.allow("M27", "the response has no id; the id of its own extra is used")
         return id_value

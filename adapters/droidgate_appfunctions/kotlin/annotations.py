@@ -68,7 +68,7 @@ class Annotations:
     index: Index
     reports: Reports
     constants: Constants
-    known: dict[int, FoundAnnotation | None] = field(default_factory=dict)
+    cache: dict[int, FoundAnnotation | None] = field(default_factory=dict)
 
     def find(
         self,
@@ -93,9 +93,9 @@ class Annotations:
             InputError: it has the name of one of the library's, and no import.
         """
         key = id(annotation)
-        if key not in self.known:
-            self.known[key] = self._resolve(annotation, file, owner)
-        return self.known[key]
+        if key not in self.cache:
+            self.cache[key] = self._resolve(annotation, file, owner)
+        return self.cache[key]
 
     def _resolve(
         self, annotation: Annotation, file: SourceDeclarations, owner: ClassDeclaration | None

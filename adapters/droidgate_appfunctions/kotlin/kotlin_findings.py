@@ -31,7 +31,7 @@ class Reports:
     context: ReadingContext
     problems: dict[str, InputError] = field(default_factory=dict)
     left_out: dict[str, list[str]] = field(default_factory=dict)
-    found: set[tuple[str, int, str]] = field(default_factory=set)
+    reported: set[tuple[str, int, str]] = field(default_factory=set)
     built: int = 0
 
     def not_understood(
@@ -58,9 +58,9 @@ class Reports:
             InputError: the context is strict.
         """
         key = (file.path, line, message)
-        if key in self.found:
+        if key in self.reported:
             return
-        self.found.add(key)
+        self.reported.add(key)
         place = file.place(line)
         if self.context.strict:
             raise InputError(message, place=str(place), hint=hint)

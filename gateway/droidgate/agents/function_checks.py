@@ -154,7 +154,7 @@ class _Answer:
     died: bool
 
     @property
-    def what(self) -> str:
+    def summary(self) -> str:
         name = self.function.id.rpartition("#")[2]
         return f"{name}: the call does not end" if self.end == "silence" else f"{name}: {self.text[:200]}"
 
@@ -234,7 +234,7 @@ class _Run:
                 yield self.unchecked(rule, reason)
             else:
                 yield self._check(
-                    rule, (broken or self._answers)[:1], fallback + broken[0].what if broken else ""
+                    rule, (broken or self._answers)[:1], fallback + broken[0].summary if broken else ""
                 )
 
     def checks_by_agents(
@@ -319,7 +319,7 @@ class _Run:
     def _refusal(self, rule: LintRule, answers: Sequence[_Answer]) -> RuleCheck:
         lost = next((item for item in answers if item.end == "silence" or item.died), None)
         if lost is not None:
-            return self.unchecked(rule, lost.what)
+            return self.unchecked(rule, lost.summary)
         result = next((item for item in answers if item.end == "result"), None)
         problem = "" if result is None else f"{result.function.id.rpartition('#')[2]} returns a result"
         return self._check(rule, [result] if result else answers, problem)
@@ -355,10 +355,10 @@ class _Run:
         answers = [self.call(self.functions[name], arguments) for name, arguments in calls.items()]
         name, arguments = next(iter(calls.items()))
         extra = self.call(self.functions[name], {**arguments, _UNKNOWN_ARGUMENT: "droidgate"})
-        yield self._check(UNDECLARED, [extra], extra.what if extra.end == "silence" or extra.died else "")
+        yield self._check(UNDECLARED, [extra], extra.summary if extra.end == "silence" or extra.died else "")
         results = [item for item in answers if item.end == "result"]
         if not results:
-            yield self.unchecked(RESULT, f"no result: {answers[0].what}")
+            yield self.unchecked(RESULT, f"no result: {answers[0].summary}")
             return
         typed = [item for item in results if item.function.result_type is not None]
         if not typed:
@@ -383,7 +383,7 @@ class _Run:
             futures = [pool.submit(self.call, function, arguments) for _ in range(2)]
         answers = [item.result() for item in futures]
         silent = next((item for item in answers if item.end == "silence"), None)
-        return self._check(OPEN, answers, "" if silent is None else silent.what)
+        return self._check(OPEN, answers, "" if silent is None else silent.summary)
 
     def _result_problem(self, answer: _Answer) -> str:
         """Return why a result is not of the declared type; empty where it is."""

@@ -148,13 +148,13 @@ class _Approvals:
     Attributes:
         approver: Asks.
         allowed: What the user has allowed.
-        given: What the approver has approved.
+        pin: What the approver has approved.
         is_stale: The app was replaced after an answer, which therefore counts for nothing.
     """
 
     approver: Approver
     allowed: Sequence[NamePattern]
-    given: Pin | None = None
+    pin: Pin | None = None
     is_stale: bool = False
 
     def allow(self, subject: CallSubject) -> bool:
@@ -497,7 +497,7 @@ class CapabilityCaller:
         subject, decision = checked.subject, checked.decision
         self._check_not_denied(checked.target, decision)
         state = self.pins.check(checked.pin, client=subject.client)
-        if _needs_nobody(state, decision) or approvals.given == checked.pin:
+        if _needs_nobody(state, decision) or approvals.pin == checked.pin:
             link.trace.record_approval(state.kind, allowed=None)
             return checked
         if approvals.allow(subject):
@@ -527,7 +527,7 @@ class CapabilityCaller:
         if now.pin != checked.pin:
             approvals.is_stale = True
             raise ConditionError("the app was replaced before the answer came", place=subject.package)
-        approvals.given = checked.pin
+        approvals.pin = checked.pin
         if answer.remember:
             self.pins.approve(checked.pin, now.provider, client=subject.client)
         return replace(checked, target=now)

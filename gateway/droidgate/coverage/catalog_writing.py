@@ -245,13 +245,13 @@ class CatalogParts:
     Attributes:
         log: The log of the scan.
         header: Its first line.
-        known: Catalogs with the rows of units that the log has no rows of.
+        known_catalogs: Catalogs with the rows of units that the log has no rows of.
         merged: Catalogs that are taken in whole, with the name that goes before their sources.
     """
 
     log: Path
     header: Header
-    known: Sequence[Catalog] = ()
+    known_catalogs: Sequence[Catalog] = ()
     merged: Sequence[tuple[str, Catalog]] = ()
 
 
@@ -414,7 +414,7 @@ class _Writing:
         self._connection.execute(statement)
 
     def _catalogs(self) -> list[Catalog]:
-        return [*(item for _, item in self._parts.merged), *self._parts.known]
+        return [*(item for _, item in self._parts.merged), *self._parts.known_catalogs]
 
     def _sources(self) -> str:
         columns = ", ".join(column.name for column in TABLES["sources"].columns)

@@ -411,7 +411,7 @@ class _Scan:
                 workers=min(pool.workers, len(pool_items)),
                 memory=pool.memory,
                 deadline=pool.deadline,
-                known=str(self._known_file.absolute()),
+                known_file=str(self._known_file.absolute()),
                 work=pool.work,
                 ends_at=self._ends_at,
             )

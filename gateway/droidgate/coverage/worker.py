@@ -63,7 +63,7 @@ class Duty:
     """What a worker does, and within what: bytes and seconds for one input."""
 
     work: ScanWork
-    known: Container[str]
+    units: Container[str]
     memory: int
     deadline: float
 
@@ -74,7 +74,7 @@ def serve(incoming: BinaryIO, outgoing: BinaryIO, duty: Duty) -> None:
     is_good = True
     while is_good and (frame := read_frame(incoming)) is not None:
         _end_yourself_after(duty.deadline)
-        scanned, is_good = do_work(duty.work, Item.from_json(json.loads(frame)), duty.known, duty.memory)
+        scanned, is_good = do_work(duty.work, Item.from_json(json.loads(frame)), duty.units, duty.memory)
         try:
             answer = scanned.encode()
         except MemoryError:

@@ -199,7 +199,7 @@ class AskingAgent:
     Attributes:
         kind: The kind of agent, or an app's own row: what it speaks, and how it uses the gateway.
         application: The app, None of a kind.
-        held: The permissions that the app holds; None of a kind.
+        granted: The permissions that the app holds; None of a kind.
         requested: The permissions that its manifest requests.
         is_allowed: Whether the device's allow list has it; None where that is not known.
         names_protocol: Its manifest says which protocol it speaks.
@@ -207,7 +207,7 @@ class AskingAgent:
 
     kind: AgentKind
     application: Application | None = None
-    held: frozenset[str] | None = None
+    granted: frozenset[str] | None = None
     requested: frozenset[str] = frozenset()
     is_allowed: bool | None = None
     names_protocol: bool = True
@@ -217,8 +217,8 @@ class AskingAgent:
         """The app as the rules of reach take it."""
         return (
             ORDINARY_APP
-            if self.held is None
-            else CallingApp(self.kind.title, can_request=True, held=self.held, requested=self.requested)
+            if self.granted is None
+            else CallingApp(self.kind.title, can_request=True, granted=self.granted, requested=self.requested)
         )
 
 
@@ -483,7 +483,7 @@ def _visibility_gates(agent: AskingAgent, subject: Subject, *, of_shim: bool = F
         target_sdk or _QUERIES_SDK
     ) < _QUERIES_SDK:
         yield Gate("visible", OPEN, "an app sees every other one here", place)
-    elif _QUERY_ALL in (agent.held or ()):
+    elif _QUERY_ALL in (agent.granted or ()):
         yield Gate("visible", OPEN, f"{seen_by} holds {_QUERY_ALL}", place)
     elif is_named:
         yield Gate("visible", OPEN, f"{seen_by} names {title} in <queries>", place)
@@ -503,15 +503,15 @@ def _permission_gates(agent: AskingAgent, subject: Subject, interface: Interface
     allow_list = interface.allow_list
     if allow_list is not None and sdk is not None and sdk < allow_list.since:
         allow_list = None
-    if allow_list is not None and allow_list.exempt in (agent.held or ()):
+    if allow_list is not None and allow_list.exempt in (agent.granted or ()):
         yield Gate("agent-permission", OPEN, f"{title} holds {allow_list.exempt}", "dumpsys package")
         yield Gate("allow-list", OPEN, f"{title} holds {allow_list.exempt}, which needs no entry")
         return
-    if agent.held is None:
+    if agent.granted is None:
         yield Gate(
             "agent-permission", UNKNOWN, f"an agent needs {permission}, which ordinary apps cannot hold"
         )
-    elif permission in agent.held:
+    elif permission in agent.granted:
         yield Gate("agent-permission", OPEN, f"{title} holds {permission}", "dumpsys package")
     elif requested := sorted(interface.caller_permissions & agent.requested):
         words = f"{title} requests {requested[0]} and does not hold it: it is for apps of the device's image"

@@ -501,7 +501,7 @@ class WhyOnPhone:
             DeviceError: it is not installed.
         """
         (app,) = read_phone(self.phone.device, _request_for(package)).apps
-        requested, held_permissions = permissions_of(self.phone.device, package, self.device_user.user)
+        requested, granted = permissions_of(self.phone.device, package, self.device_user.user)
         queries = () if app.application is None else app.application.queries
         actions = {name for query in queries if query.kind == "intent" for name in query.names}
         kind = agent_kind_of(package, frozenset(actions | requested))
@@ -513,7 +513,7 @@ class WhyOnPhone:
         return AskingAgent(
             kind=kind,
             application=app.application,
-            held=held_permissions,
+            granted=granted,
             requested=requested,
             is_allowed=self._is_allowed(package),
             names_protocol=names_protocol,

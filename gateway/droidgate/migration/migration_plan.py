@@ -562,12 +562,12 @@ class _Planner:
         files = {
             artifact.path: artifact for artifact in artifacts if artifact.role not in {"manifest", "document"}
         }
-        app = ExistingApp(self.project, self.merged, self.shown(self.manifest_path), self.source_set)
+        app = ExistingApp(self.project, self.merged, self.relative(self.manifest_path), self.source_set)
         addition = app.fit(manifests, files)
         self.notes.extend(addition.notes)
         for text in addition.manifests:
             self.merged = merge_manifest(
-                self.merged, text, path=self.shown(self.manifest_path), namespace=self.source_set.namespace
+                self.merged, text, path=self.relative(self.manifest_path), namespace=self.source_set.namespace
             )
         self.plan_files(addition.files, translation.writing.provider)
 
@@ -595,7 +595,7 @@ class _Planner:
             artifacts = self.handlers_in(language, provider, {}).artifacts
             skeleton = next((item for item in artifacts if item.role == "skeleton"), skeleton)
         text = read_text_file(existing, self.project).text
-        self.notes.extend(missing_methods(provider, skeleton, text, self.shown(existing)))
+        self.notes.extend(missing_methods(provider, skeleton, text, self.relative(existing)))
 
     def handler_code(self, translation: Translation) -> HandlerCode:
         if self.language == "none" or self.target.write_handlers is None:
@@ -630,7 +630,7 @@ class _Planner:
         """Return the files of the migration, those that do not change too."""
         files = [
             FileChange(
-                path=self.shown(self.manifest_path),
+                path=self.relative(self.manifest_path),
                 before=self.manifest.text,
                 after=self.merged,
                 encoding=self.manifest.encoding,
@@ -646,7 +646,7 @@ class _Planner:
             existing = find_source_file(self.source_set.folder, artifact.path)
             if existing is not None and artifact.role == "skeleton":
                 own = read_text_file(existing, self.project).text
-                return FileChange(path=self.shown(existing), before=own, after=own)
+                return FileChange(path=self.relative(existing), before=own, after=own)
             if existing is not None and (
                 existing != path or MARK not in read_text_file(existing, self.project).text
             ):
@@ -655,10 +655,10 @@ class _Planner:
                 raise WriteError(message, place=str(existing), hint=hint)
         before = read_text_file(path, self.project) if path.exists() else None
         return FileChange(
-            path=self.shown(path), before=None if before is None else before.text, after=artifact.text
+            path=self.relative(path), before=None if before is None else before.text, after=artifact.text
         )
 
-    def shown(self, path: Path) -> str:
+    def relative(self, path: Path) -> str:
         return path.relative_to(self.project).as_posix()
 
 

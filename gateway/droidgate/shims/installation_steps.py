@@ -125,7 +125,7 @@ class InstallationStep:
 
     Attributes:
         what: What it is for, in words.
-        outcome: `done`, `refused_step` by Android, `not-needed` here, or `left-out` as it was not asked for.
+        outcome: `done`, `refused` by Android, `not-needed` here, or `left-out` as it was not asked for.
         command: The command on the device, as a user would type it there; None where it is none.
         why: The reason, where it is not done; what to know, where it is.
     """
