@@ -16,21 +16,15 @@ from droidgate.coverage.remote_files import open_remote
 from droidgate.coverage.scan_inputs import Item, state_of
 from droidgate.coverage.scan_results import CHANGED, KNOWN, PART, Scanned, SplitIdentity
 from droidgate.coverage.unit_rows import Unit, rows_of_unit
-from droidgate.sources import (
-    Providers,
-    ReadOptions,
-    read_content,
-    read_loose_code,
-    read_one_module,
-    read_opened,
-)
+from droidgate.sources import Providers, ReadOptions
 from droidgate.sources.apk_sources import source_text_of
 from droidgate.sources.archives import is_archive
+from droidgate.sources.file_reader import FileReader
 from droidgate.sources.folder_files import read_bytes
 from droidgate.sources.format_reading import discovered_providers
 from droidgate.sources.linting import check_reading
 from droidgate.sources.module_layout import LooseCode, ModuleLayout, ModuleOpener
-from droidgate.sources.source_code import code_endings
+from droidgate.sources.source_code import Code, code_endings
 from droidgate_android.apk.apk_files import FileSource
 from droidgate_android.apk.archive import Archive
 from droidgate_android.apk.bundle_files import open_app
@@ -53,6 +47,13 @@ _FOOTER: Final = 24
 _MAX_BLOCK: Final = 16 << 20
 _SCHEMES: Final = tuple(item.to_bytes(4, "little") for item in (0x7109871A, 0xF05368C0, 0x1B93AD61))
 """Ids of the signature schemes v2, v3 and v3.1 (source.android.com, APK Signature Scheme v2 and v3)."""
+
+
+def _declared(step: Callable[[FileReader], object]) -> Providers:
+    """Return what one step of reading finds declared; what cannot be read is among the problems."""
+    reader = FileReader(_OPTIONS)
+    step(reader)
+    return reader.result()
 
 
 def digest_of_content(source: ByteSource) -> str:
@@ -199,7 +200,7 @@ def _scan_app(scanned: Scanned, apk: Apk, unit: str, units: Container[str]) -> S
     scanned.unit = unit
     if unit in units:
         return scanned.ended(KNOWN)
-    reading = read_opened(apk, _OPTIONS)
+    reading = _declared(lambda reader: reader.read_apk(apk))
     if not reading.applications:
         problem = reading.problems[0]
         return scanned.ended("unreadable", _reason_of(problem))
@@ -277,14 +278,16 @@ def _read_descriptor(data: bytes, ending: str = "", *, must_be_descriptor: bool)
     if is_binary_xml(data):
         data = source_text_of(data, _DESCRIPTOR).encode()
     if is_manifest(data):
-        return read_one_module(Module({MAIN: SourceSet({_DESCRIPTOR: data}, "", _DESCRIPTOR)}), _OPTIONS)
+        module = Module({MAIN: SourceSet({_DESCRIPTOR: data}, "", _DESCRIPTOR)})
+        return _declared(lambda reader: reader.read_module(module))
     path = _DESCRIPTOR + ending
     names = dict.fromkeys([_DESCRIPTOR, path])
     claimed = next((name for name in names if detect_format(SourceFile(name, data)) is not None), None)
     if claimed is None and not must_be_descriptor and discovered_providers(SourceFile(path, data)) is None:
         return None
     is_code = ending.endswith(code_endings(load_formats().values()))
-    return read_content(claimed or (path if is_code else _DESCRIPTOR), data, _OPTIONS)
+    name = claimed or (path if is_code else _DESCRIPTOR)
+    return _declared(lambda reader: reader.read_named(name, data))
 
 
 def _scan_module(item: Item, units: Container[str]) -> Scanned:
@@ -293,7 +296,7 @@ def _scan_module(item: Item, units: Container[str]) -> Scanned:
     scanned = Scanned(item.source, "module", digest=digest, size=size, unit=digest)
     if digest in units:
         return scanned.ended(KNOWN)
-    reading = read_one_module(_relative_module(item, layout, {}), _OPTIONS)
+    reading = _declared(lambda reader: reader.read_module(_relative_module(item, layout, {})))
     if not (reading.providers or reading.applications or reading.only_in_variants):
         others = (part for _, part in reading.other_variants)
         problems = (problem for part in (reading, *others) for problem in part.problems)
@@ -317,7 +320,7 @@ def _scan_code(item: Item, units: Container[str]) -> Scanned:
     scanned = Scanned(item.source, "code", digest=digest, size=size, unit=digest)
     if digest in units:
         return scanned.ended(KNOWN)
-    reading = read_loose_code(files, _OPTIONS)
+    reading = _declared(lambda reader: reader.read_code_alone(Code((SourceSet(files),))))
     if not reading.providers:
         if reading.problems:
             return scanned.ended("unreadable", _reason_of(reading.problems[0]))

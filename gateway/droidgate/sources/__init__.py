@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
@@ -19,8 +19,6 @@ from droidgate_mappings.timed_steps import timed_step
 
 if TYPE_CHECKING:
     from droidgate.sources.file_reader import FileReader
-    from droidgate_android.apk.reader import Apk
-    from droidgate_android.projects.android_project import Module
 
 __all__ = [
     "DEVICE_SCHEME",
@@ -29,12 +27,9 @@ __all__ = [
     "ReadOptions",
     "check_convertible",
     "check_declared",
+    "open_reader",
     "providers_of",
     "read",
-    "read_content",
-    "read_loose_code",
-    "read_one_module",
-    "read_opened",
     "read_source",
     "read_sources",
 ]
@@ -179,51 +174,6 @@ def check_sources(sources: Sequence[str]) -> None:
     if list(sources).count(STANDARD_INPUT) > 1:
         message = "standard input can be read once only"
         raise UsageError(message, hint="write - once")
-
-
-def read_opened(apk: Apk, options: ReadOptions | None = None) -> Providers:
-    """Return what an opened APK with its splits declares; what cannot be read is among the problems."""
-    reader = open_reader(options)
-    reader.read_apk(apk)
-    return reader.result()
-
-
-def read_one_module(module: Module, options: ReadOptions | None = None) -> Providers:
-    """Return what one module of a build declares; what cannot be read is among the problems."""
-    reader = open_reader(options)
-    reader.read_module(module)
-    return reader.result()
-
-
-def read_loose_code(files: Mapping[str, bytes], options: ReadOptions | None = None) -> Providers:
-    """Return what files of source code declare together; what cannot be read is among the problems.
-
-    Args:
-        files: Content by path as a user would write it.
-        options: How they are read.
-    """
-    from droidgate.sources.source_code import Code
-    from droidgate_android.projects.resources import SourceSet
-
-    reader = open_reader(options)
-    reader.read_code_alone(Code((SourceSet(files),)))
-    return reader.result()
-
-
-def read_content(path: str, data: bytes, options: ReadOptions | None = None) -> Providers:
-    """Return what one descriptor in memory declares.
-
-    Args:
-        path: How a user would write it.
-        data: Its content.
-        options: How it is read.
-
-    Raises:
-        InputError: it is broken, or no format claims it.
-    """
-    reader = open_reader(options)
-    reader.read_named(path, data)
-    return reader.result()
 
 
 def read_source(
