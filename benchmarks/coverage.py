@@ -29,7 +29,7 @@ from lxml import etree
 from droidgate.coverage.conversion_table import convert_declaration
 from droidgate.coverage.scan_inputs import Item
 from droidgate.coverage.scan_one import scan_one
-from droidgate.sources import read_opened
+from droidgate.sources import open_reader
 from droidgate.sources.catalogs.catalog_rows import ProviderRow
 from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.reader import open_apk
@@ -157,7 +157,9 @@ def _roots_of(apk: Any, entry: Any) -> Iterator[Any]:
 def read_ours(path: Path) -> object:
     """Find the descriptors of an APK and understand them: providers, types, findings of reading."""
     with open_apk(path) as apk:
-        return read_opened(apk).applications
+        reader = open_reader(None)
+        reader.read_apk(apk)
+        return reader.result().applications
 
 
 def scan_ours(path: Path) -> object:

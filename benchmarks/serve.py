@@ -29,7 +29,7 @@ from urllib.parse import urlsplit
 from _results import Results, parser
 
 from droidgate.calls.call_requests import CallRequest
-from droidgate.calls.caller import Caller
+from droidgate.calls.caller import CapabilityCaller
 from droidgate.devices.adb_client import AdbClient, ServerAddress
 from droidgate.devices.device import Device
 
@@ -273,7 +273,9 @@ def main() -> None:
         measure_starts(results, serial, 1 if chosen.quick else 7)
         device = Device(AdbClient(ServerAddress(port=int(server_port))), serial)
         (command,) = (
-            Caller(device).explain(CallRequest(NOTE, ARGUMENTS, protocol="appfunctions")).route.commands
+            CapabilityCaller(device)
+            .explain(CallRequest(NOTE, ARGUMENTS, protocol="appfunctions"))
+            .route.commands
         )
         table = results.table("calls", COLUMNS)
         place = (folder, server_port, serial)

@@ -107,8 +107,8 @@ def parse_manifest(text: str, *, path: str) -> Element:
     return parse_xml(_DECLARATION.sub(_blank, text, count=1), path=path)
 
 
-def _blank(found: re.Match[str]) -> str:
-    return "".join(item if item in "\r\n" else " " for item in found[0])
+def _blank(match: re.Match[str]) -> str:
+    return "".join(item if item in "\r\n" else " " for item in match[0])
 
 
 def _android_prefix(root: Element) -> str | None:

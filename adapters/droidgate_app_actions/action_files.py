@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from droidgate_app_actions.format import ACTIONS, ENTITY_LINK, NAMES, SHORTCUTS
 from droidgate_mappings.formats.application import Resources
@@ -160,35 +160,41 @@ _SHORTCUT: Final = (
     "splashScreenTheme",
 )  # fmt: skip
 
-# Form -> element -> its attributes, and the elements inside of it (reference app-actions 1, 2).
-_GRAMMAR: Final[Mapping[str, Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]]] = {
+
+class _Form(NamedTuple):
+    attributes: tuple[str, ...]
+    children: tuple[str, ...] = ()
+
+
+# Form of file -> element -> what it may have (reference app-actions 1, 2).
+_GRAMMAR: Final[Mapping[str, Mapping[str, _Form]]] = {
     SHORTCUTS: {
-        "shortcuts": ((), ("capability", "shortcut", "share-target")),
-        "capability": (
+        "shortcuts": _Form((), ("capability", "shortcut", "share-target")),
+        "capability": _Form(
             ("name", "queryPatterns"), ("intent", "shortcut-fulfillment", "slice", "app-widget"),
         ),
-        "intent": (_INTENT, ("url-template", "parameter", "extra")),
-        "slice": ((), ("url-template", "parameter")),
-        "app-widget": (("identifier", "targetClass", "targetPackage"), ("parameter", "extra")),
-        "shortcut-fulfillment": ((), ("parameter",)),
-        "url-template": (("value",), ("parameter",)),
-        "parameter": (("name", "key", "mimeType", "required", "shortcutMatchRequired"), ("data",)),
-        "extra": (("key", "name", "value"), ()),
-        "shortcut": (_SHORTCUT, ("intent", "categories", "capability-binding", "extra", "capability")),
-        "capability-binding": (("key",), ("parameter-binding",)),
-        "parameter-binding": (("key", "value"), ()),
+        "intent": _Form(_INTENT, ("url-template", "parameter", "extra")),
+        "slice": _Form((), ("url-template", "parameter")),
+        "app-widget": _Form(("identifier", "targetClass", "targetPackage"), ("parameter", "extra")),
+        "shortcut-fulfillment": _Form((), ("parameter",)),
+        "url-template": _Form(("value",), ("parameter",)),
+        "parameter": _Form(("name", "key", "mimeType", "required", "shortcutMatchRequired"), ("data",)),
+        "extra": _Form(("key", "name", "value")),
+        "shortcut": _Form(_SHORTCUT, ("intent", "categories", "capability-binding", "extra", "capability")),
+        "capability-binding": _Form(("key",), ("parameter-binding",)),
+        "parameter-binding": _Form(("key", "value")),
     },
     ACTIONS: {
-        "actions": (("supportedLocales",), ("action", "entity-set")),
-        "action": (("intentName", "queryPatterns"), ("fulfillment", "parameter", "action-display")),
-        "fulfillment": (
+        "actions": _Form(("supportedLocales",), ("action", "entity-set")),
+        "action": _Form(("intentName", "queryPatterns"), ("fulfillment", "parameter", "action-display")),
+        "fulfillment": _Form(
             ("urlTemplate", "fulfillmentMode", "requiredForegroundActivity"), ("parameter-mapping",),
         ),
-        "parameter-mapping": (("intentParameter", "urlParameter", "required", "entityMatchRequired"), ()),
-        "parameter": (("name", "type"), ("entity-set-reference",)),
-        "entity-set-reference": (("entitySetId", "urlFilter"), ()),
-        "entity-set": (("entitySetId",), ("entity",)),
-        "entity": (("name", "identifier", "alternateName", "url", "sameAs"), ("synonym",)),
+        "parameter-mapping": _Form(("intentParameter", "urlParameter", "required", "entityMatchRequired")),
+        "parameter": _Form(("name", "type"), ("entity-set-reference",)),
+        "entity-set-reference": _Form(("entitySetId", "urlFilter")),
+        "entity-set": _Form(("entitySetId",), ("entity",)),
+        "entity": _Form(("name", "identifier", "alternateName", "url", "sameAs"), ("synonym",)),
     },
 }  # fmt: skip
 
@@ -244,7 +250,7 @@ class _Parser:
     spent: int = 0
 
     @property
-    def grammar(self) -> Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+    def grammar(self) -> Mapping[str, _Form]:
         return _GRAMMAR[self.dialect]
 
     def parse(self, root: Element) -> ActionFile:
@@ -268,13 +274,13 @@ class _Parser:
     def attributes(self, element: Element) -> dict[str, str]:
         """Return an element's attributes by local name, as written; unknown ones are left out."""
         tag = str(element.tag)
-        found: dict[str, str] = {}
+        attributes: dict[str, str] = {}
         for key, raw in element.attrib.items():
             if str(key).startswith(TOOLS):
                 continue
             namespace, _, name = str(key).rpartition("}")
             meant = _MISSPELLED.get((tag, name), name)
-            if meant not in self.grammar[tag][0]:
+            if meant not in self.grammar[tag].attributes:
                 message = f"the attribute {name!r} of <{tag}> is not known and is left out"
                 self.allow("AA05", message, element, lost=True)
                 continue
@@ -286,20 +292,21 @@ class _Parser:
                     f"the attribute {name!r} of <{tag}> is in another namespace than {self.dialect}.xml has"
                 )
                 self.allow("AA02", message, element)
-            found.setdefault(meant, str(raw))
-        return found
+            attributes.setdefault(meant, str(raw))
+        return attributes
 
     def children(self, element: Element) -> list[Element]:
         """Return the elements inside; those that it does not have are left out."""
-        found = []
+        children = []
         for child in child_elements(element):
-            if child.tag in self.grammar[str(element.tag)][1]:
-                found.append(child)
-                if not self.grammar.get(str(child.tag), ((), (child.tag,)))[1]:
+            if child.tag in self.grammar[str(element.tag)].children:
+                children.append(child)
+                form = self.grammar.get(str(child.tag))
+                if form is not None and not form.children:
                     self.children(child)
             else:
                 self.leave_out_unknown(child, element)
-        return found
+        return children
 
     def leave_out_unknown(self, child: Element, parent: Element) -> None:
         message = f"<{child.tag!s}> in <{parent.tag!s}> is not known and is left out"
@@ -341,8 +348,8 @@ class _Parser:
             self.spend(listed + _VALUES_OF_A_FULFILMENT, element)
         return action
 
-    def leave_out(self, what: str, element: Element) -> None:
-        self.allow("AA07", f"{what} is left out", element, lost=True)
+    def leave_out(self, subject: str, element: Element) -> None:
+        self.allow("AA07", f"{subject} is left out", element, lost=True)
 
     def text(self, raw: str | None, element: Element) -> str | None:
         """Return what an attribute says: references are followed, escapes undone."""
@@ -367,10 +374,10 @@ class _Parser:
         return tuple(self.resolve(item, element) if reference_in(item) else item for item in items)
 
     def resolve(self, reference: str, element: Element) -> str:
-        known = None if self.resources is None else self.resources.read_text(reference)
-        if known is None:
+        text = None if self.resources is None else self.resources.read_text(reference)
+        if text is None:
             self.report_unresolved(reference, element)
-        return reference if known is None else known
+        return reference if text is None else text
 
     def report_unresolved(self, reference: str, element: Element) -> None:
         if reference not in self.unresolved:
@@ -398,7 +405,7 @@ class _Parser:
         inventory: dict[str, list[tuple[str | None, InventoryItem]]],
     ) -> Iterator[DeclaredAction | None]:
         """Read what a shortcut binds; yield the capabilities that are declared inside of it."""
-        given = self.attributes(shortcut)
+        attributes = self.attributes(shortcut)
         parts = self.children(shortcut)
         intents = [part for part in parts if part.tag == "intent"]
         # Android starts the last one, and has the others behind it.
@@ -419,10 +426,10 @@ class _Parser:
                 continue
             bound.setdefault(name, self.place(part))
             item = InventoryItem(
-                self.text(given.get("shortcutId"), shortcut) or "",
+                self.text(attributes.get("shortcutId"), shortcut) or "",
                 (),
                 self.place(shortcut),
-                label=self.text(given.get("shortcutShortLabel"), shortcut),
+                label=self.text(attributes.get("shortcutShortLabel"), shortcut),
                 same_as=extras.get("sameAs"),
                 starts=starts,
             )
@@ -436,11 +443,11 @@ class _Parser:
 
     def launcher_intent(self, element: Element) -> Fulfilment:
         """Read a shortcut's own intent, of which Android reads more than is read here."""
-        given = {str(key).rpartition("}")[2]: str(raw) for key, raw in element.attrib.items()}
-        return self.intent_of(element, {name: given[name] for name in _INTENT if name in given})
+        attributes = {str(key).rpartition("}")[2]: str(raw) for key, raw in element.attrib.items()}
+        return self.intent_of(element, {name: attributes[name] for name in _INTENT if name in attributes})
 
-    def intent_of(self, element: Element, given: Mapping[str, str]) -> Fulfilment:
-        read = {name: self.text(raw, element) for name, raw in given.items()}
+    def intent_of(self, element: Element, attributes: Mapping[str, str]) -> Fulfilment:
+        read = {name: self.text(raw, element) for name, raw in attributes.items()}
         return Fulfilment(
             "intent",
             self.place(element),
@@ -457,8 +464,8 @@ class _Parser:
         inventory: Mapping[str, list[tuple[str | None, InventoryItem]]],
         starts: Fulfilment | None = None,
     ) -> DeclaredAction | None:
-        given = self.attributes(element)
-        name = self.text(given.get("name"), element)
+        attributes = self.attributes(element)
+        name = self.text(attributes.get("name"), element)
         if not name:
             self.leave_out("a <capability> without a name", element)
             return None
@@ -485,15 +492,15 @@ class _Parser:
         action = DeclaredAction(
             name,
             self.place(element),
-            self.texts(given.get("queryPatterns"), element),
+            self.texts(attributes.get("queryPatterns"), element),
             tuple(fulfilments),
             {path: self.merged(listed, element) for path, listed in items.items()},
         )
         return self.checked(action, element)
 
     def fulfilment(self, element: Element, bound: Iterable[tuple[str | None, InventoryItem]]) -> Fulfilment:
-        given, parts = self.attributes(element), self.children(element)
-        read = self.intent_of(element, given)
+        attributes, parts = self.attributes(element), self.children(element)
+        read = self.intent_of(element, attributes)
         parameters = [part for part in parts if part.tag == "parameter"]
         templates = []
         for part in parts:
@@ -523,39 +530,39 @@ class _Parser:
         )
 
     def fixed_extra(self, element: Element) -> tuple[str, str] | None:
-        given = self.attributes(element)
+        attributes = self.attributes(element)
         # Google's table has `name`, its text has `key`.
-        key = self.text(given.get("key", given.get("name")), element)
-        value = self.text(given.get("value"), element)
+        key = self.text(attributes.get("key", attributes.get("name")), element)
+        value = self.text(attributes.get("value"), element)
         return None if key is None or value is None else (key, value)
 
     def parameters(
         self, elements: Iterable[Element], *, is_shortcut: bool = False
     ) -> tuple[FulfilmentParameter, ...]:
         """Read parameters; those of a `<shortcut-fulfillment>` have no key and choose the shortcut."""
-        found = []
+        parameters = []
         for element in elements:
-            given = {name: self.text(raw, element) for name, raw in self.attributes(element).items()}
+            attributes = {name: self.text(raw, element) for name, raw in self.attributes(element).items()}
             parameter = FulfilmentParameter(
-                field=given.get("name") or "",
-                key=given.get("key") or given.get("name") or "",
-                type_url=given.get("mimeType"),
-                required=is_shortcut or _is_true(given.get("required")),
-                match_required=is_shortcut or _is_true(given.get("shortcutMatchRequired")),
+                field=attributes.get("name") or "",
+                key=attributes.get("key") or attributes.get("name") or "",
+                type_url=attributes.get("mimeType"),
+                required=is_shortcut or _is_true(attributes.get("required")),
+                match_required=is_shortcut or _is_true(attributes.get("shortcutMatchRequired")),
                 is_web_inventory=bool(self.children(element)),
             )
-            if not is_shortcut and given.get("key") is None:
+            if not is_shortcut and attributes.get("key") is None:
                 self.leave_out(f"the parameter {parameter.field!r} without a key", element)
             else:
-                found.append((parameter, element))
-        return self.distinct(found)
+                parameters.append((parameter, element))
+        return self.distinct(parameters)
 
     def distinct(
-        self, found: Iterable[tuple[FulfilmentParameter, Element]]
+        self, parameters: Iterable[tuple[FulfilmentParameter, Element]]
     ) -> tuple[FulfilmentParameter, ...]:
         """Return the parameters of a fulfilment whose key is new."""
         by_key: dict[str, FulfilmentParameter] = {}
-        for parameter, element in found:
+        for parameter, element in parameters:
             if not parameter.key or not parameter.field:
                 self.leave_out("a parameter without a name", element)
             elif by_key.setdefault(parameter.key, parameter) is not parameter:
@@ -587,14 +594,14 @@ class _Parser:
         return sets
 
     def entity(self, element: Element) -> InventoryItem | None:
-        given = self.attributes(element)
-        name = self.text(given.get("name"), element)
-        identifier = self.text(given.get("identifier"), element) or name
+        attributes = self.attributes(element)
+        name = self.text(attributes.get("name"), element)
+        identifier = self.text(attributes.get("identifier"), element) or name
         if identifier is None:
             self.leave_out("an <entity> without name and identifier", element)
             return None
         names = [] if name is None else [name]
-        names.extend(self.texts(given.get("alternateName"), element) or ())
+        names.extend(self.texts(attributes.get("alternateName"), element) or ())
         for synonym in self.children(element):
             self.allow("AA04", "a <synonym> is read as an alternate name", synonym)
             names.append((synonym.text or "").strip())
@@ -602,15 +609,15 @@ class _Parser:
             identifier,
             tuple(names),
             self.place(element),
-            url=self.text(given.get("url"), element),
-            same_as=self.text(given.get("sameAs"), element),
+            url=self.text(attributes.get("url"), element),
+            same_as=self.text(attributes.get("sameAs"), element),
         )
 
     def action(
         self, element: Element, sets: Mapping[str, tuple[InventoryItem, ...]]
     ) -> DeclaredAction | None:
-        given = self.attributes(element)
-        name = self.text(given.get("intentName"), element)
+        attributes = self.attributes(element)
+        name = self.text(attributes.get("intentName"), element)
         if not name:
             self.leave_out("an <action> without an intent name", element)
             return None
@@ -639,7 +646,7 @@ class _Parser:
         fulfilments = [
             self.link(part, types, on_web, inventory) for part in parts if part.tag == "fulfillment"
         ]
-        patterns = self.texts(given.get("queryPatterns"), element)
+        patterns = self.texts(attributes.get("queryPatterns"), element)
         action = DeclaredAction(name, self.place(element), patterns, tuple(fulfilments), inventory)
         return self.checked(action, element)
 
@@ -650,8 +657,8 @@ class _Parser:
         on_web: set[str],
         inventory: Iterable[str],
     ) -> Fulfilment:
-        given = {name: self.text(raw, element) for name, raw in self.attributes(element).items()}
-        found = []
+        attributes = {name: self.text(raw, element) for name, raw in self.attributes(element).items()}
+        pairs = []
         for mapping in self.children(element):
             stated = {name: self.text(raw, mapping) for name, raw in self.attributes(mapping).items()}
             path = stated.get("intentParameter") or ""
@@ -664,23 +671,23 @@ class _Parser:
                 is_web_inventory=path in on_web,
             )
             if parameter.key:
-                found.append((parameter, mapping))
+                pairs.append((parameter, mapping))
             else:
                 self.leave_out(f"the parameter {path!r} without a URL parameter", mapping)
-        template = given.get("urlTemplate")
+        template = attributes.get("urlTemplate")
         if template == ENTITY_LINK:
             # It is the listed value's link, which Google's samples map to no parameter.
-            mapped = {parameter.field for parameter, _ in found}
+            mapped = {parameter.field for parameter, _ in pairs}
             unmapped = (path for path in inventory if path not in mapped)
-            found.extend((FulfilmentParameter(path, path), element) for path in unmapped)
-            found = [(replace(each, required=True, match_required=True), place) for each, place in found]
-        is_slice = given.get("fulfillmentMode") == NAMES["slice_mode"] or (template or "").startswith(
+            pairs.extend((FulfilmentParameter(path, path), element) for path in unmapped)
+            pairs = [(replace(each, required=True, match_required=True), place) for each, place in pairs]
+        is_slice = attributes.get("fulfillmentMode") == NAMES["slice_mode"] or (template or "").startswith(
             "content:"
         )
         return Fulfilment(
             "slice" if is_slice else "intent",
             self.place(element),
             template=template,
-            parameters=self.distinct(found),
-            is_foreground=bool(given.get("requiredForegroundActivity")),
+            parameters=self.distinct(pairs),
+            is_foreground=bool(attributes.get("requiredForegroundActivity")),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from droidgate_mappings.formats.format import Format, lazily
+from droidgate_mappings.formats.format import CallSupport, Format, PhoneSupport, lazily
 from droidgate_mappings.formats.installed import CallRoute, ComponentQuery, DeviceFacts
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.tables.loading import load_format_tables
@@ -50,13 +50,15 @@ FORMAT: Final = Format(
     tables=TABLES,
     detect=lazily("droidgate_app_actions.read:detect"),
     read_file=lazily("droidgate_app_actions.read:read_file"),
-    read_application=lazily("droidgate_app_actions.read:read_application"),
+    endings=(".xml",),
     lint_file=lazily("droidgate_app_actions.lint:lint_file"),
+    read_application=lazily("droidgate_app_actions.read:read_application"),
     lint_application=lazily("droidgate_app_actions.lint:lint_application"),
     write_functions=lazily("droidgate_app_actions.screen_code:write_functions"),
-    looks_for=LOOKS_FOR,
-    call_routes=call_routes,
-    shim_backend=lazily("droidgate_app_actions.shim_backend:AppActionBackend"),
-    shell_calls=lazily("droidgate_app_actions.shell_calls:AppActionShellCalls"),
-    endings=(".xml",),
+    phones=PhoneSupport(looks_for=LOOKS_FOR),
+    calls=CallSupport(
+        call_routes=call_routes,
+        shell_calls=lazily("droidgate_app_actions.shell_calls:AppActionShellCalls"),
+        shim_backend=lazily("droidgate_app_actions.shim_backend:AppActionBackend"),
+    ),
 )

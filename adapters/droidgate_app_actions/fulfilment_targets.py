@@ -183,8 +183,8 @@ def find_target(fulfilment: Fulfilment, application: Application | None) -> Fulf
         return FulfilmentTarget(name=stated)
     activities = tuple(application.of_kind("activity"))
     if stated:
-        wanted = qualified_class(stated, application.package)
-        names = {wanted, qualified_class(stated, application.namespace or application.package)}
+        class_name = qualified_class(stated, application.package)
+        names = {class_name, qualified_class(stated, application.namespace or application.package)}
         named = (each for each in activities if application.qualified_name(each) in names)
         activity = None if is_of_other_app(fulfilment, application) else next(named, None)
         return FulfilmentTarget(name=stated if activity is None else activity.name, activity=activity)
@@ -221,8 +221,8 @@ def access_of(target: FulfilmentTarget | None, application: Application | None) 
         return read_access(application, target.activity)
     if not target.takers:
         return ComponentAccess(exported=False if application.is_built else None)
-    found = [read_access(application, each) for each in target.takers]
-    return next((access for access in found if access.exported is not False), found[0])
+    accesses = [read_access(application, each) for each in target.takers]
+    return next((access for access in accesses if access.exported is not False), accesses[0])
 
 
 def why_closed(fulfilment: Fulfilment, target: FulfilmentTarget, application: Application) -> str | None:

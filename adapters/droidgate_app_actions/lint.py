@@ -129,14 +129,14 @@ def lint_file(source: SourceFile) -> tuple[Finding, ...]:
         InputError: it is not a file of either form.
     """
     context = _silent()
-    found = _lint_actions(parse_actions(source.data, source.path, context))
+    findings = _lint_actions(parse_actions(source.data, source.path, context))
     # Nothing is known of the resources of a file alone.
-    return (*(each for each in _lint_reading(context) if each.code != REFERENCE.id), *found)
+    return (*(each for each in _lint_reading(context) if each.code != REFERENCE.id), *findings)
 
 
 def lint_application(application: Application) -> tuple[Finding, ...]:
     """Return what an application's files do against the rules, and what keeps others from starting them."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     files: list[ActionFile] = []
     for named in find_action_files(application):
         context = _silent()
@@ -144,26 +144,26 @@ def lint_application(application: Application) -> tuple[Finding, ...]:
             declared = named.parse(application, context)
         except InputError as error:
             place = named.meta_data.place or application.place
-            found.append(FILE.broken(f"{named.reference}: {error.message}", source=place, hint=error.hint))
+            findings.append(FILE.broken(f"{named.reference}: {error.message}", source=place, hint=error.hint))
             continue
         if application.resources.read_file(named.reference) is None:
             place = named.meta_data.place or application.place
             message = f"the manifest names {named.reference}, which is not among the resources"
             # The build of a source tree may write it.
             level = Level.WARNING if application.is_built else Level.NOTE
-            found.append(REFERENCE.broken(message, source=place, level=level))
+            findings.append(REFERENCE.broken(message, source=place, level=level))
         if declared is not None:
             files.append(declared)
-            found.extend(_lint_naming(named, application))
-            found.extend(_lint_reading(context))
-            found.extend(_lint_actions(declared))
+            findings.extend(_lint_naming(named, application))
+            findings.extend(_lint_reading(context))
+            findings.extend(_lint_actions(declared))
             for action in declared.actions:
-                found.extend(_lint_targets(action, application))
+                findings.extend(_lint_targets(action, application))
     if {declared.dialect for declared in files} == {SHORTCUTS, ACTIONS}:
         message = "the app has its actions in shortcuts.xml and in actions.xml"
-        found.append(TWO_FILES.broken(message, source=files[-1].place))
-    found.extend(_lint_loose_files(application))
-    return tuple(found)
+        findings.append(TWO_FILES.broken(message, source=files[-1].place))
+    findings.extend(_lint_loose_files(application))
+    return tuple(findings)
 
 
 def _silent() -> ReadingContext:
@@ -251,12 +251,12 @@ def _lint_patterns(action: DeclaredAction) -> Iterator[Finding]:
         message = f"the built-in intent {action.name} has query patterns"
         yield PATTERNS.broken(message, source=action.place, hint="remove them")
     types = {each.field: each.type_url for fulfilment in action.fulfilments for each in fulfilment.parameters}
-    asked = {pattern: list(dict.fromkeys(_PLACEHOLDER.findall(pattern))) for pattern in action.patterns}
-    for name in dict.fromkeys(name for names in asked.values() for name in names):
+    fields = {pattern: list(dict.fromkeys(_PLACEHOLDER.findall(pattern))) for pattern in action.patterns}
+    for name in dict.fromkeys(name for names in fields.values() for name in names):
         if name not in types:
             message = f"the query patterns of {action.name} have ${name}, which is not a parameter"
             yield PATTERN_PARAMETERS.broken(message, source=action.place)
-    for pattern, names in asked.items():
+    for pattern, names in fields.items():
         texts = [name for name in names if (types.get(name) or "").endswith("/Text")]
         if len(texts) > _MOST_TEXTS:
             message = f"the query pattern {pattern!r} of {action.name} has {len(texts)} texts"
@@ -282,9 +282,9 @@ def _lint_inventory(action: DeclaredAction, declared: ActionFile) -> Iterator[Fi
 def _lint_fulfilments(action: DeclaredAction) -> Iterator[Finding]:
     started = [fulfilment for fulfilment in action.fulfilments if starts_activity(fulfilment)]
     if not started:
-        shown = sorted({each.kind for each in action.fulfilments} - {"intent"})
-        what = f"only shows: {', '.join(shown)}" if shown else "has no fulfilment that starts an activity"
-        yield FULFILMENT.broken(f"{action.name} {what}", source=action.place)
+        kinds = sorted({each.kind for each in action.fulfilments} - {"intent"})
+        problem = f"only shows: {', '.join(kinds)}" if kinds else "has no fulfilment that starts an activity"
+        yield FULFILMENT.broken(f"{action.name} {problem}", source=action.place)
     elif all(each.kind == "intent" and any(part.required for part in each.parameters) for each in started):
         message = f"each fulfilment of {action.name} requires a parameter"
         yield FALLBACK.broken(message, source=action.place)

@@ -78,8 +78,8 @@ def read_file(source: SourceFile, context: ReadingContext) -> Reading:
     declared = parse_actions(source.data, source.path, context)
     if not declared.actions:
         word = "capability" if declared.dialect == SHORTCUTS else "action"
-        what = "only binds shortcuts to capabilities" if declared.bound else f"has no <{word}>"
-        raise InputError(f"the file {what}", place=str(declared.place), hint=f"declare a <{word}>")
+        problem = "only binds shortcuts to capabilities" if declared.bound else f"has no <{word}>"
+        raise InputError(f"the file {problem}", place=str(declared.place), hint=f"declare a <{word}>")
     return Reading(tuple(_providers(declared, None, {}, _Ids(declared))), tuple(context.findings))
 
 
@@ -95,20 +95,20 @@ def read_application(application: Application, context: ReadingContext) -> Readi
     files: list[tuple[NamedFile, ActionFile]] = []
     problems: list[InputError] = []
     reported: set[int] = set()
-    for found in sorted(find_action_files(application), key=lambda found: found.dialect == ACTIONS):
+    for file in sorted(find_action_files(application), key=lambda file: file.dialect == ACTIONS):
         try:
-            declared = found.parse(application, context)
+            declared = file.parse(application, context)
             if declared is not None and declared.actions:
-                _report_place(found, application, context)
-                files.append((found, declared))
+                _report_place(file, application, context)
+                files.append((file, declared))
                 _report_targets(declared, application, context, reported)
         except InputError as error:
             problems.append(error)
     ids = _Ids(*(declared for _, declared in files))
     providers = [
         provider
-        for found, declared in files
-        for provider in _providers(declared, application, found.facts, ids)
+        for file, declared in files
+        for provider in _providers(declared, application, file.facts, ids)
     ]
     if problems and (context.strict or not providers):
         raise InputError.first_of(problems)
@@ -168,11 +168,11 @@ def find_action_files(application: Application) -> Iterator[NamedFile]:
                 yield NamedFile(meta_data.resource, component, meta_data, dialect)
 
 
-def _report_place(found: NamedFile, application: Application, context: ReadingContext) -> None:
-    if found.is_misplaced:
-        where = found.component.name or "the application element"
-        place = found.meta_data.place or found.component.place or application.place
-        context.allow("AA01", f"the meta-data {found.meta_data.name} of {where} is read", source=place)
+def _report_place(file: NamedFile, application: Application, context: ReadingContext) -> None:
+    if file.is_misplaced:
+        where = file.component.name or "the application element"
+        place = file.meta_data.place or file.component.place or application.place
+        context.allow("AA01", f"the meta-data {file.meta_data.name} of {where} is read", source=place)
 
 
 def _report_targets(
@@ -244,9 +244,9 @@ def _capability(action: DeclaredAction, capability_id: str, application: Applica
     description = None
     if intent is not None:
         description, facts["description_from"] = intent.description, "built-in intent"
-    elif said := [pattern for pattern in action.patterns or () if reference_in(pattern) is None]:
-        shown = "; ".join(said[:_SHOWN_PATTERNS])
-        description, facts["description_from"] = f"Said as: {shown}", "query patterns"
+    elif patterns := [pattern for pattern in action.patterns or () if reference_in(pattern) is None]:
+        patterns_text = "; ".join(patterns[:_SHOWN_PATTERNS])
+        description, facts["description_from"] = f"Said as: {patterns_text}", "query patterns"
     return Capability(
         id=capability_id,
         title=_title(action.name),
@@ -355,8 +355,8 @@ def _type(action: DeclaredAction, parameter: FulfilmentParameter, items: Sequenc
 
 def _describe_values(items: Sequence[InventoryItem]) -> str | None:
     """Return what each value means, as `Order status = ORDER_STATUS`."""
-    shown = [f"{item.names[0]} = {item.id}" for item in items if item.names and item.names[0] != item.id]
-    if not shown:
+    names = [f"{item.names[0]} = {item.id}" for item in items if item.names and item.names[0] != item.id]
+    if not names:
         return None
-    more = len(shown) - _SHOWN_VALUES
-    return "; ".join(shown[:_SHOWN_VALUES]) + (f"; and {more} more" if more > 0 else "")
+    more = len(names) - _SHOWN_VALUES
+    return "; ".join(names[:_SHOWN_VALUES]) + (f"; and {more} more" if more > 0 else "")

@@ -48,12 +48,12 @@ class AppActionShellCalls(ShellCalls):
         values = _values(call)
         choice = _chosen(call, values)
         starts = choice.starts
-        given = {key: values[key] for key in choice.passed if key in values}
+        passed_values = {key: values[key] for key in choice.passed if key in values}
         try:
-            data, in_link = _link(starts, given)
+            data, in_link = _link(starts, passed_values)
         except LinkError as error:
             raise NotCarriedError(f"{call.capability.id}: {error}") from None
-        extras = {key: value for key, value in given.items() if key not in in_link}
+        extras = {key: value for key, value in passed_values.items() if key not in in_link}
         package, class_name = call.provider.package or "", starts.get("class")
         action = None if _is_refused(starts, call) else starts.get("action", NAMES["view_action"])
         return ScreenStart(
@@ -104,15 +104,15 @@ def _text(value: Json, items: Mapping[str, Facts]) -> str:
     return ids.get(text, ids.get(text.lower(), text))
 
 
-def _chosen(call: ShellCall, given: Mapping[str, str]) -> Choice:
+def _chosen(call: ShellCall, values: Mapping[str, str]) -> Choice:
     """Return the first choice that can be started with these values."""
     obstacle: str | None = None
     missing: dict[str, None] = {}
     for choice in choices(call.capability):
         lacks = [
-            f"a listed value of {key}" if key in given else key
+            f"a listed value of {key}" if key in values else key
             for key, listed in choice.needs.items()
-            if key not in given or (listed is not None and given[key] not in listed)
+            if key not in values or (listed is not None and values[key] not in listed)
         ]
         if lacks:
             missing[", ".join(lacks)] = None
@@ -125,10 +125,10 @@ def _chosen(call: ShellCall, given: Mapping[str, str]) -> Choice:
     raise NotCarriedError(obstacle or "it has no fulfilment that starts an activity")
 
 
-def _link(starts: Facts, given: Mapping[str, str]) -> tuple[str | None, frozenset[str]]:
+def _link(starts: Facts, values: Mapping[str, str]) -> tuple[str | None, frozenset[str]]:
     """Return the intent's URI, and the parameters that are in it."""
     template, data = starts.get("template"), starts.get("data")
     if template is not None:
-        return fill_template(template, given)
+        return fill_template(template, values)
     in_link = frozenset({starts["linked"]} if "linked" in starts else ())
     return None if data is None else fixed_link(data), in_link

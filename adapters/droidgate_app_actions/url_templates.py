@@ -21,9 +21,9 @@ _REFUSED_SCHEMES: Final = frozenset({"android-app", "content", "data", "file", "
 """Schemes that name code, data or another app, and no screen of the app that has the link."""
 
 
-Expression = tuple[str, tuple[str, ...]]
+TemplateExpression = tuple[str, tuple[str, ...]]
 """The operator and the names of an expression."""
-Template = tuple[str | Expression, ...]
+Template = tuple[str | TemplateExpression, ...]
 
 
 class LinkError(ValueError):
@@ -43,11 +43,11 @@ def parse_template(template: str | None, fixed: str | None = None) -> Template:
     """
     if template is None:
         return () if fixed is None else (fixed_link(fixed),)
-    parts: list[str | Expression] = []
+    parts: list[str | TemplateExpression] = []
     end = 0
-    for found in _EXPRESSION.finditer(template):
-        parts += [_literal(template[end : found.start()]), (found[1], tuple(found[2].split(",")))]
-        end = found.end()
+    for match in _EXPRESSION.finditer(template):
+        parts += [_literal(template[end : match.start()]), (match[1], tuple(match[2].split(",")))]
+        end = match.end()
     parts.append(_literal(template[end:]))
     # A scheme that a value completes would be the caller's.
     _check_scheme(template.partition("{")[0])
@@ -100,16 +100,16 @@ def _literal(text: str) -> str:
 
 def _expand(operator: str, names: tuple[str, ...], values: Mapping[str, str]) -> str:
     first, separator, is_named = OPERATORS[operator]
-    given = [
+    pairs = [
         f"{name}={_encoded(values[name])}" if is_named else _encoded(values[name])
         for name in names
         if name in values
     ]
-    return first + separator.join(given) if given else ""
+    return first + separator.join(pairs) if pairs else ""
 
 
-def _encoded(text: str, kept: str = "") -> str:
+def _encoded(text: str, unescaped: str = "") -> str:
     try:
-        return quote(text, safe=kept)
+        return quote(text, safe=unescaped)
     except UnicodeEncodeError:
         raise LinkError("the text has half of a surrogate pair") from None

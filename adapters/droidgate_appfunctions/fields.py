@@ -28,7 +28,7 @@ def local_name(element: Element) -> str:
     return tag.rpartition("}")[2] if tag.startswith("{") else tag
 
 
-def text_of(element: Element) -> str:
+def element_text(element: Element) -> str:
     """Return an element's own text as written, comments left out."""
     text = element.text or ""
     if len(element):
@@ -41,7 +41,7 @@ def kept_element(element: Element) -> Json:
     children = child_elements(element)
     return [
         local_name(element),
-        [kept_element(child) for child in children] if children else text_of(element),
+        [kept_element(child) for child in children] if children else element_text(element),
     ]
 
 
@@ -137,7 +137,7 @@ class Fields:
             )
             hint = "write &lt; for <; Android drops the whole file for it"
             raise self.source.error(message, inside, hint)
-        return text_of(element)
+        return element_text(element)
 
     def word(self, name: str) -> str | None:
         """Take a text without white space around it."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from droidgate_mappings.formats.format import CodeReader, Format, lazily
+from droidgate_mappings.formats.format import CallSupport, CodeReader, Format, PhoneSupport, lazily
 from droidgate_mappings.formats.installed import (
     CallRoute,
     ComponentQuery,
@@ -92,20 +92,12 @@ FORMAT: Final = Format(
     tables=TABLES,
     detect=lazily("droidgate_appfunctions.read:detect"),
     read_file=lazily("droidgate_appfunctions.read:read_file"),
-    read_application=lazily("droidgate_appfunctions.read:read_application"),
+    endings=(".xml", ".json"),
     write=lazily("droidgate_appfunctions.write:write"),
-    find_losses=lazily("droidgate_appfunctions.write:find_losses"),
     lint_file=lazily("droidgate_appfunctions.lint:lint_file"),
+    read_application=lazily("droidgate_appfunctions.read:read_application"),
     lint_application=lazily("droidgate_appfunctions.lint:lint_application"),
-    write_handlers=lazily("droidgate_appfunctions.handlers:write_handlers"),
-    looks_for=LOOKS_FOR,
-    listing=LISTING,
-    read_installed=lazily("droidgate_appfunctions.installed:read_installed"),
-    why_not_indexed=lazily("droidgate_appfunctions.installed:why_not_indexed"),
-    call_routes=call_routes,
-    shell_calls=lazily("droidgate_appfunctions.shell_calls:AppFunctionShellCalls"),
-    shim_frontends={TABLES.id: lazily("droidgate_appfunctions.shim_frontend:advertise")},
-    shim_backend=lazily("droidgate_appfunctions.shim_backend:AppFunctionBackend"),
+    find_losses=lazily("droidgate_appfunctions.write:find_losses"),
     code=CodeReader(
         (".kt",),
         lazily("droidgate_appfunctions.kotlin:may_declare"),
@@ -114,5 +106,17 @@ FORMAT: Final = Format(
         lazily("droidgate_appfunctions.lint:lint_source_code"),
         lazily("droidgate_appfunctions.kotlin.callable_functions:find_functions"),
     ),
-    endings=(".xml", ".json"),
+    write_handlers=lazily("droidgate_appfunctions.handlers:write_handlers"),
+    phones=PhoneSupport(
+        looks_for=LOOKS_FOR,
+        listing=LISTING,
+        read_installed=lazily("droidgate_appfunctions.installed:read_installed"),
+        why_not_indexed=lazily("droidgate_appfunctions.installed:why_not_indexed"),
+    ),
+    calls=CallSupport(
+        call_routes=call_routes,
+        shell_calls=lazily("droidgate_appfunctions.shell_calls:AppFunctionShellCalls"),
+        shim_backend=lazily("droidgate_appfunctions.shim_backend:AppFunctionBackend"),
+        shim_frontends={TABLES.id: lazily("droidgate_appfunctions.shim_frontend:advertise")},
+    ),
 )

@@ -32,7 +32,7 @@ from droidgate_android.handlers.methods import RESERVED_WORDS, identifiers
 from droidgate_android.handlers.places import ClassPlace, place_classes
 from droidgate_appfunctions.asset_names import asset_name
 from droidgate_appfunctions.format import APP_LEVEL, NAMES, PLATFORM, V1
-from droidgate_mappings.formats.format import ExistingFunction, HandlerCode
+from droidgate_mappings.formats.format import ExistingFunction, HandlerCode, HandlerRequest
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.names import NameRule, map_names
 from droidgate_mappings.model.types import (
@@ -48,7 +48,6 @@ from droidgate_mappings.model.types import (
     Type,
 )
 from droidgate_mappings.tables.failure_tokens import load_failure_tokens
-from droidgate_mappings.tables.loading import DialectTable
 
 _CLASS_NAME: Final = NameRule(allowed="[A-Za-z0-9_]", first="[A-Za-z]", max_length=100)
 _INDENT: Final = "    "
@@ -203,7 +202,7 @@ class _Writer:
     ) -> list[str]:
         """Return the statement that makes one JSON object of the parameters."""
         declared = capability.input.properties if isinstance(capability.input, ObjectType) else {}
-        known = {written: name for name, written in function.arguments.items()}
+        old_names = {written: name for name, written in function.arguments.items()}
         lines = ["val arguments = JSONObject()"]
         for name, property_ in declared.items():
             type_, value = property_.type, names[name]
@@ -215,15 +214,15 @@ class _Writer:
                 value = f"{value}?.let {{ JSONArray(it) }}"
             elif is_list:
                 value = f"JSONArray({value})"
-            lines.append(f"{_INDENT}.put({kotlin_string(known.get(name, name))}, {value})")
+            lines.append(f"{_INDENT}.put({kotlin_string(old_names.get(name, name))}, {value})")
         return lines
 
     def result(
         self, capability: Capability, function: ExistingFunction, returns: str, reasons: list[str]
     ) -> list[str]:
         """Return the statements that call a function and make the declared result of its JSON."""
-        given = {"id": kotlin_string(function.capability.id), "arguments": "arguments", "context": "this"}
-        roles = ", ".join(given.get(parameter.role, "") for parameter in function.parameters)
+        pieces = {"id": kotlin_string(function.capability.id), "arguments": "arguments", "context": "this"}
+        roles = ", ".join(pieces.get(parameter.role, "") for parameter in function.parameters)
         made = {"class": "()", "context": "(this)"}.get(function.instance, "")
         call = f"{function.owner.removeprefix(f'{self.package}.')}{made}.{function.name}({roles})"
         if returns == "Unit":
@@ -234,14 +233,14 @@ class _Writer:
         declared = self.properties_of(capability.output) if capability.output is not None else {}
         if function.capability.output is None and len(declared) == 1:
             return [f"return {returns}({call}{'' if is_text else '.toString()'})"]
-        known = {written: name for name, written in function.results.items()}
+        names = {written: name for name, written in function.results.items()}
         values = []
         for name, property_ in declared.items():
             getter = _GETTERS.get(property_.type.kind)
             if getter is None or is_text:
                 reasons.append(f"{name} of its result is not made from JSON here")
                 continue
-            key = kotlin_string(known.get(name, name))
+            key = kotlin_string(names.get(name, name))
             value = f"result.{getter.format(key)}"
             if property_.type.nullable or not property_.required:
                 value = f"if (result.isNull({key})) null else {value}"
@@ -372,10 +371,10 @@ class _Writer:
         if isinstance(type_, ObjectType):
             return dict(type_.properties)
         if isinstance(type_, AllOfType):
-            found: dict[str, Property] = {}
+            properties: dict[str, Property] = {}
             for member in type_.members:
-                found.update(self.properties_of(member, depth))
-            return found
+                properties.update(self.properties_of(member, depth))
+            return properties
         if not isinstance(type_, RefType) or type_.name not in self.definitions or depth > _MOST_LEVELS:
             return {}
         if type_.name not in self.properties:
@@ -393,7 +392,6 @@ def _class_word(name: str) -> str:
     return joined
 
 
-_FALLBACK: Final = ".AppFunctionService"
 _WITHOUT_SERVICE: Final = (
     "These functions have no service, so no code is made for them: register each of them at run time with "
     "AppFunctionManager.registerAppFunction (Android 17)."
@@ -414,41 +412,29 @@ _KOTLIN_NOTES: Final = (
 )
 
 
-def write_handlers(
-    provider: Provider,
-    dialect: DialectTable,
-    language: str,
-    namespace: str,
-    functions: Mapping[str, ExistingFunction],
-) -> HandlerCode:
+def write_handlers(request: HandlerRequest) -> HandlerCode:
     """Return the service and what belongs to it.
-
-    Args:
-        provider: The provider as written.
-        dialect: Its dialect. Kotlin is written only for the forms that Jetpack's compiler writes.
-        language: `java` or `kotlin`.
-        namespace: Package of the app's classes.
-        functions: The app's functions, by the ids of the capabilities that they do.
 
     Raises:
         WriteError: the component's name cannot be a class of Java.
     """
-    if dialect.id == APP_LEVEL:
+    provider, dialect = request.provider, request.dialect.id
+    if dialect == APP_LEVEL:
         return HandlerCode((), notes=(_WITHOUT_SERVICE,))
-    place = place_classes(provider.component, _FALLBACK, namespace)
-    if language == "kotlin" and dialect.id not in {PLATFORM, V1}:
-        asset = asset_name(provider, dialect.id)
-        service = write_service(provider, place, asset.removesuffix(".xml"), functions)
+    place = place_classes(provider.component, request.namespace)
+    if request.language == "kotlin" and dialect not in {PLATFORM, V1}:
+        asset = asset_name(provider, dialect)
+        service = write_service(provider, place, asset.removesuffix(".xml"), request.functions)
         return HandlerCode(
             artifacts=service.artifacts,
             left_out=frozenset({f"assets/{asset}", f"assets/{NAMES['schema_asset']}"}),
             component=place.component_name,
             notes=(*_KOTLIN_NOTES, *service.notes),
         )
-    if dialect.id == V1:
+    if dialect == V1:
         provider = _with_unknown_inputs(provider)
     return_key = java_string(NAMES["return_value"])
-    author = write_author_class(provider, place, "java", functions)
+    author = write_author_class(provider, place, "java", request.functions)
     artifacts = (
         *write_shared_classes(provider, place),
         place.java("Documents", _fill("Documents.java", place, return_key=return_key)),

@@ -21,7 +21,7 @@ from droidgate_mappings.model.json_values import pointer_token
 from droidgate_mappings.tables.app_functions import load_indexing
 
 if TYPE_CHECKING:
-    from droidgate_android.app_search.indexing import IndexingReport
+    from droidgate_android.app_search.indexer_reports import IndexingReport
 
 _code = partial(finding_code, module=__name__)
 
@@ -151,7 +151,7 @@ def why_not_indexed(application: Application, function_id: str, sdk_full: str) -
 def _indexing_reports(application: Application, sdk_full: str) -> Iterator[IndexingReport]:
     """Yield what each release of an API level indexes of an application."""
     # The model of the indexer takes long to import, and most phones list every function.
-    from droidgate_android.app_search.indexing import simulate_indexing
+    from droidgate_android.app_search.indexed_packages import simulate_indexing
 
     for release in load_indexing().of_sdk(sdk_full):
         yield simulate_indexing(application, release)

@@ -66,8 +66,8 @@ def read_printed_documents(text: str, error_text: str = "") -> ListedDocuments:
 def _failure_of(text: str, error_text: str) -> ListingError:
     for stream in (text, error_text):
         line = stream.strip().split("\n", 1)[0].strip()
-        known = any(re.search(failure.pattern, line, re.MULTILINE) for failure in load_shell_texts().failures)
-        if line and known:
+        fails = any(re.search(failure.pattern, line, re.MULTILINE) for failure in load_shell_texts().failures)
+        if line and fails:
             return ListingError(line, is_failure=True)
     return ListingError("it is not an answer", text or error_text)
 

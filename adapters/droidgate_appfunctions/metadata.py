@@ -12,9 +12,9 @@ from droidgate_appfunctions.fields import (
     TOOLS_NAMESPACE,
     ElementSource,
     check_noise,
+    element_text,
     kept_element,
     local_name,
-    text_of,
 )
 from droidgate_appfunctions.format import NAMES, facts_of
 from droidgate_appfunctions.xml_writing import escape_text, quoted_attribute, render_part
@@ -133,7 +133,7 @@ def metadata_of_attributes(
 
 
 def _check_content(root: Element, source: ElementSource) -> None:
-    if text_of(root).strip():
+    if element_text(root).strip():
         message = f"<{local_name(root)}> has text, which Android does not read; it is left out"
         source.allow("A02", message, root, lost=True)
     for child in child_elements(root):

@@ -27,7 +27,7 @@ from droidgate_appfunctions.read_document import (
     read_functions_file,
 )
 from droidgate_appfunctions.schema import (
-    Schema,
+    SearchSchema,
     is_schema,
     parse_schema,
     report_unread,
@@ -141,7 +141,7 @@ def _is_schema_alone(text: str) -> bool:
     return root is not None and root[1].rpartition(":")[2] == "schema"
 
 
-def _schema_provider(schema: Schema, path: str) -> Provider:
+def _schema_provider(schema: SearchSchema, path: str) -> Provider:
     dialect = PLATFORM if "paramNames" in schema[NAMES["function_document"]] else V2
     extensions = as_extensions(FORMAT_ID, {schema_fact(dialect): schema})
     place = Place(path=path, line=1)
@@ -152,7 +152,7 @@ def _provider(
     file: FunctionsFile | None,
     *,
     metadata: AppMetadata | None = None,
-    schema: Schema | None = None,
+    schema: SearchSchema | None = None,
     place: Place | None = None,
 ) -> Provider:
     guidance = metadata or AppMetadata()
@@ -297,7 +297,7 @@ class _ApplicationReader:
         return self.provider(functions, service, schema)
 
     def read_both(
-        self, stated: MetaData, older: MetaData | None, level: str | None, schema: Schema | None
+        self, stated: MetaData, older: MetaData | None, level: str | None, schema: SearchSchema | None
     ) -> FunctionsFile | None:
         """Read the files of a property, and those of version 1 that are for older releases (row A24).
 
@@ -368,8 +368,8 @@ class _ApplicationReader:
             function_files += [item for item in read if item is not None]
         return [self.provider(item, None) for item in function_files]
 
-    def read_loose_file(self, name: str, found: list[FunctionsFile], older: list[TextFile]) -> None:
-        """Read a file that no component names into `found`, or add it to `older` where it is of version 1."""
+    def read_loose_file(self, name: str, files: list[FunctionsFile], older: list[TextFile]) -> None:
+        """Read a file that no component names into `files`, or add it to `older` where it is of version 1."""
         resources = self.application.resources
         file = resources.read_file(name) if name.startswith("@") else resources.read_asset(name)
         if file is None or not _may_hold_functions(file.text):
@@ -378,10 +378,10 @@ class _ApplicationReader:
         if _dialect_of(file) == V1:
             older.append(file)
         else:
-            found.append(self.read_functions(file, None))
+            files.append(self.read_functions(file, None))
 
     def provider(
-        self, file: FunctionsFile | None, component: Component | None, schema: Schema | None = None
+        self, file: FunctionsFile | None, component: Component | None, schema: SearchSchema | None = None
     ) -> Provider:
         place = component.place if component is not None else None
         of_app = {"package": self.application.package, "name": self.name_of(component)}
@@ -410,13 +410,13 @@ class _ApplicationReader:
         return self.application.label if label is None else label
 
     def read_functions(
-        self, file: TextFile, level: str | None, schema: Schema | None = None
+        self, file: TextFile, level: str | None, schema: SearchSchema | None = None
     ) -> FunctionsFile:
         root = parse_document(file.text, file.place.path, self.context)
         source = ElementSource(file.place.path, self.context)
         return read_functions_file(root, source, level=level, schema=schema)
 
-    def read_schema(self, *components: Component | None) -> Schema | None:
+    def read_schema(self, *components: Component | None) -> SearchSchema | None:
         for component in components:
             stated = component.find_property(NAMES["property_schema"]) if component is not None else None
             if stated is None:

@@ -16,9 +16,9 @@ from droidgate_mappings.model.capability import Place, Provider, child_types
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import Type
-from droidgate_mappings.tables.loading import read_toml
+from droidgate_mappings.tables.loading import read_table_file
 
-Schema = dict[str, dict[str, dict[str, Json]]]
+SearchSchema = dict[str, dict[str, dict[str, Json]]]
 """Document type -> property -> attributes of its element, those with their default value left out."""
 
 _DEFAULTS: Final[Mapping[str, int]] = {
@@ -40,7 +40,7 @@ def is_schema(text: str) -> bool:
     return f"<{_DOCUMENT_TYPE}" in text
 
 
-def parse_schema(text: str, path: str) -> Schema:
+def parse_schema(text: str, path: str) -> SearchSchema:
     """Read a schema file: what Android's own parser reads of it, with every attribute.
 
     Raises:
@@ -88,12 +88,12 @@ def _read_attributes(attributes: Mapping[str, str]) -> dict[str, Json]:
 
 
 @cache
-def _written_schemas() -> dict[str, Schema]:
-    schemas: dict[str, Schema] = read_toml("app_functions/written_schemas.toml")
+def _written_schemas() -> dict[str, SearchSchema]:
+    schemas: dict[str, SearchSchema] = read_table_file("app_functions/written_schemas.toml")
     return schemas
 
 
-def usual_schema(provider: Provider, dialect: str) -> Schema | None:
+def usual_schema(provider: Provider, dialect: str) -> SearchSchema | None:
     """Return the schema that is written with a provider's functions: the newest, with every tag they have.
 
     Returns:
@@ -144,7 +144,7 @@ def schema_fact(dialect: str) -> str:
     return "platformSchema" if dialect == PLATFORM else "schema"
 
 
-def write_schema_file(schema: Schema) -> str:
+def write_schema_file(schema: SearchSchema) -> str:
     """Return the text of a schema file."""
     lines = [
         '<?xml version="1.0" encoding="utf-8"?>',

@@ -21,6 +21,7 @@ from droidgate_appfunctions.wire import (
     read_result,
     write_parameters,
 )
+from droidgate_mappings.formats.installed import INSTALL_SHIM
 from droidgate_mappings.formats.shell_calls import (
     NotCarriedError,
     ShellAnswer,
@@ -121,7 +122,7 @@ def _find_failure(text: str) -> ShellOutcome | None:
 _COMMAND: Final = ("cmd", "app_function")
 _IS_ENABLED: Final = "is-enabled"
 _TIMEOUT: Final = "--timeout-duration"
-_FROM_A_SHIM: Final = "call it through a shim: droidgate shim install --from adb:"
+_FROM_A_SHIM: Final = f"call it through a shim: {INSTALL_SHIM}"
 
 
 class AppFunctionShellCalls:

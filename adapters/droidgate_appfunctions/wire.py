@@ -16,7 +16,7 @@ import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal
 
 from droidgate_appfunctions.format import NAMES
 from droidgate_mappings.model.capability import reachable_definitions
@@ -25,6 +25,7 @@ from droidgate_mappings.model.json_values import Json, pointer_token
 from droidgate_mappings.model.types import (
     AllOfType,
     ArrayType,
+    Definitions,
     ObjectType,
     OneOfType,
     OpaqueType,
@@ -43,7 +44,6 @@ MAX_DEPTH: Final = 64
 MAX_STEPS: Final = 500_000
 """Choices and merged types looked at in one conversion: alternatives in alternatives could go on for ever."""
 
-Definitions: TypeAlias = Mapping[str, Type]
 
 WireProblem = Literal[
     "bytes", "opaque", "wrong-kind", "out-of-range", "unknown-key", "empty-name", "empty-array",

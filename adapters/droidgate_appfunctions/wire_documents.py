@@ -23,7 +23,6 @@ from droidgate_appfunctions.wire import (
     RETURN_KEY,
     SCHEMA_TYPE_KEY,
     AppFunctionWireError,
-    Definitions,
     Walk,
     fits_bits,
     has_required,
@@ -39,6 +38,7 @@ from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import (
     AnyType,
     ArrayType,
+    Definitions,
     ObjectType,
     OneOfType,
     OpaqueType,

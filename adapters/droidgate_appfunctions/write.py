@@ -27,8 +27,8 @@ from droidgate_appfunctions.format import (
 from droidgate_appfunctions.metadata import has_metadata, write_metadata
 from droidgate_appfunctions.older_files import OTHER_FUNCTIONS, SAME_FUNCTIONS
 from droidgate_appfunctions.pattern_matcher import pattern_of, patterns_of
-from droidgate_appfunctions.schema import Schema, schema_fact, usual_schema, write_schema_file
-from droidgate_appfunctions.xml_writing import Node, quoted_attribute, render
+from droidgate_appfunctions.schema import SearchSchema, schema_fact, usual_schema, write_schema_file
+from droidgate_appfunctions.xml_writing import XmlTag, quoted_attribute, render
 from droidgate_mappings.fit import Fitted, Loss, fit_provider
 from droidgate_mappings.formats.component_reading import enabled_attribute, enabled_resources
 from droidgate_mappings.formats.format import Artifact, Writing
@@ -81,7 +81,7 @@ def write_functions_file(provider: Provider, dialect: str) -> str:
         WriteError: a name holds a character that XML cannot.
     """
     make = {V1: _v1_function, PLATFORM: _platform_function}.get(dialect)
-    children: list[Node] = []
+    children: list[XmlTag] = []
     facts = facts_of(provider.extensions)
     if "version" in facts:
         children.append(("version", facts["version"]))
@@ -117,7 +117,7 @@ def has_own_elements(elements: Json) -> bool:
     return False
 
 
-def _unknown(elements: Json) -> list[Node]:
+def _unknown(elements: Json) -> list[XmlTag]:
     return list(elements or ())
 
 
@@ -125,8 +125,8 @@ def _flag(value: bool) -> str:  # noqa: FBT001 - it is what is written
     return "true" if value else "false"
 
 
-def _optional(facts: Mapping[str, Json], *names: str) -> list[Node]:
-    nodes: list[Node] = []
+def _optional(facts: Mapping[str, Json], *names: str) -> list[XmlTag]:
+    nodes: list[XmlTag] = []
     for name in names:
         if name in facts:
             value = facts[name]
@@ -134,31 +134,31 @@ def _optional(facts: Mapping[str, Json], *names: str) -> list[Node]:
     return nodes
 
 
-def _enabled(capability: Capability, facts: Mapping[str, Json]) -> list[Node]:
+def _enabled(capability: Capability, facts: Mapping[str, Json]) -> list[XmlTag]:
     enabled = capability.access.enabled_by_default
     if enabled and facts.get("enabledByDefaultAbsent"):
         return []
     return [("enabledByDefault", _flag(enabled))]
 
 
-def _application_access(access: CapabilityAccess) -> list[Node]:
+def _application_access(access: CapabilityAccess) -> list[XmlTag]:
     """Return the scope of a function of the application; its `enabledByDefault` can only be false."""
-    enabled: list[Node] = [] if access.enabled_by_default else [("enabledByDefault", "false")]
+    enabled: list[XmlTag] = [] if access.enabled_by_default else [("enabledByDefault", "false")]
     return [*enabled, ("scope", access.scope or "global")]
 
 
-def _restricted(access: CapabilityAccess) -> list[Node]:
+def _restricted(access: CapabilityAccess) -> list[XmlTag]:
     restricted = access.restrict_callers
     return [] if restricted is None else [("restrictCallersWithExecuteAppFunctions", _flag(restricted))]
 
 
-def _renamed(nodes: list[Node], names: Mapping[str, str]) -> list[Node]:
+def _renamed(nodes: list[XmlTag], names: Mapping[str, str]) -> list[XmlTag]:
     return [(names.get(tag, tag), content) for tag, content in nodes]
 
 
-def _v1_function(capability: Capability) -> Node:
+def _v1_function(capability: Capability) -> XmlTag:
     facts = facts_of(capability.extensions)
-    nodes: list[Node] = [
+    nodes: list[XmlTag] = [
         ("functionId", capability.id),
         *_optional(facts, "schemaCategory", "schemaName", "schemaVersion"),
         *_enabled(capability, facts),
@@ -168,9 +168,9 @@ def _v1_function(capability: Capability) -> Node:
     return NAMES["function"], [*_renamed(nodes, _V1_SNAKE), *_unknown(facts.get("elements"))]
 
 
-def _platform_function(capability: Capability) -> Node:
+def _platform_function(capability: Capability) -> XmlTag:
     facts = facts_of(capability.extensions)
-    nodes: list[Node] = [
+    nodes: list[XmlTag] = [
         ("id", facts.get("documentId", capability.id)),
         ("functionId", capability.id),
         *_optional(facts, "schemaName", "schemaVersion", "schemaCategory"),
@@ -181,8 +181,8 @@ def _platform_function(capability: Capability) -> Node:
     ]
     if isinstance(capability.input, ObjectType):
         for name, property_ in capability.input.properties.items():
-            kept = facts_of(property_.extensions)
-            word = kept.get("paramType", kept.get("paramWord", TABLES.words.write.get(property_.type.kind)))
+            own, usual = facts_of(property_.extensions), TABLES.words.write.get(property_.type.kind)
+            word = own.get("paramType", own.get("paramWord", usual))
             nodes += [
                 ("paramNames", name),
                 ("paramTypes", str(word)),
@@ -191,13 +191,13 @@ def _platform_function(capability: Capability) -> Node:
     return NAMES["function_document"], [*nodes, *_unknown(facts.get("elements"))]
 
 
-def _dynamic_function(capability: Capability, dialect: str) -> Node:
+def _dynamic_function(capability: Capability, dialect: str) -> XmlTag:
     facts = facts_of(capability.extensions)
     legacy = dialect == V2_LEGACY
-    name: list[Node] = [("functionId", capability.id)]
+    name: list[XmlTag] = [("functionId", capability.id)]
     access = capability.access
     availability = _application_access(access) if dialect == APP_LEVEL else _enabled(capability, facts)
-    nodes: list[Node] = [
+    nodes: list[XmlTag] = [
         ("id", facts.get("documentId", capability.id)),
         *(name if legacy else ()),
         *availability,
@@ -217,21 +217,21 @@ def _dynamic_function(capability: Capability, dialect: str) -> Node:
     return NAMES["function"], [*nodes, *_unknown(facts.get("elements"))]
 
 
-def _text(tag: str, text: str | None) -> list[Node]:
+def _text(tag: str, text: str | None) -> list[XmlTag]:
     return [] if text is None else [(tag, text)]
 
 
-def _parameters(type_: Type) -> list[Node]:
+def _parameters(type_: Type) -> list[XmlTag]:
     return [
         ("parameters", _parameter(name, property_))
         for name, property_ in (type_.properties.items() if isinstance(type_, ObjectType) else ())
     ]
 
 
-def _parameter(name: str, property_: Property) -> list[Node]:
+def _parameter(name: str, property_: Property) -> list[XmlTag]:
     facts = facts_of(property_.extensions)
     outer, inner = _descriptions(property_.type)
-    required: list[Node] = [] if "isRequired" in facts else [("isRequired", _flag(property_.required))]
+    required: list[XmlTag] = [] if "isRequired" in facts else [("isRequired", _flag(property_.required))]
     return [
         ("dataTypeMetadata", _data_type(property_.type, inner)),
         ("id", facts.get("id", UNUSED)),
@@ -250,13 +250,13 @@ def _descriptions(type_: Type) -> tuple[str | None, str | None]:
     return type_.description, facts.get("typeDescription")
 
 
-def _response(type_: Type | None, facts: Mapping[str, Json]) -> list[Node]:
+def _response(type_: Type | None, facts: Mapping[str, Json]) -> list[XmlTag]:
     if type_ is None:
         return []
     outer, inner = _descriptions(type_)
     nullable = facts.get("responseIsNullable")
-    stated: list[Node] = [] if nullable is None else [("isNullable", _flag(nullable))]
-    content: list[Node] = [
+    stated: list[XmlTag] = [] if nullable is None else [("isNullable", _flag(nullable))]
+    content: list[XmlTag] = [
         ("id", facts.get("responseId", UNUSED)),
         *stated,
         ("valueType", _data_type(type_, inner)),
@@ -266,10 +266,10 @@ def _response(type_: Type | None, facts: Mapping[str, Json]) -> list[Node]:
     return [("response", content)]
 
 
-def _deprecation(facts: Mapping[str, Json]) -> list[Node]:
+def _deprecation(facts: Mapping[str, Json]) -> list[XmlTag]:
     if "deprecation" not in facts:
         return []
-    content: list[Node] = [
+    content: list[XmlTag] = [
         ("id", facts.get("deprecationId", UNUSED)),
         *_text("message", facts["deprecation"]),
         *_unknown(facts.get("deprecationElements")),
@@ -277,24 +277,26 @@ def _deprecation(facts: Mapping[str, Json]) -> list[Node]:
     return [("deprecation", content)]
 
 
-def _components(provider: Provider, facts: Mapping[str, Json]) -> list[Node]:
+def _components(provider: Provider, facts: Mapping[str, Json]) -> list[XmlTag]:
     usual: Json = [[UNUSED, None]] if provider.definitions else []
     documents = facts.get("components", usual)
     placed = {name for entry in documents for name in entry[1] or ()}
     unplaced = sorted(name for name in provider.definitions if name not in placed)
     if unplaced and all(entry[1] is not None for entry in documents):
         documents = [*documents, [UNUSED, None]]
-    nodes: list[Node] = []
+    nodes: list[XmlTag] = []
     for entry in documents:
         names = unplaced if entry[1] is None else [name for name in entry[1] if name in provider.definitions]
-        content: list[Node] = [("dataTypes", _definition(name, provider.definitions[name])) for name in names]
+        content: list[XmlTag] = [
+            ("dataTypes", _definition(name, provider.definitions[name])) for name in names
+        ]
         content.append(("id", entry[0]))
         content.extend(_unknown(entry[2] if len(entry) > 2 else None))  # noqa: PLR2004 - the third is optional
         nodes.append((NAMES["component_document"], content))
     return nodes
 
 
-def _definition(name: str, type_: Type) -> list[Node]:
+def _definition(name: str, type_: Type) -> list[XmlTag]:
     facts = facts_of(type_.extensions)
     return [
         ("dataTypeMetadata", _data_type(type_, type_.description, definition=True)),
@@ -304,9 +306,9 @@ def _definition(name: str, type_: Type) -> list[Node]:
     ]
 
 
-def _data_type(type_: Type, description: str | None, *, definition: bool = False) -> list[Node]:
+def _data_type(type_: Type, description: str | None, *, definition: bool = False) -> list[XmlTag]:
     facts = facts_of(type_.extensions)
-    before: list[Node] = []
+    before: list[XmlTag] = []
     if isinstance(type_, AllOfType):
         before = [("allOf", _data_type(member, member.description)) for member in type_.members]
     elif isinstance(type_, OneOfType):
@@ -314,7 +316,7 @@ def _data_type(type_: Type, description: str | None, *, definition: bool = False
     elif isinstance(type_, RefType):
         before = [("dataTypeReference", type_.name)]
     nullable = _nullable(type_, facts, definition=definition)
-    items: list[Node] = []
+    items: list[XmlTag] = []
     if isinstance(type_, ArrayType) and type_.items is not None:
         items = [("itemType", _data_type(type_.items, type_.items.description))]
     return [
@@ -333,12 +335,12 @@ def _data_type(type_: Type, description: str | None, *, definition: bool = False
     ]
 
 
-def _type_number(type_: Type, facts: Mapping[str, Json]) -> list[Node]:
+def _type_number(type_: Type, facts: Mapping[str, Json]) -> list[XmlTag]:
     number = facts.get("type", NUMBER_OF_KIND.get(type_.kind))
     return [] if number is None else [("type", str(number))]
 
 
-def _nullable(type_: Type, facts: Mapping[str, Json], *, definition: bool) -> list[Node]:
+def _nullable(type_: Type, facts: Mapping[str, Json], *, definition: bool) -> list[XmlTag]:
     if "isNullable" not in facts:
         return [("isNullable", _flag(definition or type_.nullable))]
     stated = facts["isNullable"]
@@ -351,13 +353,13 @@ def _class_name(type_: Type) -> str | None:
     return type_.qualified_name if isinstance(type_, ObjectType | AllOfType | OneOfType) else None
 
 
-def _properties(type_: Type, facts: Mapping[str, Json]) -> list[Node]:
+def _properties(type_: Type, facts: Mapping[str, Json]) -> list[XmlTag]:
     if not isinstance(type_, ObjectType):
         return []
-    nodes: list[Node] = []
+    nodes: list[XmlTag] = []
     for name, property_ in type_.properties.items():
         of_part = facts_of(property_.extensions)
-        content: list[Node] = [
+        content: list[XmlTag] = [
             ("dataTypeMetadata", _data_type(property_.type, property_.type.description)),
             ("id", of_part.get("id", UNUSED)),
             ("name", name),
@@ -370,13 +372,13 @@ def _properties(type_: Type, facts: Mapping[str, Json]) -> list[Node]:
     return nodes
 
 
-def _patterns(type_: Type, facts: Mapping[str, Json]) -> list[Node]:
+def _patterns(type_: Type, facts: Mapping[str, Json]) -> list[XmlTag]:
     patterns = patterns_of(facts)
-    nodes: list[Node] = []
+    nodes: list[XmlTag] = []
     if type_.pattern is not None and (patterns is None or type_.pattern != pattern_of(patterns)):
         nodes.append(("pattern", type_.pattern))
     for each in patterns or ():
-        content: list[Node] = [
+        content: list[XmlTag] = [
             ("id", each.get("id", UNUSED)),
             *_text("value", each.get("value")),
             *_optional(each, "type"),
@@ -565,14 +567,14 @@ def _one_file(provider: Provider, dialect: str) -> tuple[Artifact, ...]:
     if not declares and has_metadata(provider):
         text, _ = write_metadata(provider, with_resources=False)
         return (Artifact(f"{NAMES['metadata_resource']}.xml", text, "document"),)
-    schema: Schema | None = facts_of(provider.extensions).get(schema_fact(dialect))
+    schema: SearchSchema | None = facts_of(provider.extensions).get(schema_fact(dialect))
     if not declares and schema is not None:
         return (Artifact(NAMES["schema_asset"], write_schema_file(schema), "document"),)
     return (Artifact(asset_name(provider, dialect), write_functions_file(provider, dialect), "document"),)
 
 
 def _artifacts(provider: Provider, dialect: str) -> tuple[Artifact, ...]:
-    schema: Schema | None = facts_of(provider.extensions).get(schema_fact(dialect))
+    schema: SearchSchema | None = facts_of(provider.extensions).get(schema_fact(dialect))
     if schema is None:
         schema = usual_schema(provider, dialect)
     schema_name = (

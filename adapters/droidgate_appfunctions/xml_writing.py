@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 from droidgate_mappings.model.errors import WriteError
 from droidgate_mappings.text.xml_text import NOT_XML
 
-Node: TypeAlias = "tuple[str, str | list[Node]]"
+XmlTag: TypeAlias = "tuple[str, str | list[XmlTag]]"
 """A tag and its text, or a tag and its children."""
 
 _TAG: Final = re.compile(r"[^\W\d][\w.\-\u00b7]*")
@@ -16,7 +16,7 @@ _MAX_SHOWN: Final = 50
 HEADER: Final = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 
 
-def render(root: Node) -> str:
+def render(root: XmlTag) -> str:
     """Return a document with one root element.
 
     Raises:
@@ -32,7 +32,7 @@ def render(root: Node) -> str:
     return text
 
 
-def render_part(children: list[Node]) -> str:
+def render_part(children: list[XmlTag]) -> str:
     """Return elements as they are inside a root element."""
     lines: list[str] = []
     for child in children:
@@ -40,7 +40,7 @@ def render_part(children: list[Node]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _render(node: Node, indent: str, lines: list[str]) -> None:
+def _render(node: XmlTag, indent: str, lines: list[str]) -> None:
     tag, content = node[0], node[1]
     if not _TAG.fullmatch(tag):
         message = f"{tag[:_MAX_SHOWN]!r} is not the name of an XML element"

@@ -20,8 +20,8 @@ FORMAT: Final = Format(
     tables=TABLES,
     detect=lazily("droidgate_function_calling.read:detect"),
     read_file=lazily("droidgate_function_calling.read:read_file"),
+    endings=(".json",),
     write=lazily("droidgate_function_calling.write:write"),
     lint_file=lazily("droidgate_function_calling.lint:lint_file"),
     read_call=lazily("droidgate_function_calling.calls:read_call"),
-    endings=(".json",),
 )

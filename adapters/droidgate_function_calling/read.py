@@ -288,7 +288,7 @@ class _Reader:
         """Read a schema, and keep the definitions that it includes."""
         if not isinstance(schema, Mapping | bool):
             raise self.error(f"a schema of {name!r} is not a JSON object", pointer, "write a JSON Schema")
-        read, included = read_schema(schema, known=self.definitions)
+        read, included = read_schema(schema, definitions=self.definitions)
         self.definitions.update(included)
         return read
 

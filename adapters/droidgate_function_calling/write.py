@@ -166,13 +166,6 @@ def is_strict(capability: Capability, definitions: Mapping[str, Type]) -> bool:
     )
 
 
-def write_strict_schema(type_: Type, definitions: Mapping[str, Type]) -> Json:
-    """Return the schema of a strict tool: without the words that only say how it is read back, and without
-    the format of a 32-bit integer, whose bounds say the same.
-    """
-    return _as_strict(write_schema(type_, definitions))
-
-
 def _finding(pointer: str) -> Finding:
     loss = _OBJECT_CLOSED if pointer.endswith(f"/{_CLOSED}") else _NULL_FOR_NONE
     return loss.finding(pointer)
@@ -400,7 +393,7 @@ def _write_openai(tool: _Tool, capability: Capability, provider: Provider) -> _T
 def _write_openai_strict(tool: _Tool, capability: Capability, provider: Provider) -> _Tool:
     if not is_strict(capability, provider.definitions):
         return _write_openai(tool, capability, provider)
-    schema = write_strict_schema(capability.input, provider.definitions)
+    schema = _as_strict(write_schema(capability.input, provider.definitions))
     return {"type": "function", **tool, "parameters": schema, "strict": True}
 
 

@@ -21,11 +21,11 @@ TOOL_META: Final = TABLES.names["tool_meta"]
 FORMAT: Final = Format(
     tables=TABLES,
     detect=lazily("droidgate_mcp.read:detect"),
-    may_be=lazily("droidgate_mcp.read:may_be"),
     read_file=lazily("droidgate_mcp.read:read_file"),
-    write=lazily("droidgate_mcp.write:write"),
-    find_losses=lazily("droidgate_mcp.write:find_losses"),
-    lint_file=lazily("droidgate_mcp.lint:lint_file"),
-    size_for_models=lazily("droidgate_mcp.write:size_for_models"),
     endings=(".json", ".jsonl", ".ndjson"),
+    write=lazily("droidgate_mcp.write:write"),
+    lint_file=lazily("droidgate_mcp.lint:lint_file"),
+    may_be=lazily("droidgate_mcp.read:may_be"),
+    find_losses=lazily("droidgate_mcp.write:find_losses"),
+    size_for_models=lazily("droidgate_mcp.write:size_for_models"),
 )

@@ -166,7 +166,7 @@ class _DocumentReader:
             lambda each: f"{self.path}:{each[1]}",
         )
         capabilities = tuple(item for item in read if item is not None)
-        self.read_definitions(own.pop("definitions", {}), "")
+        self.read_definitions(own.pop("definitions", {}))
         extensions = self.read_extensions(own.pop("extensions", {}), facts, "")
         texts = {name: own.pop(name) for name in _TEXT_FIELDS if isinstance(own.get(name), str)}
         self.refuse_rest(own, PROVIDER_META, "")
@@ -313,7 +313,7 @@ class _DocumentReader:
 
     def read_root(self, schema: Mapping[str, Json]) -> Type:
         """Read a schema, and keep the definitions in it."""
-        root, brought = read_schema(schema, known=self.definitions)
+        root, brought = read_schema(schema, definitions=self.definitions)
         self.definitions.update(brought)
         return root
 
@@ -393,14 +393,12 @@ class _DocumentReader:
             )
         return {**value, FORMAT_ID: facts} if facts else dict(value)
 
-    def read_definitions(self, value: Json, pointer: str) -> None:
+    def read_definitions(self, value: Json) -> None:
         """Read the definitions that no tool reaches from our `_meta`."""
         if not isinstance(value, Mapping) or not all(
             isinstance(item, Mapping | bool) for item in value.values()
         ):
-            raise self.error(
-                "`definitions` in droidgate's `_meta` are not JSON Schemas", pointer, "remove them"
-            )
+            raise self.error("`definitions` in droidgate's `_meta` are not JSON Schemas", "", "remove them")
         if value:
             self.read_root({"$defs": value})
 

@@ -106,7 +106,7 @@ def name_members(members: Mapping[str, Json], container: str) -> dict[str, Json]
     return {f"{container}/{pointer_token(name)}": value for name, value in members.items()}
 
 
-def read_members(facts: Mapping[str, Json], container: str) -> dict[str, Json]:
+def members_of_container(facts: Mapping[str, Json], container: str) -> dict[str, Json]:
     """Return the members that `name_members` named, from all facts."""
     prefix = f"{container}/"
     return {

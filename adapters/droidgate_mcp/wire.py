@@ -98,7 +98,7 @@ def write_result(
     declares_output = declared is not None and declared.output is not None
     if declares_output and declared is not None:
         written["structuredContent"] = _structured(result.value, revision, declared)
-    return {**written, "content": [_text_block(text_of(result.value, declared)), *result.content]}
+    return {**written, "content": [_text_block(result_text(result.value, declared)), *result.content]}
 
 
 def _structured(value: Json, revision: str, declared: DeclaredOutput) -> Json:
@@ -111,7 +111,7 @@ def _text_block(text: str) -> dict[str, Json]:
     return {"type": "text", "text": text}
 
 
-def text_of(value: Json, declared: DeclaredOutput | None) -> str:
+def result_text(value: Json, declared: DeclaredOutput | None) -> str:
     """Return a result as a text, which is never empty: some clients and models refuse empty ones."""
     if value is None and (declared is None or declared.is_void or not declared.may_be_null):
         return _DONE

@@ -37,7 +37,7 @@ from droidgate_mcp.tool_facts import (
     document_fact,
     is_member,
     member_name,
-    read_members,
+    members_of_container,
     stated_rules,
 )
 from droidgate_mcp.tool_list import holds_meta, is_further_field, placed_fields, placed_further, put_together
@@ -200,7 +200,7 @@ def _write_provider_meta(provider: Provider, shape: Mapping[str, Json] | None, u
     }
     if documents:
         written["documents"] = documents
-    meta = read_members(own, META_POINTER)
+    meta = members_of_container(own, META_POINTER)
     return {**meta, PROVIDER_META: written} if written else meta
 
 
@@ -250,7 +250,7 @@ def _write_tool(capability: Capability, provider: Provider, dialect_id: str) -> 
     if annotations is not None:
         tool["annotations"] = annotations
     tool.update(members)
-    meta = {**read_members(own, META_POINTER), **({TOOL_META: written} if written else {})}
+    meta = {**members_of_container(own, META_POINTER), **({TOOL_META: written} if written else {})}
     if meta:
         tool["_meta"] = meta
     return tool
@@ -282,7 +282,7 @@ def _write_annotations(capability: Capability, own: Mapping[str, Json]) -> dict[
     annotations: dict[str, Json] = {}
     if capability.title is not None and TITLE_FACT in own:
         annotations["title"] = capability.title
-    annotations.update(read_members(own, ANNOTATIONS_POINTER))
+    annotations.update(members_of_container(own, ANNOTATIONS_POINTER))
     for word, name in HINTS.items():
         hint = getattr(capability.effects, name) if capability.effects is not None else None
         if hint is not None:

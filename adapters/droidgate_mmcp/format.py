@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from droidgate_mappings.formats.format import Format, lazily
+from droidgate_mappings.formats.format import CallSupport, Format, PhoneSupport, lazily
 from droidgate_mappings.formats.installed import ComponentQuery
 from droidgate_mappings.tables.loading import load_format_tables
 
@@ -35,22 +35,26 @@ FORMAT: Final = Format(
     tables=TABLES,
     detect=lazily("droidgate_mmcp.read:detect"),
     read_file=lazily("droidgate_mmcp.read:read_file"),
-    read_application=lazily("droidgate_mmcp.read:read_application"),
-    write=lazily("droidgate_mmcp.write:write"),
-    find_losses=lazily("droidgate_mmcp.write:find_losses"),
-    lint_file=lazily("droidgate_mmcp.lint:lint_file"),
-    lint_application=lazily("droidgate_mmcp.lint:lint_application"),
-    write_handlers=lazily("droidgate_mmcp.handlers:write_handlers"),
-    looks_for=LOOKS_FOR,
-    read_installed=lazily("droidgate_mmcp.installed:read_installed"),
-    find_silent=lazily("droidgate_mmcp.installed:broadcast_providers"),
-    call_routes=lazily("droidgate_mmcp.installed:call_routes"),
-    shell_calls=lazily("droidgate_mmcp.shell_calls:BroadcastShellCalls"),
-    shim_frontends={
-        "mmcp": lazily("droidgate_mmcp.shim_frontend:advertise_activity"),
-        "mmcp-broadcast": lazily("droidgate_mmcp.shim_frontend:advertise_receiver"),
-    },
-    shim_backend=lazily("droidgate_mmcp.shim_backend:MmcpBackend"),
-    found_by=lazily("droidgate_mmcp.installed:found_by"),
     endings=(".json", ".xml"),
+    write=lazily("droidgate_mmcp.write:write"),
+    lint_file=lazily("droidgate_mmcp.lint:lint_file"),
+    read_application=lazily("droidgate_mmcp.read:read_application"),
+    lint_application=lazily("droidgate_mmcp.lint:lint_application"),
+    find_losses=lazily("droidgate_mmcp.write:find_losses"),
+    write_handlers=lazily("droidgate_mmcp.handlers:write_handlers"),
+    phones=PhoneSupport(
+        looks_for=LOOKS_FOR,
+        read_installed=lazily("droidgate_mmcp.installed:read_installed"),
+        find_silent=lazily("droidgate_mmcp.installed:broadcast_providers"),
+        found_by=lazily("droidgate_mmcp.installed:found_by"),
+    ),
+    calls=CallSupport(
+        call_routes=lazily("droidgate_mmcp.installed:call_routes"),
+        shell_calls=lazily("droidgate_mmcp.shell_calls:BroadcastShellCalls"),
+        shim_backend=lazily("droidgate_mmcp.shim_backend:MmcpBackend"),
+        shim_frontends={
+            "mmcp": lazily("droidgate_mmcp.shim_frontend:advertise_activity"),
+            "mmcp-broadcast": lazily("droidgate_mmcp.shim_frontend:advertise_receiver"),
+        },
+    ),
 )

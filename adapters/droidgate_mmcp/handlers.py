@@ -5,7 +5,6 @@ Rules: specification 2, 3; reference mobile-mcp-and-mmcp 3.2, 3.3 and section 6;
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 from xml.sax.saxutils import quoteattr
 
@@ -17,10 +16,9 @@ from droidgate_android.handlers.java import (
     write_shared_classes,
 )
 from droidgate_android.handlers.places import ClassPlace, caller_notes, place_classes
-from droidgate_mappings.formats.format import Artifact, ExistingFunction, HandlerCode
+from droidgate_mappings.formats.format import Artifact, HandlerCode, HandlerRequest
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.json_values import Json
-from droidgate_mappings.tables.loading import DialectTable
 from droidgate_mmcp.discovery import write_discovery
 from droidgate_mmcp.format import BROADCAST, NAMES
 
@@ -55,29 +53,15 @@ _RESULT_TEXT: Final = """
     }"""
 
 
-def write_handlers(
-    provider: Provider,
-    dialect: DialectTable,
-    language: str,
-    namespace: str,
-    functions: Mapping[str, ExistingFunction],
-) -> HandlerCode:
+def write_handlers(request: HandlerRequest) -> HandlerCode:
     """Return the component, its plain Java half, and the class that the app's author fills in.
-
-    Args:
-        provider: The provider as written.
-        dialect: Its dialect.
-        language: `java` or `kotlin`: what the author's class is written in.
-        namespace: Package of the app's classes.
-        functions: The app's functions, by the ids of the capabilities that they do.
 
     Raises:
         WriteError: the component's name cannot be a class of Java.
     """
-    broadcast = dialect.id == BROADCAST
-    fallback = dialect.capacity.component if dialect.capacity is not None else None
-    place = place_classes(provider.component, fallback or ".MmcpToolActivity", namespace)
-    author = write_author_class(provider, place, language, functions)
+    provider, broadcast = request.provider, request.dialect.id == BROADCAST
+    place = place_classes(provider.component, request.namespace)
+    author = write_author_class(provider, place, request.language, request.functions)
     artifacts = [
         *write_shared_classes(provider, place),
         place.java("Requests", _write_requests(provider, place, broadcast=broadcast)),

@@ -199,10 +199,10 @@ class _Linter:
             return
         self.lint_manifest(value, context)
 
-    def lint_length(self, found: ManifestText) -> None:
-        if found.in_manifest:
+    def lint_length(self, manifest: ManifestText) -> None:
+        if manifest.in_manifest:
             excess = excess_of(
-                "value", utf16_length(found.text), f"<meta-data> {NAMES['manifest_meta_data']}"
+                "value", utf16_length(manifest.text), f"<meta-data> {NAMES['manifest_meta_data']}"
             )
             if excess is not None:
                 self.report(MANIFEST_LENGTH, excess)
@@ -225,9 +225,9 @@ class _Linter:
         for position, tool in enumerate(tools):
             self.lint_tool(tool, f"/tools/{position}", seen)
 
-    def lint_keys(self, part: Mapping[str, Json], known: frozenset[str], called: str, pointer: str) -> None:
+    def lint_keys(self, part: Mapping[str, Json], keys: frozenset[str], called: str, pointer: str) -> None:
         for key in part:
-            if key not in known:
+            if key not in keys:
                 message = f"the key {key!r} of {called} is not in the specification"
                 self.report(UNKNOWN_KEY, message, f"{pointer}/{pointer_token(key)}")
 

@@ -15,6 +15,7 @@ from droidgate_mappings.formats.component_reading import (
     report_unknown_texts,
 )
 from droidgate_mappings.formats.format import Reading, SourceFile, read_each_component
+from droidgate_mappings.formats.installed import INSTALL_SHIM
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Place, Provider
 from droidgate_mappings.model.errors import InputError
@@ -31,7 +32,7 @@ TOOLS_NOT_IN_FILES: Final = finding_code(
     __name__,
 )
 
-ASKED_BY_SHIM: Final = "install a shim, which asks the app: droidgate shim install --from adb:"
+ASKED_BY_SHIM: Final = f"install a shim, which asks the app: {INSTALL_SHIM}"
 """What would find the tools of a receiver of broadcasts."""
 
 _SURE: Final = 90
@@ -190,7 +191,7 @@ def _read_component(
         context.allow("M35", f"the manifest JSON is in {manifest.reference}", source=manifest.place)
     value = parse_manifest(manifest.text, manifest.place, context, hint=hint_about_json(manifest))
     provider = read_manifest(value, manifest.place, context)
-    facts = component_facts(application, component)
+    facts = element_facts(application, component)
     report_unknown_attributes(application, component, context)
     report_unknown_texts(application, component, context, needed=LABEL)
     if component.kind == "service" and provider.dialect == CURRENT:
@@ -210,24 +211,24 @@ def _read_component(
     )
 
 
-def hint_about_json(found: ManifestText) -> str | None:
+def hint_about_json(manifest: ManifestText) -> str | None:
     """Return why the text of a meta-data may not be JSON, None where nothing shows it."""
-    if found.reference is not None:
+    if manifest.reference is not None:
         return None
-    if found.raw is None:
+    if manifest.raw is None:
         return ESCAPE_HINT
-    if _PLACEHOLDER in found.text:
+    if _PLACEHOLDER in manifest.text:
         return PLACEHOLDER_HINT
-    if "\\" not in found.raw:
+    if "\\" not in manifest.raw:
         return None
     try:
-        parse_manifest(found.raw, found.place, ReadingContext(rows_off=frozenset()))
+        parse_manifest(manifest.raw, manifest.place, ReadingContext(rows_off=frozenset()))
     except InputError:
         return None
     return ESCAPE_HINT
 
 
-def component_facts(application: Application, component: Component) -> dict[str, Json]:
+def element_facts(application: Application, component: Component) -> dict[str, Json]:
     """Return the other facts of a component's element, where a writer would not write the same."""
     facts: dict[str, Any] = {}
     if component.kind == "service":

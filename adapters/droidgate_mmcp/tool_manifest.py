@@ -97,7 +97,7 @@ def read_manifest(value: Json, place: Place, context: ReadingContext) -> Provide
     return MmcpManifestReader(place, context).read(value)
 
 
-def dialect_of(manifest: Mapping[str, Json]) -> str:
+def dialect_of_manifest(manifest: Mapping[str, Json]) -> str:
     """Return the dialect a manifest is written in, by the keys that only a draft has."""
     tools = manifest.get("tools")
     returns = isinstance(tools, list) and any(
@@ -125,7 +125,7 @@ class MmcpManifestReader:
             self.refuse(
                 "", "the manifest is not a JSON object", "it is an object with `instructions` and `tools`"
             )
-        self.dialect = dialect_of(manifest)
+        self.dialect = dialect_of_manifest(manifest)
         facts: dict[str, Any] = {}
         self.read_version(manifest, facts)
         text = self.read_manifest_text(manifest, facts)
@@ -256,7 +256,7 @@ class MmcpManifestReader:
             )
         if form in {"schema", "properties"}:
             schema = without_form_note(value) if form == "schema" else as_properties(value)
-            input_type, definitions = read_schema(schema, known=self.definitions)
+            input_type, definitions = read_schema(schema, definitions=self.definitions)
             self.definitions.update(definitions)
         else:
             input_type = read_word_map(value) if form == "flat" else ObjectType()

@@ -24,6 +24,6 @@ FORMAT: Final = Format(
     tables=TABLES,
     detect=lazily("droidgate_mobile_agent.read:detect"),
     read_file=lazily("droidgate_mobile_agent.read:read_file"),
-    built_in=lazily("droidgate_mobile_agent.read:built_in"),
     endings=(".json",),
+    built_in=lazily("droidgate_mobile_agent.read:built_in"),
 )

@@ -130,7 +130,7 @@ def built_in() -> Provider:
     definitions: dict[str, Type] = {}
     capabilities = []
     for number, command in enumerate(load_mobile_agent().commands):
-        output, included = read_schema(load_mobile_agent().output_schema(command), known=definitions)
+        output, included = read_schema(load_mobile_agent().output_schema(command), definitions=definitions)
         definitions.update(included)
         capability = Capability(
             id=command.id,
@@ -319,7 +319,7 @@ class _Reader:
         """Read a schema, and keep the definitions that it includes."""
         if not isinstance(schema, Mapping):
             raise self.error("a schema is not a JSON object", pointer, "write a JSON Schema")
-        read, included = read_schema(schema, known=self.definitions)
+        read, included = read_schema(schema, definitions=self.definitions)
         self.definitions.update(included)
         return read
 

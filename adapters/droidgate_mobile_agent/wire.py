@@ -120,11 +120,11 @@ def _read_action(value: Mapping[str, Json], place: str) -> AgentCommand:
     )
 
 
-def _check_members(value: Mapping[str, Json], known: Sequence[str], place: str) -> None:
-    unknown = next((name for name in value if name not in known), None)
+def _check_members(value: Mapping[str, Json], known_names: Sequence[str], place: str) -> None:
+    unknown = next((name for name in value if name not in known_names), None)
     if unknown is not None:
         message = f"a command has the unknown member {shown_json(unknown)}"
-        raise InputError(message, place=place, hint=suggest_name(unknown[:100], known))
+        raise InputError(message, place=place, hint=suggest_name(unknown[:100], known_names))
 
 
 def _find_command(name: Json, member: str, place: str) -> MobileAgentCommand:

@@ -9,8 +9,8 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from droidgate_mappings.formats.format import Format, SourceFile, lazily
-from droidgate_mappings.formats.installed import CallRoute, ComponentQuery, DeviceFacts
+from droidgate_mappings.formats.format import CallSupport, Format, PhoneSupport, SourceFile, lazily
+from droidgate_mappings.formats.installed import INSTALL_SHIM, CallRoute, ComponentQuery, DeviceFacts
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.tables.loading import FormatTables, load_format_tables
 
@@ -19,8 +19,8 @@ FORMAT_ID: Final = TABLES.id
 NAMES: Final = TABLES.names
 WORDS: Final = TABLES.words
 
-Role = Literal["name", "description", "capabilities"]
-ROLES: Final[tuple[Role, ...]] = ("name", "description", "capabilities")
+MetaRole = Literal["name", "description", "capabilities"]
+ROLES: Final[tuple[MetaRole, ...]] = ("name", "description", "capabilities")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class DescriptorForm:
     root: str
     version: str | None
     action: str
-    keys: dict[Role, str]
+    keys: dict[MetaRole, str]
 
 
 def _form(prefix: str, version: str | None) -> DescriptorForm:
@@ -64,7 +64,7 @@ FORMS: Final[dict[str, DescriptorForm]] = {
 ACTIONS: Final = (_SPECIFIED.action, _PRE_SPEC.action)
 """Every action by which a service is found, the specified one first."""
 
-KEYS: Final[dict[Role, tuple[str, ...]]] = {
+KEYS: Final[dict[MetaRole, tuple[str, ...]]] = {
     role: (_SPECIFIED.keys[role], _PRE_SPEC.keys[role]) for role in ROLES
 }
 """Role -> every meta-data name, the specified one first."""
@@ -76,7 +76,7 @@ LOOKS_FOR: Final = tuple(ComponentQuery("service", action) for action in ACTIONS
 
 _SERVED: Final = frozenset(dialect.id for dialect in TABLES.dialects if dialect.id != "pre-spec")
 
-_SHIM: Final = "a shim (`droidgate shim install --from adb: --format mobile-mcp`), which can pass a callback"
+_SHIM: Final = f"a shim (`{INSTALL_SHIM} --format mobile-mcp`), which can pass a callback"
 
 
 def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]:
@@ -121,15 +121,17 @@ FORMAT: Final = Format(
     tables=TABLES,
     detect=detect,
     read_file=lazily("droidgate_mobile_mcp.read:read_file"),
-    read_application=lazily("droidgate_mobile_mcp.read_application:read_application"),
-    write=lazily("droidgate_mobile_mcp.write:write"),
-    find_losses=lazily("droidgate_mobile_mcp.write:find_losses"),
-    lint_file=lazily("droidgate_mobile_mcp.lint:lint_file"),
-    lint_application=lazily("droidgate_mobile_mcp.lint:lint_application"),
-    write_handlers=lazily("droidgate_mobile_mcp.handlers:write_handlers"),
-    looks_for=LOOKS_FOR,
-    call_routes=call_routes,
-    shim_frontends={TABLES.id: lazily("droidgate_mobile_mcp.shim_frontend:advertise")},
-    shim_backend=lazily("droidgate_mobile_mcp.shim_backend:MobileMcpBackend"),
     endings=(".xml", ".json"),
+    write=lazily("droidgate_mobile_mcp.write:write"),
+    lint_file=lazily("droidgate_mobile_mcp.lint:lint_file"),
+    read_application=lazily("droidgate_mobile_mcp.read:read_application"),
+    lint_application=lazily("droidgate_mobile_mcp.lint:lint_application"),
+    find_losses=lazily("droidgate_mobile_mcp.write:find_losses"),
+    write_handlers=lazily("droidgate_mobile_mcp.handlers:write_handlers"),
+    phones=PhoneSupport(looks_for=LOOKS_FOR),
+    calls=CallSupport(
+        call_routes=call_routes,
+        shim_backend=lazily("droidgate_mobile_mcp.shim_backend:MobileMcpBackend"),
+        shim_frontends={TABLES.id: lazily("droidgate_mobile_mcp.shim_frontend:advertise")},
+    ),
 )

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Mapping
 from typing import Final
 from xml.sax.saxutils import quoteattr
 
@@ -19,7 +18,7 @@ from droidgate_android.handlers.java import (
     write_shared_classes,
 )
 from droidgate_android.handlers.places import ClassPlace, caller_notes, place_classes
-from droidgate_mappings.formats.format import Artifact, ExistingFunction, HandlerCode
+from droidgate_mappings.formats.format import Artifact, HandlerCode, HandlerRequest
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.types import ObjectType
 from droidgate_mappings.tables.loading import DialectTable
@@ -40,30 +39,17 @@ _FOREGROUND_TYPE: Final = "dataSync"
 _CALLER: Final = "The caller that starts the service cannot be identified"
 
 
-def write_handlers(
-    provider: Provider,
-    dialect: DialectTable,
-    language: str,
-    namespace: str,
-    functions: Mapping[str, ExistingFunction],
-) -> HandlerCode:
+def write_handlers(request: HandlerRequest) -> HandlerCode:
     """Return the service, its plain Java half, and the class that the app's author fills in.
-
-    Args:
-        provider: The provider as written.
-        dialect: Its dialect.
-        language: `java` or `kotlin`: what the author's class is written in.
-        namespace: Package of the app's classes.
-        functions: The app's functions, by the ids of the capabilities that they do.
 
     Raises:
         WriteError: the component's name cannot be a class of Java.
     """
+    provider, dialect = request.provider, request.dialect
     if dialect.id in _NOT_SERVED:
         return HandlerCode((), notes=(_NOT_SERVED_NOTE,))
-    fallback = dialect.capacity.component if dialect.capacity is not None else None
-    place = place_classes(provider.component, fallback or ".MobileMcpToolService", namespace)
-    author = write_author_class(provider, place, language, functions)
+    place = place_classes(provider.component, request.namespace)
+    author = write_author_class(provider, place, request.language, request.functions)
     artifacts = (
         *write_shared_classes(provider, place),
         place.java("Requests", _write_requests(provider, dialect, place)),

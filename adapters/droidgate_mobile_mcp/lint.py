@@ -31,8 +31,8 @@ from droidgate_mobile_mcp.capabilities_document import (
     shown_tag,
     xpath_of,
 )
-from droidgate_mobile_mcp.format import ACTIONS, FORMS, KEYS, NAMES, WORDS, Role
-from droidgate_mobile_mcp.read_application import descriptor_reference, mobile_mcp_services
+from droidgate_mobile_mcp.format import ACTIONS, FORMS, KEYS, NAMES, WORDS, MetaRole
+from droidgate_mobile_mcp.read import descriptor_reference, mobile_mcp_services
 
 
 def sorted_by_place(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -207,7 +207,7 @@ def _lint_service(application: Application, service: Component) -> Iterator[Find
 
 
 def _lint_text(
-    service: Component, role: Role, needed: LintRule, needed_text: LintRule, place: Place
+    service: Component, role: MetaRole, needed: LintRule, needed_text: LintRule, place: Place
 ) -> Iterator[Finding]:
     key = _FORM.keys[role]
     meta = service.find_meta_data(key)

@@ -211,27 +211,27 @@ def refuse_unserved(dialect: WireDialect) -> None:
         )
 
 
-def find_text(given: Extras | str, names: tuple[str, ...]) -> tuple[str | None, str | None, bool]:
+def find_message_text(content: Extras | str, names: tuple[str, ...]) -> tuple[str | None, str | None, bool]:
     """Return the extra that is there, its text (None where it is not a string), and whether a benchmark's
     extras are there.
     """
-    if isinstance(given, str):
-        return None, given, False
-    trace = any(name.startswith(NAMES["trace_prefix"]) for name in given)
+    if isinstance(content, str):
+        return None, content, False
+    trace = any(name.startswith(NAMES["trace_prefix"]) for name in content)
     for name in names:
-        if name in given:
-            text = given[name]
+        if name in content:
+            text = content[name]
             return name, text if isinstance(text, str) else None, trace
     return None, None, trace
 
 
-def parse_object(text: str | None, what: str, parse: JsonParser) -> dict[str, Json]:
+def parse_object(text: str | None, subject: str, parse: JsonParser) -> dict[str, Json]:
     """Return the JSON object of a text; raise InputError where it is not one."""
     if text is None:
-        raise InputError(f"no extra holds {what}")
-    document = parse(text, path=what)
+        raise InputError(f"no extra holds {subject}")
+    document = parse(text, path=subject)
     if not isinstance(document, dict):
-        raise InputError(f"{what} is not a JSON object")
+        raise InputError(f"{subject} is not a JSON object")
     return document
 
 
@@ -261,7 +261,7 @@ _ARGUMENT_KEYS: Final = ("args", "input")
 
 
 def read_request(
-    given: Extras | str,
+    content: Extras | str,
     context: ReadingContext | None = None,
     *,
     carrier: Carrier = "start",
@@ -269,7 +269,7 @@ def read_request(
     """Read a request.
 
     Args:
-        given: The intent's extras (or the message's Bundle), or the bare text of a call.
+        content: The intent's extras (or the message's Bundle), or the bare text of a call.
         context: Takes the deviations that were accepted; a strict one refuses them.
         carrier: Whether it came in a started service's intent or in a bound service's message.
 
@@ -281,7 +281,7 @@ def read_request(
         MalformedRequestError: it is not a request; `request` holds what an answer needs.
         UnsupportedVersionError: it names another version.
     """
-    return _RequestReader(context or ReadingContext(), carrier).read(given)
+    return _RequestReader(context or ReadingContext(), carrier).read(content)
 
 
 def identify_request(
@@ -309,17 +309,17 @@ class _RequestReader:
     carrier: Carrier
     seen: MobileMcpRequest | None = None
 
-    def read(self, given: Extras | str) -> MobileMcpRequest:
+    def read(self, content: Extras | str) -> MobileMcpRequest:
         try:
-            extra_key, text, trace = find_text(given, REQUEST_EXTRAS)
+            extra_key, text, trace = find_message_text(content, REQUEST_EXTRAS)
             guess = self.first_guess(extra_key)
-            separate_id = self.id_of_extra(extra_key, given)
+            separate_id = self.id_of_extra(extra_key, content)
             self.seen = MobileMcpRequest(
                 guess, separate_id, wrapped=guess.wrapped, extra_key=extra_key, id_value=separate_id
             )
             document = parse_object(text, "the request", self.context.parse)
             if extra_key == NAMES["command_extra"] or (extra_key is None and is_command(document)):
-                return self.read_command(document, extra_key, given, benchmark=trace)
+                return self.read_command(document, extra_key, content, benchmark=trace)
             return self.read_document(document, extra_key)
         except InputError as error:
             raise self.malformed(error.message) from None
@@ -332,11 +332,11 @@ class _RequestReader:
             return MM_3 if self.carrier == "bind" else MM_2
         return S0
 
-    def id_of_extra(self, extra_key: str | None, given: Extras | str) -> str:
+    def id_of_extra(self, extra_key: str | None, content: Extras | str) -> str:
         """Return the id in an extra of its own, as in the forms before the specification."""
-        if extra_key != NAMES["command_extra"] or isinstance(given, str):
+        if extra_key != NAMES["command_extra"] or isinstance(content, str):
             return ""
-        value = given.get(NAMES["request_id_extra"])
+        value = content.get(NAMES["request_id_extra"])
         return value if isinstance(value, str) and is_id(value) else ""
 
     def identify(self, document: Mapping[str, Json], extra_key: str | None) -> MobileMcpRequest:
@@ -464,14 +464,14 @@ class _RequestReader:
         return arguments
 
     def read_command(
-        self, document: dict[str, Json], extra_key: str | None, given: Extras | str, *, benchmark: bool
+        self, document: dict[str, Json], extra_key: str | None, content: Extras | str, *, benchmark: bool
     ) -> MobileMcpRequest:
         """Read a request of the time before the specification: arguments are next to the capability's id."""
         if extra_key is None:
             dialect = MM_0 if "capabilityId" in document else MM_1
         else:
             dialect = MM_3 if self.carrier == "bind" else MM_2B if benchmark else MM_2
-        request_id = self.id_of_extra(extra_key, given)
+        request_id = self.id_of_extra(extra_key, content)
         self.seen = read = MobileMcpRequest(dialect, request_id, extra_key=extra_key, id_value=request_id)
         capability_id = document.get("capability", document.get("capabilityId"))
         if not isinstance(capability_id, str) or not is_id(capability_id):
@@ -545,12 +545,12 @@ def is_trace(extras: Extras) -> bool:
 
 
 def read_response(
-    given: Extras | str, context: ReadingContext | None = None, *, carrier: Carrier = "start"
+    content: Extras | str, context: ReadingContext | None = None, *, carrier: Carrier = "start"
 ) -> MobileMcpResponse | None:
     """Read a response.
 
     Args:
-        given: The callback's extras (or the reply's Bundle), or the bare text that an AIDL call returns.
+        content: The callback's extras (or the reply's Bundle), or the bare text that an AIDL call returns.
         context: Takes the deviations that were accepted; a strict one refuses them.
         carrier: Whether it came by PendingIntent or in a bound service's message.
 
@@ -562,14 +562,14 @@ def read_response(
     """
     context = context or ReadingContext()
     text: str | None = None
-    request_id = _id_of_extra(given)
+    request_id = _id_of_extra(content)
     try:
-        if not isinstance(given, str) and is_trace(given):
+        if not isinstance(content, str) and is_trace(content):
             context.allow("M28", "a callback with timings only is passed over")
             return None
-        extra_key, text, _ = find_text(given, RESPONSE_EXTRAS)
+        extra_key, text, _ = find_message_text(content, RESPONSE_EXTRAS)
         document = parse_object(text, "the response", context.parse)
-        reader = _ResponseReader(context, carrier, extra_key, given)
+        reader = _ResponseReader(context, carrier, extra_key, content)
         response = reader.find_response(document)
         request_id = _written_id(response) or request_id
         return reader.read(document, response)
@@ -585,9 +585,9 @@ def _written_id(response: Mapping[str, Json]) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _id_of_extra(given: Extras | str) -> str:
+def _id_of_extra(content: Extras | str) -> str:
     """Return the id in an extra of its own; empty where there is none."""
-    id_value = None if isinstance(given, str) else given.get(NAMES["request_id_extra"])
+    id_value = None if isinstance(content, str) else content.get(NAMES["request_id_extra"])
     return id_value if isinstance(id_value, str) else ""
 
 
@@ -596,7 +596,7 @@ class _ResponseReader:
     context: ReadingContext
     carrier: Carrier
     extra_key: str | None
-    given: Extras | str
+    content: Extras | str
 
     def find_response(self, document: dict[str, Json]) -> dict[str, Json]:
         """Return the object that has the id, inside its wrappers."""
@@ -659,7 +659,7 @@ class _ResponseReader:
         written = _written_id(response)
         if written:
             return written
-        id_value = _id_of_extra(self.given)
+        id_value = _id_of_extra(self.content)
         if id_value and not old and self.extra_key != NAMES["result_extra"]:
             self.context.allow("M27", "the response has no id; the id of its own extra is used")
         return id_value
@@ -724,11 +724,7 @@ def classify_failure(message: Json) -> tuple[str | None, str | None]:
 
 
 def write_response(
-    response: MobileMcpResponse,
-    request: MobileMcpRequest,
-    *,
-    output: Type | None = None,
-    dialect: WireDialect | None = None,
+    response: MobileMcpResponse, request: MobileMcpRequest, *, output: Type | None = None
 ) -> dict[str, str]:
     """Return the string extras (or the Bundle) that answer a request in its own dialect.
 
@@ -737,12 +733,11 @@ def write_response(
         request: The request, or the part of it that a `MobileMcpWireError` holds.
         output: The capability's declared output; its order and type words are used where the dialect names
             types.
-        dialect: Another dialect than the request's.
 
     Raises:
         UsageError: the dialect is not served.
     """
-    dialect = dialect or request.dialect
+    dialect = request.dialect
     refuse_unserved(dialect)
     capability_id = response.capability_id or request.capability_id
     capability: dict[str, Json] = {"id": capability_id}
@@ -758,18 +753,15 @@ def write_response(
     message = _message_of(response)
     if message is not None:
         inner["message"] = message
-    wrapped = request.wrapped if dialect is request.dialect else dialect.wrapped
-    document = {NAMES["response_wrapper"]: {"version": VERSION, "response": inner}} if wrapped else inner
-    extras = {_response_extra(request, dialect): canonical_json(document)}
+    document = inner
+    if request.wrapped:
+        document = {NAMES["response_wrapper"]: {"version": VERSION, "response": inner}}
+    extra_of_request = dict(zip(REQUEST_EXTRAS, RESPONSE_EXTRAS, strict=True))
+    extra = extra_of_request.get(request.extra_key or "", str(dialect.response_extra))
+    extras = {extra: canonical_json(document)}
     if not dialect.wrapped:
         extras[NAMES["request_id_extra"]] = request.request_id
     return extras
-
-
-def _response_extra(request: MobileMcpRequest, dialect: WireDialect) -> str:
-    """Return the extra that answers the extra the request came in."""
-    pairs = dict(zip(REQUEST_EXTRAS, RESPONSE_EXTRAS, strict=True))
-    return pairs.get(request.extra_key or "", str(dialect.response_extra))
 
 
 def _message_of(response: MobileMcpResponse) -> str | None:

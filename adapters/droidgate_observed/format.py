@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from droidgate_mappings.formats.format import Format, lazily
+from droidgate_mappings.formats.format import CallSupport, Format, PhoneSupport, lazily
 from droidgate_mappings.formats.installed import CallRoute, ComponentQuery, DeviceFacts
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.tables.loading import load_format_tables
@@ -48,9 +48,8 @@ FORMAT: Final = Format(
     tables=TABLES,
     detect=lazily("droidgate_observed.read:detect"),
     read_file=lazily("droidgate_observed.read:read_file"),
-    read_application=lazily("droidgate_observed.read:read_application"),
-    looks_for=LOOKS_FOR,
-    call_routes=call_routes,
-    found_by=found_by,
     endings=(".json",),
+    read_application=lazily("droidgate_observed.read:read_application"),
+    phones=PhoneSupport(looks_for=LOOKS_FOR, found_by=found_by),
+    calls=CallSupport(call_routes=call_routes),
 )

@@ -124,7 +124,7 @@ class _Reader:
         """Read a JSON Schema, which may include definitions."""
         if not isinstance(value, Mapping | bool):
             raise _Refused("its schema is not a JSON object")
-        read, definitions = read_schema(value, known=self.declared.definitions)
+        read, definitions = read_schema(value, definitions=self.declared.definitions)
         self.declared.definitions.update(definitions)
         return read
 
@@ -134,13 +134,13 @@ class _Reader:
         schema = _OPEN_OBJECT if stated_schema is None else self.schema(stated_schema)
         return self.capability(tool, schema, frozenset({"name", "description", key}))
 
-    def capability(self, tool: Mapping[str, Json], given: Type, used: frozenset[str]) -> Capability:
+    def capability(self, tool: Mapping[str, Json], input_type: Type, used: frozenset[str]) -> Capability:
         """Return a tool with name and description; members outside of `used` are kept."""
         rest = {key: value for key, value in tool.items() if key not in used}
         return Capability(
             id=_name(tool),
             description=_text(tool, "description"),
-            input=given,
+            input=input_type,
             source=self.place,
             extensions=as_extensions(FORMAT_ID, rest),
         )
@@ -150,9 +150,9 @@ def _read_object(value: Json, read: Callable[[Mapping[str, Json]], Capability]) 
     return read(_object(value, "a tool"))
 
 
-def _object(value: Json, what: str) -> Mapping[str, Json]:
+def _object(value: Json, subject: str) -> Mapping[str, Json]:
     if not isinstance(value, Mapping):
-        raise _Refused(f"{what} is not a JSON object")
+        raise _Refused(f"{subject} is not a JSON object")
     return value
 
 
@@ -312,20 +312,20 @@ def _mcp_tool(tool: Element, reader: _Reader) -> Capability:
 def read_named_lists(text: str, place: Place) -> ToolDeclarations:
     """Read names alone, such as `tools:list_files;resources:file`; what else is offered is kept as a fact."""
     reader = _Reader(place)
-    for position, (what, name) in enumerate(_names(text)):
-        if what == "tools":
+    for position, (kind, name) in enumerate(_names(text)):
+        if kind == "tools":
             reader.add(position, partial(Capability, id=name, source=place))
         else:
-            reader.declared.facts.setdefault(what, []).append(name)
+            reader.declared.facts.setdefault(kind, []).append(name)
     return reader.declared
 
 
 def _names(text: str) -> Iterator[tuple[str, str]]:
     for group in text.split(";"):
-        what, _, names = group.partition(":")
+        kind, _, names = group.partition(":")
         for name in names.split(","):
             if name.strip():
-                yield what.strip(), name.strip()
+                yield kind.strip(), name.strip()
 
 
 _TOOL_READERS: Final[Mapping[ToolsForm, Callable[[str, Place], ToolDeclarations]]] = {

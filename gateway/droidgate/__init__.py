@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from droidgate.calls.phones import Phone as Phone, open_device as open_device
     from droidgate.calls.pins import PinStore as PinStore
     from droidgate.calls.policy import Policy as Policy
-    from droidgate.calls.why import why as why
     from droidgate.converting.conversion import Conversion as Conversion, convert as convert
     from droidgate.converting.model_calls import (
         FunctionCall as FunctionCall,
         read_function_call as read_function_call,
     )
     from droidgate.coverage.coverage_document import CoverageReport as CoverageReport
-    from droidgate.coverage.gate_chains import WhyAnswer as WhyAnswer
     from droidgate.coverage.report import report_coverage as report_coverage
     from droidgate.coverage.scan import ScanOptions as ScanOptions, scan as scan
     from droidgate.devices.describing import (
         DeviceDescription as DeviceDescription,
         list_devices as list_devices,
     )
+    from droidgate.gates.gate_chains import WhyAnswer as WhyAnswer
+    from droidgate.gates.phone_gates import why as why
     from droidgate.migration.migration_plan import Migration as Migration, migrate as migrate
     from droidgate.migration.project_packing import PackedApp as PackedApp, pack as pack
     from droidgate.serving.client_settings.settings_installation import (

@@ -120,7 +120,7 @@ NAMED = {
 
 IMPORTED = {
     # MobileAgent's commands, those of the phone itself, and what they did; a call over the host route.
-    *("calls/agent_command_lists", "calls/targets", "cli/calls/batch_calls", "shims/shim_calls"),
+    *("calls/batches", "calls/targets", "cli/calls/batch_calls", "shims/shim_calls"),
     # An MCP server speaks MCP by that adapter's wire.
     *("serving/phone_tools", "serving/elicitation", "serving/tool_search", "serving/server_application"),
     *("serving/call_outcomes", "serving/tool_documents", "serving/tool_results", "serving/tools"),

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from lxml import etree
 
 from droidgate_android.projects.android_project import application_from_tree
-from droidgate_mappings.fit.access_fit import is_restriction
+from droidgate_mappings.fit.provider_fit import is_restriction
 from droidgate_mappings.formats.format import Writing, load_formats
 from droidgate_mappings.model.capability import ComponentAccess, Provider
 from droidgate_mappings.model.findings import Level

@@ -234,8 +234,8 @@ class _ManifestReader:
             place=_place(path, element),
         )
 
-    def _other_attributes(self, given: dict[str, TypedValue]) -> Iterator[tuple[str, str]]:
-        for name, value in given.items():
+    def _other_attributes(self, attributes: dict[str, TypedValue]) -> Iterator[tuple[str, str]]:
+        for name, value in attributes.items():
             if name not in COMPONENT_FIELDS:
                 text = _in_words(name, value)
                 if text is None:
@@ -279,18 +279,18 @@ class _ManifestReader:
             return None
         return value_text(value, self._apk.name_of)
 
-    def _text(self, given: dict[str, TypedValue], name: str) -> str | None:
-        value = given.get(name)
+    def _text(self, attributes: dict[str, TypedValue], name: str) -> str | None:
+        value = attributes.get(name)
         if value is None or value.type == ValueType.STRING:
             return value.text if value is not None else None
         return self._apk.text_of(value)
 
     def _unresolved(
-        self, given: dict[str, TypedValue], known: Mapping[str, str | bool | None]
+        self, attributes: dict[str, TypedValue], known: Mapping[str, str | bool | None]
     ) -> Iterator[tuple[str, str]]:
         for name, value in known.items():
-            if name in given and value is None and not is_null(given[name]):
-                text = value_text(given[name], self._apk.name_of)
+            if name in attributes and value is None and not is_null(attributes[name]):
+                text = value_text(attributes[name], self._apk.name_of)
                 yield name, "" if text is None else text
 
 

@@ -110,15 +110,15 @@ class Budget:
             raise BudgetError(message, place=place)
         self.characters += count
 
-    def spend_chunks(self, count: int, place: str) -> None:
-        """Count chunks of a resource table."""
-        if self.chunks + count > self.limits.chunks:
+    def spend_chunk(self, place: str) -> None:
+        """Count a chunk of a resource table."""
+        self.chunks += 1
+        if self.chunks > self.limits.chunks:
             message = f"its resource table has more than {self.limits.chunks} parts"
             raise BudgetError(message, place=place)
-        self.chunks += count
 
-    def spend_lookups(self, count: int, place: str) -> None:
-        """Count type chunks that are asked for a value."""
-        if self.lookups + count > self.limits.lookups:
+    def spend_lookup(self, place: str) -> None:
+        """Count a type chunk that is asked for a value."""
+        self.lookups += 1
+        if self.lookups > self.limits.lookups:
             raise BudgetError("resolving its resources takes too many steps", place=place)
-        self.lookups += count

@@ -13,20 +13,16 @@ from droidgate_mappings.model.errors import InputError
 _BINARY: Final = getattr(os, "O_BINARY", 0)
 
 
-def open_source(source: str | Path | bytes | ByteSource, *, name: str | None = None) -> ByteSource:
+def open_source(source: str | Path | bytes | ByteSource) -> ByteSource:
     """Return what reads a path, bytes or a source.
-
-    Args:
-        source: Where the bytes are.
-        name: How errors name it; the path, or `<bytes>`.
 
     Raises:
         InputError: the path names no regular file, or one that cannot be opened.
     """
     if isinstance(source, (str, Path)):
-        return FileSource(source, name=name)
+        return FileSource(source)
     if isinstance(source, bytes):
-        return MemorySource(source, name=name or "<bytes>")
+        return MemorySource(source)
     return source
 
 
@@ -47,17 +43,7 @@ class MemorySource:
 
     def __init__(self, data: bytes, *, name: str = "<bytes>") -> None:
         self._data = data
-        self._name = name
-
-    @property
-    def name(self) -> str:
-        """How errors name it."""
-        return self._name
-
-    @property
-    def size(self) -> int:
-        """Its length in bytes."""
-        return len(self._data)
+        self.name, self.size = name, len(data)
 
     def read(self, offset: int, length: int) -> bytes:
         """Return exactly `length` bytes from `offset` on.
@@ -87,7 +73,7 @@ class FileSource:
 
     def __init__(self, path: str | Path, *, name: str | None = None) -> None:
         self._path = os.path.abspath(path)  # noqa: PTH100 - Path.absolute keeps `..`, and is slower
-        self._name = name if name is not None else printable_name(str(path))
+        self.name = name if name is not None else printable_name(str(path))
         self._descriptor: int | None = None
         self._stays_open = True
         self._descriptor, self._state = self._open()
@@ -100,21 +86,12 @@ class FileSource:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             os.close(descriptor)
-            raise InputError(
-                "it is not a regular file",
-                place=self._name,
-                hint="name a regular file",
-            )
+            raise InputError("it is not a regular file", place=self.name, hint="name a regular file")
         return descriptor, (status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino)
 
     def _unreadable(self, error: Exception) -> InputError:
         reason = getattr(error, "strerror", None) or str(error)
-        return InputError(f"cannot be read: {reason}", place=self._name)
-
-    @property
-    def name(self) -> str:
-        """How errors name it."""
-        return self._name
+        return InputError(f"cannot be read: {reason}", place=self.name)
 
     @property
     def size(self) -> int:
@@ -132,7 +109,7 @@ class FileSource:
             descriptor, state = self._open()
             if state != self._state:
                 os.close(descriptor)
-                raise InputError("the file has changed while it was read", place=self._name)
+                raise InputError("the file has changed while it was read", place=self.name)
         else:
             descriptor = self._descriptor
         try:
@@ -151,7 +128,7 @@ class FileSource:
             while len(data) < length:
                 more = os.read(descriptor, length - len(data))
                 if not more:
-                    raise InputError("the file ends before its size", place=self._name)
+                    raise InputError("the file ends before its size", place=self.name)
                 data += more
         except OSError as error:
             raise self._unreadable(error) from None
@@ -190,18 +167,7 @@ class PartOfSource:
         check_range(source, offset, size)
         self._source = source
         self._offset = offset
-        self._size = size
-        self._name = name
-
-    @property
-    def name(self) -> str:
-        """How errors name it."""
-        return self._name
-
-    @property
-    def size(self) -> int:
-        """Its length in bytes."""
-        return self._size
+        self.name, self.size = name, size
 
     def read(self, offset: int, length: int) -> bytes:
         """Return exactly `length` bytes from `offset` on.

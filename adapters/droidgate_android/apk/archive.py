@@ -48,7 +48,7 @@ _UNSAFE_NAME: Final = re.compile(rb"(?:\A|/)\.\.(?:/|\Z)|\A/|[\\\0\n]")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ZipEntry:
     """What the central directory says of one entry; sizes as declared."""
 
     name: str
@@ -271,7 +271,7 @@ class Archive:
         """Return how errors name an entry: `app.apk!/res/xml/x.xml`."""
         return f"{self.name}!/{printable_name(name)}"
 
-    def find_entry(self, name: str) -> Entry | None:
+    def find_entry(self, name: str) -> ZipEntry | None:
         """Return what the central directory says of an entry, None where there is none.
 
         Raises:
@@ -289,7 +289,7 @@ class Archive:
             size, compressed, offset = _read_zip64(extra, size, compressed, offset)
         if max(compressed, size, offset) > self.source.size and method != _DEFLATED:
             raise InputError("the entry is not inside the archive", place=self.place_of(name))
-        return Entry(name, flags, method, crc, compressed, size, offset + self._shift)
+        return ZipEntry(name, flags, method, crc, compressed, size, offset + self._shift)
 
     def read_entry(self, name: str, limit: int = MAX_ENTRY_BYTES) -> bytes:
         """Return the content of an entry.
@@ -360,7 +360,7 @@ class Archive:
         if inflater is not None and not inflater.eof:
             raise InputError("the entry's packed content is cut off", place=place)
 
-    def _unpack(self, entry: Entry, limit: int) -> bytes:
+    def _unpack(self, entry: ZipEntry, limit: int) -> bytes:
         place = self.place_of(entry.name)
         start = self._content_offset(entry)
         if entry.method == _DEFLATED:
@@ -376,7 +376,7 @@ class Archive:
             self._mark("an entry's checksum is wrong, which Android overlooks", place)
         return content
 
-    def _inflate(self, entry: Entry, start: int, limit: int, place: str) -> bytes:
+    def _inflate(self, entry: ZipEntry, start: int, limit: int, place: str) -> bytes:
         if entry.compressed_size > limit:
             raise BudgetError(f"the entry has more than {limit} bytes", place=place)
         packed = self._read_range(start, entry.compressed_size, place)
@@ -426,7 +426,7 @@ class Archive:
             raise InputError("the entry's content is not inside the archive", place=place)
         return self.read_bytes(start, length)
 
-    def _content_offset(self, entry: Entry) -> int:
+    def _content_offset(self, entry: ZipEntry) -> int:
         place = self.place_of(entry.name)
         name = encode_name(entry.name)
         offset = entry.local_offset

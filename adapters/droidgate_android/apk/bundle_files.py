@@ -17,7 +17,7 @@ from droidgate_android.apk.apk_budgets import MIB, Budget, Limits
 from droidgate_android.apk.apk_files import MemorySource, PartOfSource, check_range, open_source
 from droidgate_android.apk.archive import Archive
 from droidgate_android.apk.byte_source import ByteSource
-from droidgate_android.apk.reader import MANIFEST, Apk, ApkPart, Source, open_part
+from droidgate_android.apk.reader import MANIFEST, Apk, ApkPart, ApkSource, open_part
 from droidgate_mappings.model.errors import BudgetError, InputError
 
 APK_ENDING: Final = ".apk"
@@ -30,7 +30,7 @@ _MAX_APKS: Final = 512
 _LATER_VARIANT: Final = re.compile(r"_\d+\.apk")
 
 
-def open_app(source: Source, *, budget: Budget | None = None) -> Apk:
+def open_app(source: ApkSource, *, budget: Budget | None = None) -> Apk:
     """Open an APK, or a container with an app's base and splits.
 
     Args:
@@ -172,25 +172,15 @@ class TemporarySource:
     """
 
     def __init__(self, *, name: str) -> None:
-        self._name = name
+        self.name = name
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by close()
-        self._size = 0
+        self.size = 0
 
     def write(self, data: bytes) -> None:
         """Add bytes at its end."""
-        self._file.seek(self._size)
+        self._file.seek(self.size)
         self._file.write(data)
-        self._size += len(data)
-
-    @property
-    def name(self) -> str:
-        """How errors name it."""
-        return self._name
-
-    @property
-    def size(self) -> int:
-        """Its length in bytes."""
-        return self._size
+        self.size += len(data)
 
     def read(self, offset: int, length: int) -> bytes:
         """Return exactly `length` bytes from `offset` on.

@@ -28,19 +28,6 @@ def recipe_digest(recipe: str, content: bytes) -> str:
     return f"{recipe}:{hashlib.sha256(content).hexdigest()}"
 
 
-def xml_events(root: XmlElement, name_of: NameOf) -> str:
-    """Return an XML resource as the text that is hashed (shim.md 5, `mobile-mcp`).
-
-    Args:
-        root: Its root element.
-        name_of: Gives `@type/name` for a resource id.
-
-    Raises:
-        InputError: an attribute refers to nothing, whose name a phone could not find.
-    """
-    return "".join(_events(root, name_of))
-
-
 def _events(element: XmlElement, name_of: NameOf) -> Iterator[str]:
     yield f"<{element.tag}"
     for attribute in sorted(element.attributes, key=_attribute_order):
@@ -79,13 +66,13 @@ def _attribute_text(value: TypedValue, name_of: NameOf) -> str:
 
 
 def events_of_entry(apk: Apk, archive: Archive, entry: str, data: bytes) -> bytes:
-    """Return a compiled XML entry of an APK as the bytes that are hashed.
+    """Return a compiled XML entry of an APK as the bytes that are hashed (shim.md 5, `mobile-mcp`).
 
     Raises:
         InputError: it is broken, or refers to a resource that is not there.
     """
     root = parse_binary_xml(data, path=archive.place_of(entry), budget=apk.budget)
-    return xml_events(root, apk.name_of).encode("utf-8", "surrogatepass")
+    return "".join(_events(root, apk.name_of)).encode("utf-8", "surrogatepass")
 
 
 def value_behind(apk: Apk, reference: str | None) -> TypedValue | None:

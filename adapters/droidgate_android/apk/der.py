@@ -16,7 +16,7 @@ _HIGH_TAG: Final = 0x1F
 
 
 @dataclass(frozen=True, slots=True)
-class Element:
+class DerElement:
     """One element.
 
     Attributes:
@@ -29,7 +29,7 @@ class Element:
     content: bytes
     raw: bytes
 
-    def children(self) -> list[Element]:
+    def children(self) -> list[DerElement]:
         """Return the elements that it is made of.
 
         Raises:
@@ -38,7 +38,7 @@ class Element:
         return list(elements(self.content))
 
 
-def elements(data: bytes) -> Iterator[Element]:
+def elements(data: bytes) -> Iterator[DerElement]:
     """Yield the elements one after the other.
 
     Raises:
@@ -51,7 +51,7 @@ def elements(data: bytes) -> Iterator[Element]:
         position += len(element.raw)
 
 
-def first_element(data: bytes) -> Element:
+def first_element(data: bytes) -> DerElement:
     """Return the first element; what follows is overlooked.
 
     Raises:
@@ -60,7 +60,7 @@ def first_element(data: bytes) -> Element:
     return _element_at(data, 0)
 
 
-def _element_at(data: bytes, position: int) -> Element:
+def _element_at(data: bytes, position: int) -> DerElement:
     if position + 2 > len(data) or data[position] & _HIGH_TAG == _HIGH_TAG:
         raise BrokenSignatureError("its DER is broken")
     length, start = data[position + 1], position + 2
@@ -72,7 +72,7 @@ def _element_at(data: bytes, position: int) -> Element:
     end = start + length
     if end > len(data):
         raise BrokenSignatureError("its DER is cut off")
-    return Element(data[position], data[start:end], data[position:end])
+    return DerElement(data[position], data[start:end], data[position:end])
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from droidgate_android.apk.der import (
     SET,
     TAGGED_0,
     Certificate,
-    Element,
+    DerElement,
     first_element,
     read_certificate,
 )
@@ -149,7 +149,7 @@ class _SignerInfo:
     certificate: Certificate
     hash_object: bytes
     key_object: bytes
-    attributes: Element | None
+    attributes: DerElement | None
     signature: bytes
 
 
@@ -200,7 +200,7 @@ def read_signed_data(data: bytes) -> SignedData:
     return SignedData(content[0].content, tuple(signer for signer in signers if signer is not None))
 
 
-def _signer_info(info: Element, known: Mapping[tuple[bytes, bytes], Certificate]) -> _SignerInfo | None:
+def _signer_info(info: DerElement, known: Mapping[tuple[bytes, bytes], Certificate]) -> _SignerInfo | None:
     fields = info.children()
     if len(fields) < 5:  # noqa: PLR2004
         raise BrokenSignatureError("a PKCS#7 signer is broken")
@@ -247,7 +247,7 @@ def _verify_signer_info(info: _SignerInfo, content_type: bytes, signed: bytes) -
     check_signature(kind, digest, info.certificate.public_key, info.signature, signed)
 
 
-def _attribute_values(attributes: Element) -> dict[bytes, bytes]:
+def _attribute_values(attributes: DerElement) -> dict[bytes, bytes]:
     values: dict[bytes, bytes] = {}
     for item in attributes.children():
         parts = item.children()

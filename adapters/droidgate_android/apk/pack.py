@@ -19,7 +19,7 @@ from typing import Final
 from droidgate_android.apk.binary_xml_writer import write_binary_xml
 from droidgate_android.apk.packed_files import MANIFEST, ProjectFiles, read_project
 from droidgate_android.apk.packed_manifest import AppFacts, compile_manifest, parse_manifest
-from droidgate_android.apk.resource_names import NamedResourceFile, NewId, ResourceNames, Source
+from droidgate_android.apk.resource_names import NamedResourceFile, NewId, ResourceNames, ResourceSource
 from droidgate_android.apk.resource_table_writer import (
     CompiledResource,
     CompiledType,
@@ -197,7 +197,7 @@ class ProjectResources:
                 yield kind, name, self._package_id << 24 | type_number << 16 | number
 
 
-def _compile(compiler: ValueCompiler, source: Source) -> CompiledValue:
+def _compile(compiler: ValueCompiler, source: ResourceSource) -> CompiledValue:
     if isinstance(source, NamedResourceFile):
         return string_value(source.path)
     return ID_VALUE if isinstance(source, NewId) else compiler.compile(source)
@@ -213,9 +213,6 @@ RELEASE_ASSUMED: Final = _code(
 MANIFEST_TEXT_TOO_LONG: Final = _code(
     "manifest-text-too-long", f"A text of the manifest is so long that {REFUSED_BY} do not install the app"
 )
-
-USUAL_MINIMUM_SDK: Final = 26
-USUAL_TARGET_SDK: Final = 36
 
 _DEX_MAGIC: Final = b"dex\n"
 _LIBRARIES: Final = "jniLibs/"
@@ -331,7 +328,7 @@ class _App:
 
     def _assume_release(self) -> None:
         stated = self.facts
-        self.facts = stated.with_releases(USUAL_MINIMUM_SDK, USUAL_TARGET_SDK)
+        self.facts = stated.with_releases()
         releases = f"minSdk {self.facts.minimum_sdk} and targetSdk {self.facts.target_sdk}"
         message = f"{releases} are taken where nothing says them"
         self.findings.append(

@@ -17,6 +17,8 @@ from droidgate_mappings.text.aapt_text import integer_in, read_plain_attribute
 from droidgate_mappings.text.xml_text import ANDROID, Element, parse_xml
 
 _PACKAGE = re.compile(r"[A-Za-z]\w*(?:\.[A-Za-z]\w*)+", re.ASCII)
+USUAL_MINIMUM_SDK: Final = 26
+USUAL_TARGET_SDK: Final = 36
 _MAX_SDK: Final = 10_000
 _MAX_VERSION_CODE: Final = 0x7FFFFFFF
 _CLASS_ATTRIBUTES: Final = {**CLASS_ATTRIBUTES, "instrumentation": ("name",)}
@@ -69,12 +71,12 @@ class AppFacts:
                 raise InputError(f"{word} {number} is not between 1 and {limit}", place=path)
         return AppFacts(package, code, self.version_name or gradle.version_name or plain_name, least, target)
 
-    def with_releases(self, minimum_sdk: int, target_sdk: int) -> AppFacts:
-        """Return these facts with releases where they say none; the target is never below the minimum."""
-        least = minimum_sdk if self.minimum_sdk is None else self.minimum_sdk
+    def with_releases(self) -> AppFacts:
+        """Return these facts with usual releases where none is stated; the target is no older."""
+        least = USUAL_MINIMUM_SDK if self.minimum_sdk is None else self.minimum_sdk
         if self.target_sdk is not None:
             return replace(self, minimum_sdk=min(least, self.target_sdk))
-        return replace(self, minimum_sdk=least, target_sdk=max(target_sdk, least))
+        return replace(self, minimum_sdk=least, target_sdk=max(USUAL_TARGET_SDK, least))
 
 
 def _first(*numbers: int | None) -> int | None:

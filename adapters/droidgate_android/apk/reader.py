@@ -36,14 +36,14 @@ from droidgate_mappings.text.configured_flags import resolve_flag
 MANIFEST: Final = "AndroidManifest.xml"
 TABLE: Final = "resources.arsc"
 
-Source = str | Path | bytes | ByteSource
+ApkSource = str | Path | bytes | ByteSource
 
 _MAX_PACKAGE_NAME: Final = 255
 _FRAMEWORK: Final = 0x01
 _SHORT_NUMBER: Final = re.compile("[0-9]{1,9}")
 
 
-def open_apk(source: Source, *, splits: Sequence[Source] = (), budget: Budget | None = None) -> Apk:
+def open_apk(source: ApkSource, *, splits: Sequence[ApkSource] = (), budget: Budget | None = None) -> Apk:
     """Open an APK; only its archive's directory and its manifest are read yet.
 
     Args:
@@ -112,7 +112,7 @@ class ApkPart:
         self.archive.close()
 
 
-def open_part(source: Source, budget: Budget, *, packed_size: int | None = None) -> ApkPart:
+def open_part(source: ApkSource, budget: Budget, *, packed_size: int | None = None) -> ApkPart:
     """Open one APK file for itself, whether it is a base or a split.
 
     Args:
@@ -182,7 +182,7 @@ class Apk:
         of_archives = (finding for part in self._parts for finding in part.archive.findings)
         return tuple(dict.fromkeys((*of_archives, *self._findings)))
 
-    def add_split(self, source: Source) -> None:
+    def add_split(self, source: ApkSource) -> None:
         """Add a split; one that cannot be read, or is another app's, becomes a finding.
 
         Raises:

@@ -52,7 +52,7 @@ class NewId:
     """An id that `@+id/name` makes."""
 
 
-Source = Declaration | NamedResourceFile | NewId
+ResourceSource = Declaration | NamedResourceFile | NewId
 
 
 class ResourceNames:
@@ -72,7 +72,7 @@ class ResourceNames:
     """
 
     def __init__(self, tree: Mapping[str, bytes], folder: str) -> None:
-        self.sources: dict[tuple[str, str], dict[str, Source]] = {}
+        self.sources: dict[tuple[str, str], dict[str, ResourceSource]] = {}
         self.findings: list[Finding] = []
         self._tree = tree
         self._folder = folder
@@ -148,7 +148,7 @@ class ResourceNames:
         entry = file_name.removesuffix(_NINE_PATCH_ENDING).partition(".")[0]
         self._declare(kind, entry, qualifier, NamedResourceFile(name, document), path)
 
-    def _declare(self, kind: str, name: str, qualifier: str, source: Source, place: str) -> None:
+    def _declare(self, kind: str, name: str, qualifier: str, source: ResourceSource, place: str) -> None:
         if _NAME.fullmatch(name) is None:
             message = f"{name[:100]!r} cannot be the name of a resource"
             raise InputError(message, place=place, hint="letters, digits, _ . and - after a first letter")
@@ -166,5 +166,5 @@ class ResourceNames:
             )
 
 
-def _path_of(source: Source) -> str:
+def _path_of(source: ResourceSource) -> str:
     return source.path if isinstance(source, NamedResourceFile) else ""

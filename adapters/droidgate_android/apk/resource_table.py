@@ -159,7 +159,7 @@ class TableFile:
             kind, header, size = CHUNK_HEADER.unpack_from(self.data, position)
             if size < CHUNK_HEADER.size or header > size or position + size > end:
                 raise InputError("resource table: a chunk has an impossible size", place=self.place)
-            self._budget.spend_chunks(1, self.place)
+            self._budget.spend_chunk(self.place)
             yield kind, position, header, position + size
             position += size
 
@@ -343,7 +343,7 @@ class ResourceTable:
         for file in self._tables():
             for package in file.packages.get(package_id, ()):
                 for chunk in package.chunks.get(type_id, ()):
-                    self._budget.spend_lookups(1, self._place)
+                    self._budget.spend_lookup(self._place)
                     try:
                         position = file.entry_at(chunk, index)
                     except (InputError, struct.error) as error:

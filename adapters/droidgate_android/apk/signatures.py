@@ -53,15 +53,6 @@ class ApkSignature:
         return tuple(hashlib.sha256(certificate).hexdigest() for certificate in self.certificates)
 
 
-def read_certificates(archive: Archive, sdk: int = NEWEST_SDK) -> tuple[bytes, ...]:
-    """Return each signing certificate's DER form, not verified; empty without one.
-
-    Raises:
-        InputError: the signature is broken.
-    """
-    return read_signature(archive, sdk).certificates
-
-
 def read_signature(archive: Archive, sdk: int = NEWEST_SDK) -> ApkSignature:
     """Return the signature that a release of Android reads, not verified.
 

@@ -119,10 +119,10 @@ class XmlCompiler:
         if placeholders is None or "${" not in raw:
             return raw
 
-        def fill(found: re.Match[str]) -> str:
-            value = placeholders.get(found[1])
+        def fill(match: re.Match[str]) -> str:
+            value = placeholders.get(match[1])
             if value is None:
-                message = f"nothing says what ${{{found[1]}}} means"
+                message = f"nothing says what ${{{match[1]}}} means"
                 hint = "set it in manifestPlaceholders of the build file"
                 raise InputError(message, place=place, hint=hint)
             return value

@@ -2,17 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
-from droidgate_android.app_search.app_files import AppFiles
-from droidgate_android.app_search.events import IndexerError
+from droidgate_android.app_search.events import Event, IndexerError, read_events
 from droidgate_android.app_search.indexed_documents import FileOutcome, FileSetting, index_text
 from droidgate_android.app_search.indexer_reports import DroppedFile, Ignored, IgnoredKind, IndexingReport
 from droidgate_android.app_search.schemas import AppSearchSchema, jetpack_schema, platform_schema, read_schema
-from droidgate_mappings.formats.application import Application, Component, MetaData, TextFile
+from droidgate_mappings.formats.application import Application, Component, MetaData, TextFile, find_elsewhere
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.tables.app_functions import FileRole, IndexerLimits, Release, load_indexing
+
+_KEPT_CHARACTERS: Final = 4 << 20
+"""Of an application's files together; what is beyond is read again for each release."""
+
+
+class AppFiles:
+    """Reads an application's files, and keeps them while they are few.
+
+    Args:
+        application: Whose files.
+    """
+
+    def __init__(self, application: Application) -> None:
+        self._resources = application.resources
+        self._files: dict[tuple[str, str], TextFile | None] = {}
+        self._elsewhere: dict[str, str | None] = {}
+        self._kept: set[str] = set()
+        self._events: dict[str, Sequence[Event]] = {}
+        self._left = _KEPT_CHARACTERS
+
+    def asset(self, name: str) -> TextFile | None:
+        """Return an asset, None where there is none.
+
+        Raises:
+            InputError: it cannot be read.
+        """
+        return self._file("asset", name, self._resources.read_asset)
+
+    def resource(self, reference: str) -> TextFile | None:
+        """Return the file behind `@xml/name`, None where there is none.
+
+        Raises:
+            InputError: it cannot be read.
+        """
+        return self._file("resource", reference, self._resources.read_file)
+
+    def elsewhere(self, name: str) -> str | None:
+        """Return where a file is that is not where it is named (`find_elsewhere`)."""
+        if name not in self._elsewhere:
+            self._elsewhere[name] = find_elsewhere(self._resources, name)
+        return self._elsewhere[name]
+
+    def _file(self, kind: str, name: str, read: Callable[[str], TextFile | None]) -> TextFile | None:
+        if (kind, name) in self._files:
+            return self._files[kind, name]
+        file = read(name)
+        if file is None:
+            self._files[kind, name] = None
+        elif len(file.text) <= self._left:
+            self._left -= len(file.text)
+            self._files[kind, name] = file
+            self._kept.add(file.place.path)
+        return file
+
+    def events(self, file: TextFile) -> Sequence[Event]:
+        """Return the steps of a file of documents.
+
+        Raises:
+            IndexerError: `malformed-xml`.
+        """
+        path = file.place.path
+        events = self._events.get(path)
+        if events is None:
+            events = read_events("\ufeff" + file.text if file.has_mark else file.text)
+            if path in self._kept:
+                self._events[path] = events
+        return events
+
 
 UNKNOWN_PACKAGE = "unknown.package"
 
@@ -129,9 +197,9 @@ class PackageIndexer:
         dropped = DroppedFile(path, error.reason, error.message, error.name, place, is_schema=is_schema)
         self.dropped.append(dropped)
 
-    def _drop_missing(self, name: str, what: str, place: Place | None, *, is_schema: bool = False) -> None:
+    def _drop_missing(self, name: str, subject: str, place: Place | None, *, is_schema: bool = False) -> None:
         elsewhere = self.files.elsewhere(name)
-        message = f"the app has no {what} {name}"
+        message = f"the app has no {subject} {name}"
         if elsewhere is not None:
             message += f", but it has {elsewhere}"
         dropped = DroppedFile(
@@ -227,3 +295,57 @@ def schema_in_force(schema: AppSearchSchema | None, release: Release) -> AppSear
     if schema is None:
         return None if release.fixed_parser else platform_schema().for_release(release)
     return schema.for_release(release)
+
+
+def simulate_indexing(
+    application: Application, release: str | Release, *, files: AppFiles | None = None
+) -> IndexingReport:
+    """Return what a release indexes of an application.
+
+    Args:
+        application: Its manifest, assets and resources.
+        release: A release, or its id: `16`, `16-qpr1`, `16-qpr2`, `17`.
+        files: The application's files, where several releases are asked.
+
+    Raises:
+        KeyError: no release has that id.
+    """
+    tables = load_indexing()
+    chosen = tables.release(release) if isinstance(release, str) else release
+    files = AppFiles(application) if files is None else files
+    return PackageIndexer(application, chosen, tables.limits, files).run()
+
+
+def index_file(
+    text: str,
+    schema: AppSearchSchema | None,
+    release: str | Release,
+    *,
+    package: str = UNKNOWN_PACKAGE,
+    service: str | None = None,
+    path: str = "<text>",
+    limits: IndexerLimits | None = None,
+) -> IndexingReport:
+    """Return what a release indexes of one document file.
+
+    Args:
+        text: The file.
+        schema: The app's schema; None where it has none, so that v1's parser or the platform's schema serves.
+        release: A release, or its id.
+        package: The app.
+        service: Class name of the service; `@null` for a file of the application; None where it is not known.
+        path: How places name the file.
+        limits: The indexer's limits where a device sets others.
+
+    Raises:
+        KeyError: no release has that id.
+    """
+    tables = load_indexing()
+    chosen = tables.release(release) if isinstance(release, str) else release
+    setting = FileSetting(chosen, package, path, service, limits or tables.limits)
+    try:
+        outcome = index_text(text, schema_in_force(schema, chosen), setting)
+    except IndexerError as error:
+        dropped = DroppedFile(path, error.reason, error.message, error.name, setting.place(error.line))
+        return IndexingReport(release=chosen, dropped_files=(dropped,))
+    return IndexingReport(release=chosen, documents=outcome.documents, ignored=tuple(outcome.ignored))

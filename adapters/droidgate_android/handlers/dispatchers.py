@@ -109,10 +109,10 @@ def find_dispatched_functions(
         if is_own or len(file.data) > _MOST_BYTES or not any(item in file.data for item in literals):
             continue
         for name, choice in _Scanner(file, ids).choices():
-            known = choices.setdefault(name, [])
-            if len(known) < _MOST_METHODS and all(item.method is not choice.method for item in known):
-                known.append(choice)
-    counts = Counter(id(choice.method) for known in choices.values() for choice in known)
+            functions = choices.setdefault(name, [])
+            if len(functions) < _MOST_METHODS and all(item.method is not choice.method for item in functions):
+                functions.append(choice)
+    counts = Counter(id(choice.method) for functions in choices.values() for choice in functions)
     partial = {method: f"{count} of {len(ids)}" for method, count in counts.items() if count < len(ids)}
     return {
         capability.id: _function_of(capability, choices[capability.id], partial)

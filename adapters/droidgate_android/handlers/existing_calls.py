@@ -182,11 +182,11 @@ class CallWriter:
             literal = "::class.java" if self.language == "kotlin" else ".class"
             return self._values("holder", f"{self._class(parameter.class_name)}{literal}", "context")
         written = function.arguments.get(parameter.name, parameter.name)
-        given = next((item for item in method.parameters if item.name == written), None)
-        if given is None or method.takes_object:
+        declared = next((item for item in method.parameters if item.name == written), None)
+        if declared is None or method.takes_object:
             message = f"{parameter.name} is not among the arguments"
             raise NotCallableError(message)
-        return self._converted(parameter, given, function)
+        return self._converted(parameter, declared, function)
 
     def _converted(
         self, parameter: FunctionParameter, given: MethodParameter, function: ExistingFunction
@@ -221,18 +221,18 @@ class CallWriter:
         """Return the statement that puts all arguments into one object, by the names in the source."""
         names = {written: name for name, written in function.arguments.items()}
         pairs = []
-        for given in method.parameters:
-            value = given.identifier
-            if given.kind not in _PUT_AS_THEY_ARE or (given.kind == "array" and given.item_kind != "any"):
+        for item in method.parameters:
+            value = item.identifier
+            if item.kind not in _PUT_AS_THEY_ARE or (item.kind == "array" and item.item_kind != "any"):
                 value = self._values("toJson", value)
-            if value != given.identifier and given.optional:
-                none = f"{given.identifier} == null"
+            if value != item.identifier and item.optional:
+                none = f"{item.identifier} == null"
                 value = (
                     f"if ({none}) null else {value}"
                     if self.language == "kotlin"
                     else f"{none} ? null : {value}"
                 )
-            pairs.append((names.get(given.name, given.name), value))
+            pairs.append((names.get(item.name, item.name), value))
         is_kotlin = self.language == "kotlin"
         made = self._object(pairs, " " * (4 if is_kotlin else 8))
         return f"{'val' if is_kotlin else 'JSONObject'} arguments = {made}{'' if is_kotlin else ';'}".split(
@@ -380,8 +380,8 @@ class CallWriter:
     def _class(self, qualified: str) -> str:
         """Return how the class is written here: its simple name, or all of it where another has the name."""
         simple = qualified.rpartition(".")[2]
-        known = {name.rpartition(".")[2]: name for name in self.imports}
-        if known.setdefault(simple, qualified) != qualified or simple in _TAKEN_CLASSES:
+        imported_names = {name.rpartition(".")[2]: name for name in self.imports}
+        if imported_names.setdefault(simple, qualified) != qualified or simple in _TAKEN_CLASSES:
             return qualified
         self.imports.add(qualified)
         return simple

@@ -176,7 +176,7 @@ def java_signature(method: Method, exception: str, indent: str, word: str = "") 
     return f"{head}{inner}{f',{inner}'.join(parameters)}{tail}"
 
 
-def _method_comment(method: Method, indent: str) -> list[str]:
+def _method_comment(method: Method) -> list[str]:
     tags = [
         (parameter.identifier, parameter.description)
         for parameter in method.parameters
@@ -184,7 +184,7 @@ def _method_comment(method: Method, indent: str) -> list[str]:
     ]
     return java_comment(
         method.description or f"The capability {method.capability_id}",
-        indent,
+        "        ",
         () if method.takes_object else tags,
     )
 
@@ -195,7 +195,7 @@ def _capabilities_interface(methods: Sequence[Method]) -> Iterator[str]:
     for position, method in enumerate(methods):
         if position:
             yield ""
-        yield from _method_comment(method, "        ")
+        yield from _method_comment(method)
         yield f"{java_signature(method, 'CallException', '        ')};"
     yield "    }"
 

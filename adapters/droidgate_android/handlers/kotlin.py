@@ -57,10 +57,10 @@ def _comment_lines(text: str, indent: str, about: str | None = None) -> Iterator
 
 
 def _safe_words(text: str) -> list[str]:
-    shown = "".join(character if character.isprintable() else " " for character in text)
-    while "*/" in shown or "/*" in shown:
-        shown = shown.replace("*/", "* /").replace("/*", "/ *")
-    return shown.split()
+    printable = "".join(character if character.isprintable() else " " for character in text)
+    while "*/" in printable or "/*" in printable:
+        printable = printable.replace("*/", "* /").replace("/*", "/ *")
+    return printable.split()
 
 
 def kotlin_type(parameter: MethodParameter) -> str:

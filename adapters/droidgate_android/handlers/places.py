@@ -63,18 +63,17 @@ def caller_notes(access: ComponentAccess, place: ClassPlace, fact: str) -> tuple
     return (f"{fact}. Ask the user {action}.",)
 
 
-def place_classes(component: str | None, fallback: str, namespace: str) -> ClassPlace:
+def place_classes(component: str | None, namespace: str) -> ClassPlace:
     """Return where the classes of a component are.
 
     Args:
         component: The class as the manifest names it: `.Name`, `Name` or fully qualified.
-        fallback: The class where the manifest names none.
         namespace: Package of the app's classes.
 
     Raises:
         WriteError: the name cannot be a class of Java.
     """
-    name = component or fallback
+    name = component or ""
     qualified = f"{namespace}.{name.lstrip('.')}" if name.startswith(".") or "." not in name else name
     words = qualified.split(".")
     if not all(_WORD.fullmatch(word) and word not in RESERVED_WORDS for word in words):

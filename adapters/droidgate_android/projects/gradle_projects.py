@@ -149,8 +149,8 @@ def _read_dependency(statement: Statement) -> list[ProjectDependency] | None:
     return [_dependency(item, variant, statement.line) for item in references]
 
 
-def _dependency(found: re.Match[str], variant: str, line: int) -> ProjectDependency:
-    groups = found.groupdict()
+def _dependency(match: re.Match[str], variant: str, line: int) -> ProjectDependency:
+    groups = match.groupdict()
     if "path" in groups:
         return ProjectDependency(groups["path"][1:-1], None, variant, line)
     return ProjectDependency(None, groups["name"].removesuffix(".dependencyProject"), variant, line)

@@ -426,16 +426,16 @@ class _Reader:
         text = "".join(pieces)
         return text if 0 < len(text) <= MAX_VALUE else None
 
-    def _piece(self, found: re.Match[str]) -> str | None:
-        if found["name"] is not None:
-            return self._constants.get(found["name"])
-        if found["single"] is not None:
-            return found["single"]
-        if found["double"] is None:
+    def _piece(self, reference: re.Match[str]) -> str | None:
+        if reference["name"] is not None:
+            return self._constants.get(reference["name"])
+        if reference["single"] is not None:
+            return reference["single"]
+        if reference["double"] is None:
             return None
         interpolated_values = [
-            self._constants.get(match[1] or match[2]) for match in _INTERPOLATED.finditer(found["double"])
+            self._constants.get(match[1] or match[2]) for match in _INTERPOLATED.finditer(reference["double"])
         ]
         if None in interpolated_values:
             return None
-        return _INTERPOLATED.sub(lambda item: self._constants[item[1] or item[2]], found["double"])
+        return _INTERPOLATED.sub(lambda item: self._constants[item[1] or item[2]], reference["double"])

@@ -28,21 +28,21 @@ _OUTSIDE: Final = "put the file itself there, or name the folder that holds both
 
 
 def read_project_file(
-    path: str | Path, *, root: str | Path | None, shown: str | None = None, most: int = MAX_FILE_BYTES
+    path: str | Path, *, root: str | Path | None, label: str | None = None, most: int = MAX_FILE_BYTES
 ) -> bytes:
     """Return the content of a file.
 
     Args:
         path: The file.
         root: The project's folder; None for a file that the user named, which may be anywhere.
-        shown: How errors name the file.
+        label: How errors name the file.
         most: Bytes that it may have.
 
     Raises:
         InputError: it is not a regular file, is outside of the project, or cannot be read.
         BudgetError: the file is larger than the limit.
     """
-    place = str(path) if shown is None else shown
+    place = str(path) if label is None else label
     data = _read_start(path, most + 1, root, place)
     if len(data) > most:
         raise BudgetError(f"it has more than {most} bytes", place=place)

@@ -234,14 +234,14 @@ class ManifestReader:
             for child_element in child_elements(application)
             if child_element.tag in COMPONENT_TAGS
         ]
-        kept = [element for element in elements if element.get(f"{TOOLS}node") not in {"remove", "removeAll"}]
+        rest = [element for element in elements if element.get(f"{TOOLS}node") not in {"remove", "removeAll"}]
         components = [self._read_component(application, "application", path)]
-        components += [self._read_component(item, COMPONENT_TAGS[str(item.tag)], path) for item in kept]
+        components += [self._read_component(item, COMPONENT_TAGS[str(item.tag)], path) for item in rest]
         return Manifest(
             package=own_package,
             components=tuple(components),
-            removed=frozenset(map(self._key, elements)) - frozenset(map(self._key, kept)),
-            replacing=frozenset(self._key(item) for item in kept if item.get(f"{TOOLS}node") == "replace"),
+            removed=frozenset(map(self._key, elements)) - frozenset(map(self._key, rest)),
+            replacing=frozenset(self._key(item) for item in rest if item.get(f"{TOOLS}node") == "replace"),
             place=place,
             permissions=self._read_permissions(root),
             facts=read_facts(root, self._text),
@@ -499,5 +499,5 @@ def _place_of(element: Element, path: str) -> Place:
     return Place(path=element.get(FILE_MARK, path), line=element.sourceline)
 
 
-def _as_blank_lines(found: re.Match[str]) -> str:
-    return "\n" * found[0].count("\n")
+def _as_blank_lines(match: re.Match[str]) -> str:
+    return "\n" * match[0].count("\n")

@@ -36,12 +36,12 @@ class VersionCatalog:
         """Return a statement with the ids and versions that `libs.plugins` and `libs.versions` mean."""
         return _ACCESSOR.sub(self._value, statement) if "libs." in statement else statement
 
-    def _value(self, found: re.Match[str]) -> str:
-        names = self.plugins if found["table"] == "plugins" else self.versions
-        value = names.get(found["name"])
+    def _value(self, match: re.Match[str]) -> str:
+        names = self.plugins if match["table"] == "plugins" else self.versions
+        value = names.get(match["name"])
         if value is None:
-            return found[0]
-        return value if found["call"].endswith("toInt()") else f'"{value}"'
+            return match[0]
+        return value if match["call"].endswith("toInt()") else f'"{value}"'
 
 
 def read_version_catalog(text: str) -> VersionCatalog:

@@ -14,7 +14,7 @@ from droidgate_appfunctions.kotlin.expressions import (
     bound_arguments,
 )
 from droidgate_appfunctions.kotlin.index import External, Index, Unresolved
-from droidgate_appfunctions.kotlin.kotlin_findings import Reports, refused
+from droidgate_appfunctions.kotlin.kotlin_findings import Reports, refusal
 from droidgate_appfunctions.kotlin.kotlin_tokens import Expression
 from droidgate_mappings.formats.leniency import DECLARATION_UNREAD
 
@@ -68,7 +68,7 @@ class Annotations:
     index: Index
     reports: Reports
     constants: Constants
-    known: dict[int, FoundAnnotation | None] = field(default_factory=dict)
+    cache: dict[int, FoundAnnotation | None] = field(default_factory=dict)
 
     def find(
         self,
@@ -93,9 +93,9 @@ class Annotations:
             InputError: it has the name of one of the library's, and no import.
         """
         key = id(annotation)
-        if key not in self.known:
-            self.known[key] = self._resolve(annotation, file, owner)
-        return self.known[key]
+        if key not in self.cache:
+            self.cache[key] = self._resolve(annotation, file, owner)
+        return self.cache[key]
 
     def _resolve(
         self, annotation: Annotation, file: SourceDeclarations, owner: ClassDeclaration | None
@@ -104,7 +104,7 @@ class Annotations:
         if isinstance(meaning, Unresolved):
             if annotation.name[-1].startswith("AppFunction") and not meaning.elsewhere:
                 message = f"unresolved reference '{'.'.join(annotation.name)}'"
-                raise refused(message, file, annotation.line, "import it from androidx.appfunctions")
+                raise refusal(message, file, annotation.line, "import it from androidx.appfunctions")
             return None
         names: tuple[str, ...] = ()
         if isinstance(meaning, External):
@@ -132,53 +132,53 @@ class Annotations:
             self.reports.not_understood(message, file, annotation.line, "name the arguments")
         return resolved
 
-    def value(self, found: FoundAnnotation, argument: str) -> Any:
+    def value(self, marker: FoundAnnotation, argument: str) -> Any:
         """Return the value of an argument, None without it.
 
         Raises:
             NotConstantError: it is not a constant of the sources.
         """
-        node = found.arguments.get(argument)
-        return None if node is None else self.constants.value(node, found.file, found.owner)
+        node = marker.arguments.get(argument)
+        return None if node is None else self.constants.value(node, marker.file, marker.owner)
 
-    def required(self, found: FoundAnnotation, argument: str, kind: type | tuple[type, ...]) -> Any:
+    def required(self, marker: FoundAnnotation, argument: str, kind: type | tuple[type, ...]) -> Any:
         """Return the value of an argument that decides who may call what.
 
         Raises:
             InputError: it is missing, of another type, or not a constant of the sources.
         """
-        name = found.annotation.name[-1]
+        name = marker.annotation.name[-1]
         try:
-            value = self.value(found, argument)
+            value = self.value(marker, argument)
         except NotConstantError as error:
             message = f"{argument} of @{name} is not a constant that the sources give: {error.text}"
-            raise refused(message, found.file, error.line, "write a literal or a const val") from None
+            raise refusal(message, marker.file, error.line, "write a literal or a const val") from None
         if isinstance(value, kind):
             return value
         message = f"@{name} has no {argument}"
         if value is not None:
             message = f"{argument} of @{name} is not {_noun(kind)}"
-        raise refused(message, found.file, found.line, f"write {_noun(kind)}, as a literal or a const val")
+        raise refusal(message, marker.file, marker.line, f"write {_noun(kind)}, as a literal or a const val")
 
-    def optional(self, found: FoundAnnotation, argument: str, kind: type) -> Any:
+    def optional(self, marker: FoundAnnotation, argument: str, kind: type) -> Any:
         """Return the value of an argument; None, reported, where the sources do not give it."""
         try:
-            value = self.value(found, argument)
+            value = self.value(marker, argument)
         except NotConstantError as error:
             message = (
-                f"{argument} of @{found.annotation.name[-1]} is left out: {error.text} is not a constant"
+                f"{argument} of @{marker.annotation.name[-1]} is left out: {error.text} is not a constant"
             )
-            self.reports.not_understood(message, found.file, error.line, "write a literal or a const val")
+            self.reports.not_understood(message, marker.file, error.line, "write a literal or a const val")
             return None
         if value is None or isinstance(value, kind):
             return value
-        message = f"{argument} of @{found.annotation.name[-1]} is left out: it is not {_noun(kind)}"
+        message = f"{argument} of @{marker.annotation.name[-1]} is left out: it is not {_noun(kind)}"
         hint = f"write {_noun(kind)}, as a literal or a const val"
-        self.reports.not_understood(message, found.file, found.line, hint)
+        self.reports.not_understood(message, marker.file, marker.line, hint)
         return None
 
     def call_arguments(
-        self, call: CallValue, names: Sequence[str], found: FoundAnnotation
+        self, call: CallValue, names: Sequence[str], marker: FoundAnnotation
     ) -> Mapping[str, Any] | None:
         """Return the values of the arguments of an annotation inside another annotation.
 
@@ -188,7 +188,7 @@ class Annotations:
         if others:
             return None
         try:
-            return {key: self.constants.value(node, found.file, found.owner) for key, node in bound.items()}
+            return {key: self.constants.value(node, marker.file, marker.owner) for key, node in bound.items()}
         except NotConstantError:
             return None
 
@@ -202,9 +202,9 @@ class Annotations:
         text: str | None = self.optional(annotation, "instruction", str)
         return text
 
-    def is_described(self, found: FoundAnnotation | None) -> bool:
+    def is_described(self, marker: FoundAnnotation | None) -> bool:
         """Return whether an annotation says that KDoc is the description."""
-        return found is not None and self.optional(found, "isDescribedByKDoc", bool) is True
+        return marker is not None and self.optional(marker, "isDescribedByKDoc", bool) is True
 
 
 def _noun(kind: type | tuple[type, ...]) -> str:

@@ -39,10 +39,10 @@ def find_functions(
     classes = Serializables(TypeResolver(index, reports), annotations, reports)
     functions = Functions(classes, annotations, reports)
     return {
-        found.capability.id: found
+        function.capability.id: function
         for file in index.parse(files)
         for owner in file.all_classes()
-        for found in _functions_of(owner, functions, index)
+        for function in _functions_of(owner, functions, index)
     }
 
 

@@ -17,7 +17,7 @@ from droidgate_appfunctions.kotlin.annotations import (
 )
 from droidgate_appfunctions.kotlin.declarations import Annotation, ClassDeclaration, SourceDeclarations
 from droidgate_appfunctions.kotlin.expressions import CallValue
-from droidgate_appfunctions.kotlin.kotlin_findings import refused
+from droidgate_appfunctions.kotlin.kotlin_findings import refusal
 from droidgate_appfunctions.kotlin.kotlin_types import MAX_LINKS, KotlinType
 from droidgate_appfunctions.kotlin.serializables import (
     ARRAYS,
@@ -119,7 +119,7 @@ class TypeBuilder:
         )
 
     def _unsupported(self, kotlin_type: KotlinType) -> Exception:
-        return refused(
+        return refusal(
             f"unsupported type: {kotlin_type}", kotlin_type.file, kotlin_type.line, f"use {SUPPORTED}"
         )
 
@@ -172,7 +172,7 @@ class TypeBuilder:
             argument = type_arguments[position] if position < len(type_arguments) else None
             if argument is None:
                 message = f"missing type argument for {parameter.name} of {declaration.simple_jvm_name}"
-                raise refused(
+                raise refusal(
                     message, kotlin_type.file, kotlin_type.line, "name a class between the angle brackets"
                 )
             arguments[parameter.name] = argument
@@ -276,64 +276,64 @@ class TypeBuilder:
     def _annotation_of(self, site: Site, names: frozenset[str]) -> FoundAnnotation | None:
         return self.classes.annotations.find(site.annotations, names, site.file, site.owner)
 
-    def _enum(self, found: FoundAnnotation, kind: type) -> dict[str, Any]:
-        values = self.classes.annotations.optional(found, "enumValues", list)
+    def _enum(self, marker: FoundAnnotation, kind: type) -> dict[str, Any]:
+        values = self.classes.annotations.optional(marker, "enumValues", list)
         if values is None:
             return {}
         if not all(isinstance(value, kind) and not isinstance(value, bool) for value in values):
-            message = f"enumValues of @{found.annotation.name[-1]} are left out: they are of another type"
+            message = f"enumValues of @{marker.annotation.name[-1]} are left out: they are of another type"
             self.classes.reports.not_understood(
-                message, found.file, found.line, f"write values of type {kind.__name__}"
+                message, marker.file, marker.line, f"write values of type {kind.__name__}"
             )
             return {}
         large = [value for value in values if kind is int and not -(1 << 31) <= value < 1 << 31]
         if large:
-            name = found.annotation.name[-1]
+            name = marker.annotation.name[-1]
             message = f"enumValues of @{name} are left out: {large[0]} does not fit into 32 bits"
             hint = "write values from -2147483648 to 2147483647"
-            self.classes.reports.not_understood(message, found.file, found.line, hint)
+            self.classes.reports.not_understood(message, marker.file, marker.line, hint)
             return {}
         return {"enum": tuple(values)} if values else {}
 
-    def _text_values(self, found: FoundAnnotation) -> dict[str, Any]:
-        shape = self._enum(found, str)
+    def _text_values(self, marker: FoundAnnotation) -> dict[str, Any]:
+        shape = self._enum(marker, str)
         annotations = self.classes.annotations
-        pattern = annotations.optional(found, "pattern", str)
+        pattern = annotations.optional(marker, "pattern", str)
         if pattern:
             if not is_balanced_pattern(pattern):
                 message = f'invalid pattern regex "{pattern}" in @AppFunctionStringValueConstraint'
-                raise refused(message, found.file, found.line, "write a regular expression of Java")
+                raise refusal(message, marker.file, marker.line, "write a regular expression of Java")
             shape["pattern"] = pattern
-        text_format = annotations.optional(found, "format", str)
+        text_format = annotations.optional(marker, "format", str)
         if text_format:
             shape["format"] = text_format
-        listed = annotations.optional(found, "patternMatchers", list)
+        listed = annotations.optional(marker, "patternMatchers", list)
         if listed:
-            self._add_patterns([self._pattern(item, found) for item in listed], found, shape)
+            self._add_patterns([self._pattern(item, marker) for item in listed], marker, shape)
         return shape
 
-    def _pattern(self, value: Any, found: FoundAnnotation) -> Json | None:
+    def _pattern(self, value: Any, marker: FoundAnnotation) -> Json | None:
         if not isinstance(value, CallValue):
             return None
-        read = self.classes.annotations.call_arguments(value, ("pattern", "type"), found)
+        read = self.classes.annotations.call_arguments(value, ("pattern", "type"), marker)
         if read is None or not isinstance(read.get("pattern"), str) or not isinstance(read.get("type"), int):
             return None
         return {"value": read["pattern"], "type": read["type"]}
 
     def _add_patterns(
-        self, patterns: list[Json | None], found: FoundAnnotation | None, shape: dict[str, Any]
+        self, patterns: list[Json | None], marker: FoundAnnotation | None, shape: dict[str, Any]
     ) -> None:
-        known = [pattern for pattern in patterns if pattern is not None]
-        if len(known) < len(patterns) and found is not None:
+        stated = [pattern for pattern in patterns if pattern is not None]
+        if len(stated) < len(patterns) and marker is not None:
             message = (
                 "a pattern of @AppFunctionStringValueConstraint is not a constant; its patterns are left out"
             )
             self.classes.reports.not_understood(
-                message, found.file, found.line, "write AppFunctionPatternMatcher with literals"
+                message, marker.file, marker.line, "write AppFunctionPatternMatcher with literals"
             )
             return
-        shape.setdefault("pattern", pattern_of(known))
-        shape["extensions"] = as_extensions(FORMAT_ID, {fact_of_patterns(known, shape["pattern"]): known})
+        shape.setdefault("pattern", pattern_of(stated))
+        shape["extensions"] = as_extensions(FORMAT_ID, {fact_of_patterns(stated, shape["pattern"]): stated})
 
     def _uri(self, site: Site, common: Mapping[str, Any]) -> ObjectType:
         shape: dict[str, Any] = {"format": "uri"}

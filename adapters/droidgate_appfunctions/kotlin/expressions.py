@@ -69,7 +69,7 @@ class Constants:
     """Evaluates expressions in the scope of a file and class; nothing is executed."""
 
     index: Index
-    known: dict[PropertyDeclaration, Any] = field(default_factory=dict)
+    cache: dict[PropertyDeclaration, Any] = field(default_factory=dict)
 
     def value(
         self, expression: Expression, file: SourceDeclarations, owner: ClassDeclaration | None, depth: int = 0
@@ -186,10 +186,10 @@ class Constants:
         if constant is None or "const" not in constant[0].modifiers or constant[0].value is None:
             raise NotConstantError(expression)
         declared, its_file, its_owner = constant
-        if declared not in self.known:
-            self.known[declared] = None  # a constant made of itself
-            self.known[declared] = self.value(constant[0].value, its_file, its_owner, depth + 1)
-        value = self.known[declared]
+        if declared not in self.cache:
+            self.cache[declared] = None  # a constant made of itself
+            self.cache[declared] = self.value(constant[0].value, its_file, its_owner, depth + 1)
+        value = self.cache[declared]
         if value is None:
             raise NotConstantError(expression)
         return value

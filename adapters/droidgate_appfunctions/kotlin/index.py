@@ -72,7 +72,7 @@ class Unresolved:
     elsewhere: bool
 
 
-Meaning = ClassDeclaration | External | Unresolved | TypeAlias
+NameMeaning = ClassDeclaration | External | Unresolved | TypeAlias
 
 
 @dataclass(slots=True, eq=False)
@@ -102,7 +102,7 @@ class Index:
     names: dict[Name, dict[str, list[_Entry]]] = field(default_factory=dict)
     problems: list[InputError] = field(default_factory=list)
     below: dict[Name, dict[str, list[ClassDeclaration]]] = field(default_factory=dict)
-    meanings: dict[tuple[Name, SourceDeclarations, ClassDeclaration | None, bool], Meaning] = field(
+    meanings: dict[tuple[Name, SourceDeclarations, ClassDeclaration | None, bool], NameMeaning] = field(
         default_factory=dict
     )
 
@@ -196,13 +196,13 @@ class Index:
         return None
 
     def _inside(
-        self, found: ClassDeclaration | TypeAlias | None, rest: Name
+        self, meaning: ClassDeclaration | TypeAlias | None, rest: Name
     ) -> ClassDeclaration | TypeAlias | None:
         for segment in rest:
-            if not isinstance(found, ClassDeclaration):
+            if not isinstance(meaning, ClassDeclaration):
                 return None
-            found = self._member(found, segment)
-        return found
+            meaning = self._member(meaning, segment)
+        return meaning
 
     def _member(self, owner: ClassDeclaration, name: str) -> ClassDeclaration | None:
         """Return a class inside a class or inside one above it."""
@@ -225,7 +225,7 @@ class Index:
         owner: ClassDeclaration | None,
         *,
         inherited: bool = True,
-    ) -> Meaning:
+    ) -> NameMeaning:
         """Return what a class name means in a file, inside the given class.
 
         The order is Kotlin's: classes around, imports by name, the package, imports of everything, built-in
@@ -240,7 +240,7 @@ class Index:
 
     def _find(
         self, name: Name, file: SourceDeclarations, owner: ClassDeclaration | None, *, inherited: bool
-    ) -> Meaning:
+    ) -> NameMeaning:
         if not name:
             return Unresolved(elsewhere=False)
         first, rest = name[0], name[1:]

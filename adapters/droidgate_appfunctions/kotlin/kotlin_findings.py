@@ -31,7 +31,7 @@ class Reports:
     context: ReadingContext
     problems: dict[str, InputError] = field(default_factory=dict)
     left_out: dict[str, list[str]] = field(default_factory=dict)
-    found: set[tuple[str, int, str]] = field(default_factory=set)
+    reported: set[tuple[str, int, str]] = field(default_factory=set)
     built: int = 0
 
     def not_understood(
@@ -58,9 +58,9 @@ class Reports:
             InputError: the context is strict.
         """
         key = (file.path, line, message)
-        if key in self.found:
+        if key in self.reported:
             return
-        self.found.add(key)
+        self.reported.add(key)
         place = file.place(line)
         if self.context.strict:
             raise InputError(message, place=str(place), hint=hint)
@@ -116,6 +116,6 @@ def _order_of(error: InputError) -> tuple[str, int]:
     return (path, int(line)) if line.isdecimal() else (error.place or "", 0)
 
 
-def refused(message: str, file: SourceDeclarations, line: int, hint: str) -> InputError:
+def refusal(message: str, file: SourceDeclarations, line: int, hint: str) -> InputError:
     """Return the error about a line."""
     return InputError(message, place=str(file.place(line)), hint=hint)

@@ -24,7 +24,7 @@ from droidgate_appfunctions.kotlin.declarations import (
     ParameterDeclaration,
     TypeReference,
 )
-from droidgate_appfunctions.kotlin.kotlin_findings import Reports, refused
+from droidgate_appfunctions.kotlin.kotlin_findings import Reports, refusal
 from droidgate_appfunctions.kotlin.kotlin_types import KotlinType, escaped, parameters_by_name
 from droidgate_appfunctions.kotlin.serializables import SUPPORTED, Serializables
 from droidgate_appfunctions.read_document import with_description
@@ -69,7 +69,7 @@ class Functions:
         """
         if function.owner is None:
             message = f"a function outside of a class cannot be an app function: {function.name}"
-            raise refused(message, function.file, function.line, "move it into a class")
+            raise refusal(message, function.file, function.line, "move it into a class")
         self._check_callable(function, function.owner, in_service=in_service)
         if not in_service:
             self._check_context(function)
@@ -91,12 +91,12 @@ class Functions:
         if declaration.kind != "interface" or "fun" not in declaration.modifiers or len(functions) != 1:
             message = f"only a functional interface can have @AppFunctionSignature: {declaration.name}"
             hint = "write fun interface, with one abstract function"
-            raise refused(message, declaration.file, declaration.line, hint)
+            raise refusal(message, declaration.file, declaration.line, hint)
         scope = self.annotations.required(mark, "scope", (str, int))
         if scope not in _SCOPES:
             message = f'invalid scope: "{scope}"; the supported scopes are "global" and "activity"'
             hint = "write AppFunctionMetadata.SCOPE_GLOBAL or SCOPE_ACTIVITY"
-            raise refused(message, declaration.file, mark.line, hint)
+            raise refusal(message, declaration.file, mark.line, hint)
         if functions[0].receiver is not None:
             message = f"{functions[0].name} is an extension function; its receiver is left out"
             hint = "write the receiver as a parameter"
@@ -156,7 +156,7 @@ class Functions:
             return kotlin_type
         if kotlin_type.bound is None:
             message = f"the type parameter {kotlin_type.name} has no bound"
-            raise refused(message, function.file, parameter.line, "name a class")
+            raise refusal(message, function.file, parameter.line, "name a class")
         return kotlin_type.bound
 
     def _check_callable(
@@ -171,20 +171,20 @@ class Functions:
         if words:
             message = f"a {words[0]} function cannot be an app function: {function.name}"
             hint = f"remove {words[0]}; code that the compiler generates calls it"
-            raise refused(message, function.file, function.line, hint)
+            raise refusal(message, function.file, function.line, hint)
         if "context" in function.modifiers:
             message = f"a function with context parameters cannot be an app function: {function.name}"
-            raise refused(message, function.file, function.line, "write them as parameters")
+            raise refusal(message, function.file, function.line, "write them as parameters")
         if in_service and function.is_abstract:
             message = f"an abstract function of an entry point cannot be an app function: {function.name}"
-            raise refused(message, function.file, function.line, "write its body; the compiler does not")
+            raise refusal(message, function.file, function.line, "write its body; the compiler does not")
         around: ClassDeclaration | None = owner
         while around is not None:
             words = sorted(around.modifiers & {"private", "protected"})
             if words:
                 message = f"{function.name} is in a {words[0]} class, so it cannot be an app function"
                 hint = f"remove {words[0]} from {around.name}; code that the compiler generates uses it"
-                raise refused(message, function.file, function.line, hint)
+                raise refusal(message, function.file, function.line, hint)
             around = around.outer
         if function.receiver is not None:
             self._check_receiver(function, owner, function.receiver, in_service=in_service)
@@ -208,14 +208,14 @@ class Functions:
             self.reports.not_understood(message, function.file, function.line, hint, lost=False)
             return
         message = f"an extension function cannot be an app function: {function.name}"
-        raise refused(message, function.file, function.line, f"write {receiver} as a parameter")
+        raise refusal(message, function.file, function.line, f"write {receiver} as a parameter")
 
     def _check_context(self, function: FunctionDeclaration) -> None:
         first = self._resolve(function.parameters[0].type, function) if function.parameters else None
         if first is None or first.name != CONTEXT:
             message = f"the first parameter of an app function must be {CONTEXT}"
             hint = f"write fun {function.name}(appFunctionContext: AppFunctionContext, ...)"
-            raise refused(message, function.file, function.line, hint)
+            raise refusal(message, function.file, function.line, hint)
 
     def _check_parameter(
         self, parameter: ParameterDeclaration, kotlin_type: KotlinType, function: FunctionDeclaration
@@ -226,7 +226,7 @@ class Functions:
                 "app function parameters must be a supported type, or a type annotated as "
                 f"@AppFunctionSerializable; {parameter.name} is {stated_type}"
             )
-            raise refused(message, function.file, parameter.line, f"use {SUPPORTED}")
+            raise refusal(message, function.file, parameter.line, f"use {SUPPORTED}")
         if parameter.has_default:
             self.classes.check_optional(kotlin_type, parameter.line)
         self.classes.check_uri(kotlin_type, parameter.annotations, function.file, function.owner)
@@ -283,7 +283,7 @@ class Functions:
         if level not in _ACCESS_LEVELS:
             message = f"unsupported access level: {level}"
             hint = "write AppFunctionMetadata.ACCESS_LEVEL_SELF, _SYSTEM or _ANDROID_TRUSTED"
-            raise refused(message, annotation.file, annotation.line, hint)
+            raise refusal(message, annotation.file, annotation.line, hint)
         enforced = self.annotations.required(annotation, "isCompatEnforcementEnabled", bool)
         return level, {"isCompatEnforcementEnabled": enforced}
 
@@ -346,5 +346,5 @@ def check_unique(functions: list[FunctionDeclaration]) -> Iterator[InputError]:
     for function in functions:
         if function.name in seen:
             message = f"duplicate app function {function.name!r}"
-            yield refused(message, function.file, function.line, "rename one of them")
+            yield refusal(message, function.file, function.line, "rename one of them")
         seen.add(function.name)

@@ -24,7 +24,7 @@ from droidgate_appfunctions.kotlin.declarations import (
 )
 from droidgate_appfunctions.kotlin.expressions import ClassValue, Constants
 from droidgate_appfunctions.kotlin.index import Index
-from droidgate_appfunctions.kotlin.kotlin_findings import Reports, refused
+from droidgate_appfunctions.kotlin.kotlin_findings import Reports, refusal
 from droidgate_appfunctions.kotlin.kotlin_functions import Functions, ReadFunction, check_unique, is_signature
 from droidgate_appfunctions.kotlin.kotlin_types import KotlinType, TypeResolver
 from droidgate_appfunctions.kotlin.serializables import Serializables
@@ -242,17 +242,17 @@ class _Reader:
         file, line = declaration.file, declaration.line
         if not self.extends_service(declaration):
             message = f"the class must extend {' or '.join(sorted(_SERVICES))}: {declaration.name}"
-            raise refused(message, file, line, "extend AppFunctionService")
+            raise refusal(message, file, line, "extend AppFunctionService")
         if "abstract" not in declaration.modifiers:
             message = f"a service entry point must be an abstract class: {declaration.name}"
-            raise refused(message, file, line, f"write abstract class {declaration.name}")
+            raise refusal(message, file, line, f"write abstract class {declaration.name}")
         for function in declaration.functions:
             if function.name in _GENERATED and not function.is_abstract:
                 message = f"the abstract class cannot implement {function.name}; the compiler generates it"
-                raise refused(message, file, function.line, f"remove {function.name}")
+                raise refusal(message, file, function.line, f"remove {function.name}")
         if not functions:
             message = f"the class must have at least one app function: {declaration.name}"
-            raise refused(message, file, line, "annotate a function with @AppFunction")
+            raise refusal(message, file, line, "annotate a function with @AppFunction")
 
     def extends_service(self, declaration: ClassDeclaration) -> bool:
         above = list(self.classes.types.above(declaration))
@@ -309,7 +309,7 @@ class _Reader:
                 name = self.annotations.required(mark, "appFunctionXmlFileName", str)
                 if not name.strip():
                     message = "appFunctionXmlFileName cannot be empty"
-                    raise refused(message, declaration.file, mark.line, "name the functions file")
+                    raise refusal(message, declaration.file, mark.line, "name the functions file")
                 file_name = self.file_name(declaration, mark)
             except InputError as error:
                 self.reports.problem(error)

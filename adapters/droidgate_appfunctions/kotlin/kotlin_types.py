@@ -15,7 +15,7 @@ from droidgate_appfunctions.kotlin.declarations import (
     TypeReference,
 )
 from droidgate_appfunctions.kotlin.index import External, Index, Unresolved
-from droidgate_appfunctions.kotlin.kotlin_findings import Reports, refused
+from droidgate_appfunctions.kotlin.kotlin_findings import Reports, refusal
 from droidgate_mappings.model.errors import BudgetError
 
 MAX_LINKS: Final = 64
@@ -165,7 +165,7 @@ class TypeResolver:
         name = ".".join(reference.name)
         if not meaning.elsewhere:
             hint = "import the class, or read the module that declares it too"
-            raise refused(f"unresolved reference '{name}'", file, reference.line, hint)
+            raise refusal(f"unresolved reference '{name}'", file, reference.line, hint)
         return KotlinType(name, "unknown", reference, file, nullable=reference.nullable)
 
     def _aliased(
@@ -173,7 +173,7 @@ class TypeResolver:
     ) -> KotlinType:
         if depth >= MAX_LINKS or alias.type_parameters:
             message = f"the type alias '{alias.name}' has parameters or refers to itself"
-            raise refused(message, file, reference.line, "write the type itself")
+            raise refusal(message, file, reference.line, "write the type itself")
         message = (
             f"the type alias '{alias.name}' is read as {alias.type.text}; Jetpack's compiler may refuse it"
         )

@@ -26,7 +26,7 @@ from droidgate_appfunctions.kotlin.declarations import (
 )
 from droidgate_appfunctions.kotlin.expressions import ClassValue
 from droidgate_appfunctions.kotlin.index import External
-from droidgate_appfunctions.kotlin.kotlin_findings import Reports, refused
+from droidgate_appfunctions.kotlin.kotlin_findings import Reports, refusal
 from droidgate_appfunctions.kotlin.kotlin_types import (
     MAX_LINKS,
     KotlinType,
@@ -116,7 +116,7 @@ class Serializables:
             return "proxy"
         if kotlin_type.name == PARCELABLE:
             message = "use an implementation of Parcelable; Parcelable itself is not allowed"
-            raise refused(message, kotlin_type.file, kotlin_type.line, "name the class of the value")
+            raise refusal(message, kotlin_type.file, kotlin_type.line, "name the class of the value")
         declaration = kotlin_type.declaration
         if declaration is None:
             return self._shape_of_external(kotlin_type)
@@ -154,7 +154,7 @@ class Serializables:
 
     def _unresolved(self, kotlin_type: KotlinType, reason: str) -> InputError:
         message = f"unresolved reference '{kotlin_type.name}': no file that is read declares it; {reason}"
-        return refused(message, kotlin_type.file, kotlin_type.line, "read the module that declares it too")
+        return refusal(message, kotlin_type.file, kotlin_type.line, "read the module that declares it too")
 
     def item_of(self, kotlin_type: KotlinType) -> KotlinType | None:
         """Return the item type of a `List`; None for another type."""
@@ -184,7 +184,7 @@ class Serializables:
         if kotlin_type.nullable or kotlin_type.name in _WITH_DEFAULT:
             return
         message = f"type {kotlin_type} cannot be optional"
-        raise refused(message, kotlin_type.file, line, "make it nullable, or remove the default value")
+        raise refusal(message, kotlin_type.file, line, "make it nullable, or remove the default value")
 
     def check_uri(
         self,
@@ -202,7 +202,7 @@ class Serializables:
         annotation = self.annotations.find(annotations, URI_VALUES, file, owner)
         if annotation is not None and URI not in {kotlin_type.name, item.name if item is not None else ""}:
             message = f"@AppFunctionUriValueConstraint can only be applied to {URI}; found {kotlin_type}"
-            raise refused(message, file, annotation.line, "remove it, or make the value a Uri")
+            raise refusal(message, file, annotation.line, "remove it, or make the value a Uri")
 
     def generic_name(self, kotlin_type: KotlinType) -> str:
         """Return the name of the definition of a class with its type arguments."""
@@ -322,7 +322,7 @@ class Serializables:
             for item in subclasses:
                 if "sealed" in item.modifiers:
                     message = f"nested sealed classes are not allowed: {item.simple_jvm_name} is sealed"
-                    raise refused(message, item.file, item.line, "make it a class with properties")
+                    raise refusal(message, item.file, item.line, "make it a class with properties")
             return subclasses
         annotation = self.find(declaration, ONE_OF)
         listed = self.annotations.optional(annotation, "matchOneOf", list) if annotation is not None else None
@@ -342,7 +342,7 @@ class Serializables:
                 )
             elif declaration not in (item.declaration for item in self.types.above(meaning)):
                 message = f"{meaning.simple_jvm_name} is not a subclass of {declaration.simple_jvm_name}"
-                raise refused(message, meaning.file, meaning.line, "remove it from matchOneOf")
+                raise refusal(message, meaning.file, meaning.line, "remove it from matchOneOf")
             else:
                 classes.append(meaning)
         return classes
@@ -376,7 +376,7 @@ class Serializables:
         name, file = declaration.simple_jvm_name, declaration.file
         if self.find(declaration, SERIALIZABLE) is None:
             message = f"{name} cannot be represented as an app function serializable: it is not annotated"
-            raise refused(message, file, declaration.line, f"annotate {name} with @AppFunctionSerializable")
+            raise refusal(message, file, declaration.line, f"annotate {name} with @AppFunctionSerializable")
         if self.is_one_of(declaration):
             for alternative in self.alternatives(declaration):
                 self.check(alternative, {}, depth + 1)
@@ -389,14 +389,14 @@ class Serializables:
         has_primary = declaration.constructor is not None or not declaration.has_secondary_constructor
         if declaration.kind != "class" or "enum" in declaration.modifiers or not has_primary:
             message = f"an @AppFunctionSerializable must have a primary constructor: {name}"
-            raise refused(message, file, declaration.line, "make it a class with properties")
+            raise refusal(message, file, declaration.line, "make it a class with properties")
         if declaration.constructor_modifiers & {"private", "protected", "internal"}:
             message = f"an @AppFunctionSerializable must have a public primary constructor: {name}"
-            raise refused(message, file, declaration.line, "make the constructor public")
+            raise refusal(message, file, declaration.line, "make the constructor public")
         for parameter in declaration.constructor or ():
             if not parameter.is_property and parameter.name not in declaration.properties:
                 message = f"all parameters of the primary constructor must have getters: {parameter.name}"
-                raise refused(message, file, parameter.line, f"write val {parameter.name}")
+                raise refusal(message, file, parameter.line, f"write val {parameter.name}")
 
     def _check_properties(
         self, declaration: ClassDeclaration, arguments: Mapping[str, KotlinType], depth: int
@@ -411,7 +411,7 @@ class Serializables:
                         "all parameters of @AppFunctionSerializable supertypes must be present in the "
                         f"subtype: {name} has no {parameter.name}"
                     )
-                    raise refused(message, file, declaration.line, f"add override val {parameter.name}")
+                    raise refusal(message, file, declaration.line, f"add override val {parameter.name}")
         for capability in self.capabilities(declaration):
             for inherited in capability.properties:
                 if properties.get(inherited) is None:
@@ -419,7 +419,7 @@ class Serializables:
                         "all properties of @AppFunctionSchemaCapability supertypes must be present in the "
                         f"subtype: {name} has no {inherited}"
                     )
-                    raise refused(message, file, declaration.line, f"add override val {inherited}")
+                    raise refusal(message, file, declaration.line, f"add override val {inherited}")
         for property_ in properties.values():
             self.check_property(property_)
 
@@ -436,32 +436,32 @@ class Serializables:
                 "properties of an @AppFunctionSerializable must be of a supported type; "
                 f"{data_property.name} is {data_property.type}"
             )
-            raise refused(message, data_property.owner.file, data_property.line, f"use {SUPPORTED}")
+            raise refusal(message, data_property.owner.file, data_property.line, f"use {SUPPORTED}")
         if not data_property.required:
             self.check_optional(data_property.type, data_property.line)
         self.check_uri(
             data_property.type, data_property.annotations, data_property.owner.file, data_property.owner
         )
 
-    def check_proxy(self, declaration: ClassDeclaration, found: FoundAnnotation) -> None:
+    def check_proxy(self, declaration: ClassDeclaration, marker: FoundAnnotation) -> None:
         """Check a class that represents one of a library.
 
         Raises:
             InputError: it does not convert both ways.
         """
-        target = self._target_of(found).rpartition(".")[2]
+        target = self._target_of(marker).rpartition(".")[2]
         file = declaration.file
         if sum(function.name == f"to{target}" for function in declaration.functions) != 1:
             message = f"the class must have exactly one member function: to{target}"
-            raise refused(message, file, declaration.line, f"add fun to{target}(): {target}")
+            raise refusal(message, file, declaration.line, f"add fun to{target}(): {target}")
         below = [function for companion in declaration.companions for function in companion.functions]
         if sum(item.name == f"from{target}" for item in below) != 1:
             message = f"the companion object must have exactly one member function: from{target}"
-            raise refused(message, file, declaration.line, f"add fun from{target}(value: {target})")
+            raise refusal(message, file, declaration.line, f"add fun from{target}(value: {target})")
 
-    def _target_of(self, found: FoundAnnotation) -> str:
-        value = self.annotations.required(found, "targetClass", ClassValue)
-        meaning = self.types.index.find(value.name, found.file, found.owner)
+    def _target_of(self, marker: FoundAnnotation) -> str:
+        value = self.annotations.required(marker, "targetClass", ClassValue)
+        meaning = self.types.index.find(value.name, marker.file, marker.owner)
         if isinstance(meaning, External):
             return meaning.name
         return meaning.qualified_name if isinstance(meaning, ClassDeclaration) else ".".join(value.name)

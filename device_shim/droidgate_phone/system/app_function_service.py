@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal
 
-from droidgate_android.app_search.indexing import IndexedDocument, simulate_indexing
+from droidgate_android.app_search.indexed_packages import simulate_indexing
+from droidgate_android.app_search.indexer_reports import IndexedDocument
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.tables.app_functions import load_error_codes, load_indexing
 from droidgate_phone.common.clocks import wait_for_command

@@ -9,15 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
-from functools import cache
 from typing import Final
 
-from droidgate_mappings.model.capability import child_types
+from droidgate_mappings.model.capability import child_types, stated_fields
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import (
     AllOfType,
     AnyType,
     ArrayType,
+    Definitions,
     Frozen,
     ObjectType,
     OneOfType,
@@ -25,8 +25,6 @@ from droidgate_mappings.model.types import (
     Type,
 )
 from droidgate_mappings.text_safety import without_hidden
-
-Definitions = Mapping[str, Type]
 
 _MAX_NUMBER_CHARACTERS: Final = 32
 _MAX_EXPONENT: Final = 999
@@ -127,31 +125,9 @@ def _with_parts(type_: Type, change: Callable[[Type], Type]) -> Type:
 
 def type_json(frozen: Frozen) -> dict[str, Json]:
     """Return a type as routes.json holds it: the model's own fields, defaults left out, members in order."""
-    return {
-        name: _written(value)
-        for name, default in _written_fields(type(frozen))
-        if (value := getattr(frozen, name)) != default or name == "kind"
-    }
-
-
-@cache
-def _written_fields(kind: type[Frozen]) -> tuple[tuple[str, Json], ...]:
-    """Return the fields of a model's class that a route table holds, with their defaults."""
-    return tuple(
-        (name, field.get_default(call_default_factory=True))
-        for name, field in kind.model_fields.items()
-        if name not in _NOT_IN_ROUTES
+    return stated_fields(
+        frozen, _NOT_IN_ROUTES, lambda value: Decimal(repr(value)) if isinstance(value, float) else value
     )
-
-
-def _written(value: Json) -> Json:
-    if isinstance(value, Frozen):
-        return type_json(value)
-    if isinstance(value, dict):
-        return {name: _written(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_written(item) for item in value]
-    return Decimal(repr(value)) if isinstance(value, float) else value
 
 
 def engine_refuses(value: Json, depth: int = 0) -> str | None:

@@ -54,9 +54,9 @@ PARAMETERS_UNKNOWN: Final = _code(
 def backends() -> Mapping[str, ShimBackend[Any]]:
     """Return the shim's backend of each installed format that has one, by the format's id."""
     return {
-        format_.id: format_.shim_backend()
+        format_.id: format_.calls.shim_backend()
         for format_ in load_formats().values()
-        if format_.shim_backend is not None
+        if format_.calls.shim_backend is not None
     }
 
 

@@ -1,7 +1,7 @@
 """The source tree of a shim: manifest, resources and assets (shim.md 1), before it is compiled.
 
 A shim always declares itself to Mobile-MCP agents, and on request to those of other protocols. Each format's
-own frontend makes its component and files (`droidgate_mappings.formats.format.Format.shim_frontends`).
+own frontend makes its component and files (`droidgate_mappings.formats.format.CallSupport.shim_frontends`).
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def frontends_on_request() -> Mapping[str, Frontend]:
         name: frontend
         for format_ in load_formats().values()
         if format_.id not in native_protocols()
-        for name, frontend in format_.shim_frontends.items()
+        for name, frontend in format_.calls.shim_frontends.items()
     }
 
 
@@ -87,7 +87,7 @@ def advertise(
     advertisement = Advertisement(manifest)
     formats = load_formats()
     for protocol in sorted(native_protocols()):
-        for frontend in formats[protocol].shim_frontends.values():
+        for frontend in formats[protocol].calls.shim_frontends.values():
             advertisement.add(frontend(offer))
     for kind in sorted(set(kinds)):
         advertisement.add(frontends_on_request()[kind](offer))

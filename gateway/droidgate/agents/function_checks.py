@@ -19,7 +19,7 @@ from typing import Final, Literal
 from droidgate.agents.agent_client import AgentClient
 from droidgate.agents.function_calls import call_function, error_text
 from droidgate.agents.live_calls import LiveAnswer, answer_texts
-from droidgate.agents.rule_checks import NOT_ALLOWED, RuleCheck, Verdict
+from droidgate.agents.rule_checks import NOT_ALLOWED, CheckVerdict, RuleCheck
 from droidgate.devices.device import Device
 from droidgate.devices.device_errors import DeadlineError
 from droidgate.devices.service_shells import app_function_shell
@@ -154,7 +154,7 @@ class _Answer:
     died: bool
 
     @property
-    def what(self) -> str:
+    def summary(self) -> str:
         name = self.function.id.rpartition("#")[2]
         return f"{name}: the call does not end" if self.end == "silence" else f"{name}: {self.text[:200]}"
 
@@ -229,12 +229,12 @@ class _Run:
         silent = [item for item in self._answers if item.end == "silence"]
         dead = [item for item in self._answers if item.died]
         reason = "no function is called: Android lets the shell call none, or their types are not listed"
-        for rule, broken, what in ((ANSWERS, silent, ""), (RUNNING, dead, "the app's process ended; ")):
+        for rule, broken, fallback in ((ANSWERS, silent, ""), (RUNNING, dead, "the app's process ended; ")):
             if not self._answers:
                 yield self.unchecked(rule, reason)
             else:
                 yield self._check(
-                    rule, (broken or self._answers)[:1], what + broken[0].what if broken else ""
+                    rule, (broken or self._answers)[:1], fallback + broken[0].summary if broken else ""
                 )
 
     def checks_by_agents(
@@ -294,7 +294,9 @@ class _Run:
         now = self._process()
         return not now or (bool(before) and now != before)
 
-    def _by_agent(self, rule: LintRule, verdict: Verdict, reason: str, *answers: LiveAnswer) -> RuleCheck:
+    def _by_agent(
+        self, rule: LintRule, verdict: CheckVerdict, reason: str, *answers: LiveAnswer
+    ) -> RuleCheck:
         sent = tuple(
             json.dumps(event.document())
             for answer in answers
@@ -306,18 +308,18 @@ class _Run:
 
     def _check(self, rule: LintRule, answers: Sequence[_Answer], problem: str) -> RuleCheck:
         sent, received = tuple(item.sent for item in answers), tuple(item.text for item in answers)
-        verdict: Verdict = "failed" if problem else "passed"
+        verdict: CheckVerdict = "failed" if problem else "passed"
         return RuleCheck(rule, self._package, _TRANSPORT, verdict, problem, sent, received)
 
     def unchecked(self, rule: LintRule, reason: str, *, applies: bool = True) -> RuleCheck:
         """Return that a rule was not checked, or does not apply."""
-        verdict: Verdict = "not-checked" if applies else "not-applicable"
+        verdict: CheckVerdict = "not-checked" if applies else "not-applicable"
         return RuleCheck(rule, self._package, _TRANSPORT, verdict, reason)
 
     def _refusal(self, rule: LintRule, answers: Sequence[_Answer]) -> RuleCheck:
         lost = next((item for item in answers if item.end == "silence" or item.died), None)
         if lost is not None:
-            return self.unchecked(rule, lost.what)
+            return self.unchecked(rule, lost.summary)
         result = next((item for item in answers if item.end == "result"), None)
         problem = "" if result is None else f"{result.function.id.rpartition('#')[2]} returns a result"
         return self._check(rule, [result] if result else answers, problem)
@@ -353,10 +355,10 @@ class _Run:
         answers = [self.call(self.functions[name], arguments) for name, arguments in calls.items()]
         name, arguments = next(iter(calls.items()))
         extra = self.call(self.functions[name], {**arguments, _UNKNOWN_ARGUMENT: "droidgate"})
-        yield self._check(UNDECLARED, [extra], extra.what if extra.end == "silence" or extra.died else "")
+        yield self._check(UNDECLARED, [extra], extra.summary if extra.end == "silence" or extra.died else "")
         results = [item for item in answers if item.end == "result"]
         if not results:
-            yield self.unchecked(RESULT, f"no result: {answers[0].what}")
+            yield self.unchecked(RESULT, f"no result: {answers[0].summary}")
             return
         typed = [item for item in results if item.function.result_type is not None]
         if not typed:
@@ -381,7 +383,7 @@ class _Run:
             futures = [pool.submit(self.call, function, arguments) for _ in range(2)]
         answers = [item.result() for item in futures]
         silent = next((item for item in answers if item.end == "silence"), None)
-        return self._check(OPEN, answers, "" if silent is None else silent.what)
+        return self._check(OPEN, answers, "" if silent is None else silent.summary)
 
     def _result_problem(self, answer: _Answer) -> str:
         """Return why a result is not of the declared type; empty where it is."""
@@ -515,11 +517,11 @@ def check_functions(
     reason = declared[missing[0]] or "by the rules of its release it would be" if missing else ""
     problem = f"{missing[0]} is not listed: {reason}" if missing else ""
     listed = tuple(run.functions)
-    verdict: Verdict = "failed" if problem else "passed"
+    verdict: CheckVerdict = "failed" if problem else "passed"
     yield RuleCheck(INDEXED, package, _TRANSPORT, verdict, problem, (shlex.join(_LIST),), listed)
     for name in calls:
         if name not in run.functions and name not in declared:
             raise UsageError(f'unknown function "{name}" of {package}', hint=suggest_name(name, listed))
-    given = {name: arguments for name, arguments in calls.items() if name in run.functions}
-    yield from run.checks(given)
-    yield from run.checks_by_agents(agents, given, lend)
+    arguments_by_function = {name: arguments for name, arguments in calls.items() if name in run.functions}
+    yield from run.checks(arguments_by_function)
+    yield from run.checks_by_agents(agents, arguments_by_function, lend)

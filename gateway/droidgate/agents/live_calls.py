@@ -19,7 +19,7 @@ from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.text.json_text import parse_json
 
-Dialect = Literal["S0", "S1", "MM-5", "MM-6"]
+RequestDialect = Literal["S0", "S1", "MM-5", "MM-6"]
 """Wire forms of Mobile-MCP: both editions of the specification, and the prototype started and bound."""
 
 MOBILE_MCP: Final = "mobile-mcp"
@@ -59,7 +59,7 @@ def mobile_mcp_request(
     capability: str,
     arguments: Mapping[str, Json],
     *,
-    dialect: Dialect = "S0",
+    dialect: RequestDialect = "S0",
     request_id: str | None = None,
     version: str = "1.0",
 ) -> str:
@@ -74,7 +74,7 @@ def mobile_mcp_request(
     return json.dumps({REQUEST: {"version": version, "request": request}})
 
 
-def request_extras(request: str, dialect: Dialect) -> dict[str, str]:
+def request_extras(request: str, dialect: RequestDialect) -> dict[str, str]:
     """Return the extras, or the bundle of a message, that take a request along."""
     return {"request" if dialect in ("MM-5", "MM-6") else REQUEST: request}
 
@@ -111,7 +111,7 @@ def call_tool(
     arguments: Mapping[str, Json],
     *,
     transport: Transport | None = None,
-    dialect: Dialect = "S0",
+    dialect: RequestDialect = "S0",
     seconds: float = 30.0,
 ) -> LiveAnswer:
     """Call a tool as the agent, and return the outcome.

@@ -21,7 +21,7 @@ from droidgate.agents.live_calls import (
     reported_tools,
     tool_names,
 )
-from droidgate.agents.rule_checks import NOT_ALLOWED, UNKNOWN_NAME, RuleCheck, Verdict
+from droidgate.agents.rule_checks import NOT_ALLOWED, UNKNOWN_NAME, CheckVerdict, RuleCheck
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.findings import Level, LintRule, LintRules
 from droidgate_mappings.model.json_values import Json
@@ -205,6 +205,6 @@ def _check(
     problem: str | None,
 ) -> RuleCheck:
     event = answer.event
-    verdict: Verdict = "passed" if problem is None else "failed"
+    verdict: CheckVerdict = "passed" if problem is None else "failed"
     received = () if event is None else (json.dumps(event.document(), ensure_ascii=False),)
     return RuleCheck(rule, component.component, transport, verdict, problem or "", (sent,), received)

@@ -12,8 +12,8 @@ from typing import Final
 from droidgate.agents.agent_client import AgentClient, AgentEvent, ToolComponent, Transport
 from droidgate.agents.live_calls import (
     RESPONSE,
-    Dialect,
     ReceivedResponse,
+    RequestDialect,
     attributes_of,
     children_of,
     mobile_mcp_request,
@@ -94,7 +94,7 @@ class _Declared:
 
 
 @dataclass(slots=True)
-class _Asked:
+class _Probe:
     """A request and its outcome.
 
     Attributes:
@@ -126,7 +126,7 @@ def check_service(
     component: ToolComponent,
     calls: Mapping[str, Mapping[str, Json]],
     *,
-    edition: Dialect,
+    edition: RequestDialect,
     seconds: float,
     open_app: Callable[[], object],
 ) -> Iterator[RuleCheck]:
@@ -183,7 +183,7 @@ class _Run:
         component: ToolComponent,
         calls: Mapping[str, Mapping[str, Json]],
         declared: Mapping[str, _Declared],
-        edition: Dialect,
+        edition: RequestDialect,
         seconds: float,
         transport: Transport,
         open_app: Callable[[], object],
@@ -196,8 +196,8 @@ class _Run:
         self._edition = edition
         self._seconds = seconds
         self._transport = transport
-        self._asked: list[_Asked] = []
-        self._ends: list[tuple[str, _Asked]] = []
+        self._asked: list[_Probe] = []
+        self._ends: list[tuple[str, _Probe]] = []
 
     def checks(self) -> list[RuleCheck]:
         """Call the service and return what each rule says, in the order of the rules."""
@@ -232,14 +232,14 @@ class _Run:
         version: str = "1.0",
         request_id: str | None = None,
         agent: int = 0,
-    ) -> _Asked:
+    ) -> _Probe:
         chosen = request_id or str(uuid.uuid4())
         text = mobile_mcp_request(
             capability, arguments, dialect=self._edition, request_id=chosen, version=version
         )
-        return _Asked(self._agents[agent], capability, chosen, text)
+        return _Probe(self._agents[agent], capability, chosen, text)
 
-    def _exchange(self, *asked: _Asked) -> tuple[_Asked, ...]:
+    def _exchange(self, *asked: _Probe) -> tuple[_Probe, ...]:
         """Send requests without waiting in between, and take what comes of them."""
         self._asked += asked
         clients = list(dict.fromkeys(item.client for item in asked))
@@ -256,7 +256,7 @@ class _Run:
                 self._take(event, mine)
         return asked
 
-    def _is_over(self, mine: Sequence[_Asked], events: Sequence[AgentEvent]) -> bool:
+    def _is_over(self, mine: Sequence[_Probe], events: Sequence[AgentEvent]) -> bool:
         """Return whether each request has an end; an answer to an earlier one, or a second one, is not."""
         earlier = {item.request_id for item in self._asked} - {item.request_id for item in mine}
         ends: set[object] = set()
@@ -276,7 +276,7 @@ class _Run:
     def _is_ours(self, event: AgentEvent) -> bool:
         return event.component == self._component
 
-    def _take(self, event: AgentEvent, mine: Sequence[_Asked]) -> None:
+    def _take(self, event: AgentEvent, mine: Sequence[_Probe]) -> None:
         if event.kind == "refused":
             for item in (each for each in mine if each.call == event.call):
                 item.ending = f"Android refused the call: {event.fields.get('message')}"
@@ -292,7 +292,7 @@ class _Run:
             if owner is not None:
                 owner.answers.append(answer)
 
-    def _owner(self, event: AgentEvent, answer: ReceivedResponse, mine: Sequence[_Asked]) -> _Asked | None:
+    def _owner(self, event: AgentEvent, answer: ReceivedResponse, mine: Sequence[_Probe]) -> _Probe | None:
         """Return whose answer it is: of the call that Android names, of the id, or of the one that waits."""
         client = mine[0].client
         if event.kind == "callback":
@@ -304,13 +304,13 @@ class _Run:
         waiting = [item for item in mine if not item.answers]
         return next(iter((*same, *waiting, *reversed(mine))), None)
 
-    def _silence(self, asked: _Asked) -> str:
-        return asked.ending or f"no answer in {self._seconds:g} seconds"
+    def _silence(self, probe: _Probe) -> str:
+        return probe.ending or f"no answer in {self._seconds:g} seconds"
 
-    def _passed(self, rule: LintRule, *asked: _Asked) -> RuleCheck:
+    def _passed(self, rule: LintRule, *asked: _Probe) -> RuleCheck:
         return RuleCheck(rule, self._component, self._transport, "passed", "", *_texts(asked))
 
-    def _failed(self, rule: LintRule, reason: str, *asked: _Asked) -> RuleCheck:
+    def _failed(self, rule: LintRule, reason: str, *asked: _Probe) -> RuleCheck:
         return RuleCheck(rule, self._component, self._transport, "failed", reason, *_texts(asked))
 
     def _not_checked(self, rule: LintRule, reason: str) -> RuleCheck:
@@ -322,13 +322,13 @@ class _Run:
     def _running(self) -> RuleCheck:
         return self._failed(RUNNING, *self._ends[0]) if self._ends else self._passed(RUNNING)
 
-    def _refusal(self, rule: LintRule, asked: Sequence[_Asked]) -> RuleCheck:
-        for item in asked:
+    def _refusal(self, rule: LintRule, probes: Sequence[_Probe]) -> RuleCheck:
+        for item in probes:
             if not item.answers:
                 return self._failed(rule, self._silence(item), item)
             if not item.is_refused:
                 return self._failed(rule, "the tool reports success", item)
-        return self._passed(rule, *asked)
+        return self._passed(rule, *probes)
 
     def _missing(self) -> RuleCheck:
         capability = next((name for name, item in self._declared.items() if item.required), None)
@@ -337,7 +337,7 @@ class _Run:
         return self._refusal(MISSING, self._exchange(self._request(capability, {})))
 
     def _typed(self) -> RuleCheck:
-        requests: list[_Asked] = []
+        requests: list[_Probe] = []
         for name, item in self._declared.items():
             typed = next((each for each, kind in item.parameters.items() if kind in _JSON_TYPES), None)
             if typed is not None and len(requests) < len(_JSON_TYPES):
@@ -362,9 +362,9 @@ class _Run:
         requests = [self._exchange(self._request(*call))[0] for call in self._calls.items()]
         yield self._outputs(requests)
 
-    def _outputs(self, asked: Sequence[_Asked]) -> RuleCheck:
+    def _outputs(self, probes: Sequence[_Probe]) -> RuleCheck:
         successes = 0
-        for item in asked:
+        for item in probes:
             if not item.answers:
                 return self._failed(OUTPUT, self._silence(item), item)
             for answer in item.answers:
@@ -373,15 +373,15 @@ class _Run:
                     problem = _output_problem(answer.inner, self._declared[item.capability], self._edition)
                     if problem is not None:
                         return self._failed(OUTPUT, problem, item)
-        if any(answer.is_cut for item in asked for answer in item.answers):
+        if any(answer.is_cut for item in probes for answer in item.answers):
             return self._not_checked(OUTPUT, "an answer is longer than the agent keeps")
         if not successes:
-            refusals = (self._refusal_text(item) for item in asked)
+            refusals = (self._refusal_text(item) for item in probes)
             return self._not_checked(OUTPUT, "; ".join(refusals))
-        return self._passed(OUTPUT, *asked)
+        return self._passed(OUTPUT, *probes)
 
     @staticmethod
-    def _refusal_text(item: _Asked) -> str:
+    def _refusal_text(item: _Probe) -> str:
         message = item.answers[0].inner.get("message")
         return f"the app refuses {item.capability}" + (f": {message}" if message else "")
 
@@ -394,13 +394,13 @@ class _Run:
         both = (self._request(UNKNOWN_NAME, {}, request_id=shared, agent=number) for number in (0, 1))
         return self._own_answers(AGENTS, self._exchange(*both))
 
-    def _own_answers(self, rule: LintRule, asked: Sequence[_Asked]) -> RuleCheck:
-        for item in asked:
+    def _own_answers(self, rule: LintRule, probes: Sequence[_Probe]) -> RuleCheck:
+        for item in probes:
             if not item.answers:
                 return self._failed(rule, f"{item.client.application_id}: {self._silence(item)}", item)
             if not any(answer.inner.get("id") == item.request_id for answer in item.answers):
                 return self._failed(rule, "no answer has the id of this request", item)
-        return self._passed(rule, *asked)
+        return self._passed(rule, *probes)
 
     def _form(self, rule: LintRule, problem: _Problem) -> RuleCheck:
         looked_at = [item for item in self._asked if item.answers]
@@ -420,24 +420,25 @@ class _Run:
         return self._failed(ONCE, f"{len(twice.answers)} answers to one request", twice)
 
 
-def _texts(asked: Sequence[_Asked]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    return tuple(item.text for item in asked), tuple(answer.text for item in asked for answer in item.answers)
+def _texts(probes: Sequence[_Probe]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    answers = (answer.text for probe in probes for answer in probe.answers)
+    return tuple(probe.text for probe in probes), tuple(answers)
 
 
-_Problem = Callable[[ReceivedResponse, _Asked, Mapping[str, _Declared]], str | None]
+_Problem = Callable[[ReceivedResponse, _Probe, Mapping[str, _Declared]], str | None]
 
 
-def _form_problem(answer: ReceivedResponse, asked: _Asked, declared: Mapping[str, _Declared]) -> str | None:
-    del asked, declared
+def _form_problem(answer: ReceivedResponse, probe: _Probe, declared: Mapping[str, _Declared]) -> str | None:
+    del probe, declared
     if answer.document is None:
         return "the answer is not a JSON object"
     return None if answer.inner else "the answer has no mobile-mcp-response with a response"
 
 
 def _version_problem(
-    answer: ReceivedResponse, asked: _Asked, declared: Mapping[str, _Declared]
+    answer: ReceivedResponse, probe: _Probe, declared: Mapping[str, _Declared]
 ) -> str | None:
-    del asked, declared
+    del probe, declared
     wrapper = None if answer.document is None else answer.document.get(RESPONSE)
     if not isinstance(wrapper, dict):
         return None
@@ -447,28 +448,28 @@ def _version_problem(
     return None if version == "1.0" else f'the version is {version!r}, not "1.0"'
 
 
-def _id_problem(answer: ReceivedResponse, asked: _Asked, declared: Mapping[str, _Declared]) -> str | None:
+def _id_problem(answer: ReceivedResponse, probe: _Probe, declared: Mapping[str, _Declared]) -> str | None:
     del declared
     inner = answer.inner
-    if not inner or inner.get("id") == asked.request_id:
+    if not inner or inner.get("id") == probe.request_id:
         return None
-    return f"the id is {inner.get('id')!r}, not {asked.request_id!r}"
+    return f"the id is {inner.get('id')!r}, not {probe.request_id!r}"
 
 
 def _capability_problem(
-    answer: ReceivedResponse, asked: _Asked, declared: Mapping[str, _Declared]
+    answer: ReceivedResponse, probe: _Probe, declared: Mapping[str, _Declared]
 ) -> str | None:
     inner = answer.inner
     capability = inner.get("capability")
     capability_id = capability.get("id") if isinstance(capability, dict) else None
     # Of what is not a capability of the tool there is no id.
-    if not inner or asked.capability not in declared or capability_id == asked.capability:
+    if not inner or probe.capability not in declared or capability_id == probe.capability:
         return None
-    return f"the capability's id is {capability_id!r}, not {asked.capability!r}"
+    return f"the capability's id is {capability_id!r}, not {probe.capability!r}"
 
 
-def _status_problem(answer: ReceivedResponse, asked: _Asked, declared: Mapping[str, _Declared]) -> str | None:
-    del asked, declared
+def _status_problem(answer: ReceivedResponse, probe: _Probe, declared: Mapping[str, _Declared]) -> str | None:
+    del probe, declared
     inner = answer.inner
     status = inner.get("status")
     return None if not inner or status in ("success", "failure") else f"the status is {status!r}"
@@ -483,7 +484,7 @@ _FORMS: Final[Sequence[tuple[LintRule, _Problem]]] = (
 )
 
 
-def _output_problem(response: Mapping[str, Json], declared: _Declared, edition: Dialect) -> str | None:
+def _output_problem(response: Mapping[str, Json], declared: _Declared, edition: RequestDialect) -> str | None:
     capability = response.get("capability")
     output = capability.get("output") if isinstance(capability, dict) else None
     if output is None:

@@ -9,7 +9,7 @@ from typing import Final, Literal
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.findings import Finding, LintRule
 
-Verdict = Literal["passed", "failed", "not-applicable", "not-checked"]
+CheckVerdict = Literal["passed", "failed", "not-applicable", "not-checked"]
 
 DECLARED: Final = "declared"
 """The transport of rules that files were held to."""
@@ -37,7 +37,7 @@ class RuleCheck:
     rule: LintRule
     component: str
     transport: str
-    verdict: Verdict
+    verdict: CheckVerdict
     reason: str = ""
     sent: Sequence[str] = ()
     received: Sequence[str] = ()

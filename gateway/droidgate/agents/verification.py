@@ -13,7 +13,7 @@ from droidgate.agents.function_checks import check_functions
 from droidgate.agents.live_calls import APP_FUNCTIONS, MMCP, MOBILE_MCP, chosen_transport
 from droidgate.agents.mmcp_checks import check_activity, check_receiver
 from droidgate.agents.mobile_mcp_checks import check_service
-from droidgate.agents.rule_checks import DECLARED, RuleCheck, Verdict
+from droidgate.agents.rule_checks import DECLARED, CheckVerdict, RuleCheck
 from droidgate.shims.device_user import DeviceUser
 from droidgate.sources.linting import LintReport, lint
 from droidgate.sources.phone_source import PhoneRequest, read_phone
@@ -237,8 +237,8 @@ def _declared_functions(device_user: DeviceUser, package: str) -> dict[str, str]
     for app in reading.apps:
         for capability in (item for provider in app.providers for item in provider.capabilities):
             reasons[capability.id] = ""
-            if format_.why_not_indexed is not None and app.application is not None:
-                reason = format_.why_not_indexed(app.application, capability.id, device_user.sdk_full)
+            if format_.phones.why_not_indexed is not None and app.application is not None:
+                reason = format_.phones.why_not_indexed(app.application, capability.id, device_user.sdk_full)
                 reasons[capability.id] = reason or ""
     return reasons
 
@@ -266,9 +266,9 @@ def _functions(
     )
 
 
-def verdicts_of(checks: Sequence[RuleCheck]) -> dict[Verdict, int]:
+def verdicts_of(checks: Sequence[RuleCheck]) -> dict[CheckVerdict, int]:
     """Return how many checks ended with each verdict."""
-    counts: dict[Verdict, int] = {"passed": 0, "failed": 0, "not-applicable": 0, "not-checked": 0}
+    counts: dict[CheckVerdict, int] = {"passed": 0, "failed": 0, "not-applicable": 0, "not-checked": 0}
     for check in checks:
         counts[check.verdict] += 1
     return counts

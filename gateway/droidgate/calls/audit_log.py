@@ -39,7 +39,7 @@ from droidgate.computer.private_files import (
     read_private,
     replace_private,
     sync_folder,
-    unreadable,
+    unreadable_error,
     unwritable,
 )
 from droidgate_mappings.model.errors import DroidgateError, InputError, WriteError
@@ -88,7 +88,7 @@ class Head:
 
 
 @dataclass(slots=True)
-class Entry:
+class AuditEntry:
     """A record that a thread waits for, or a task of an event loop."""
 
     event: str
@@ -115,7 +115,7 @@ class Recording:
     """A record that has to be on the disk before its call goes on; a `CallStep`."""
 
     log: AuditLog
-    entry: Entry
+    entry: AuditEntry
 
     def wait(self) -> None:
         """Write the record and return when it is on the disk.
@@ -167,7 +167,7 @@ class AuditLog:
     rotate_at: int = ROTATE_AT
     _key: bytes | None = field(default=None, repr=False)
     _keeps_start: bool = field(default=False, repr=False)
-    _waiting: deque[Entry] = field(default_factory=deque, repr=False)
+    _waiting: deque[AuditEntry] = field(default_factory=deque, repr=False)
     _turn: threading.Lock = field(default_factory=threading.Lock, repr=False)
     _committing: asyncio.Task[None] | None = field(default=None, repr=False)
 
@@ -206,7 +206,7 @@ class AuditLog:
             traced = {TRACEPARENT: trace_context.traceparent, TRACESTATE: trace_context.tracestate}
         record = Recording(
             self,
-            Entry(
+            AuditEntry(
                 "start",
                 {
                     **{name: _cut_name(getattr(subject, name)) for name in _SUBJECT_TEXTS},
@@ -233,7 +233,7 @@ class AuditLog:
             duration_ms: Elapsed time in milliseconds.
         """
         facts = {"call": call.id, "route": route, "result": _cut_name(result), "duration_ms": duration_ms}
-        return Recording(self, Entry("end", facts))
+        return Recording(self, AuditEntry("end", facts))
 
     def argument_digest(self, call: str, arguments: Json) -> str:
         """Return the digest of a call's arguments.
@@ -250,7 +250,7 @@ class AuditLog:
         text = f"{call}\n{canonical_json(arguments)}".encode("utf-8", "surrogatepass")
         return f"hmac-sha256:{hmac.digest(self._key, text, 'sha256').hex()}"
 
-    def append(self, entry: Entry) -> None:
+    def append(self, entry: AuditEntry) -> None:
         """Write a record and return when it is on the disk; see `Recording.wait`."""
         self._waiting.append(entry)
         with self._turn:
@@ -259,7 +259,7 @@ class AuditLog:
         if entry.error is not None:
             raise entry.error
 
-    async def append_on_loop(self, entry: Entry) -> None:
+    async def append_on_loop(self, entry: AuditEntry) -> None:
         """Do the same on the event loop; see `Recording.wait_on_loop`."""
         import asyncio
 
@@ -291,10 +291,10 @@ class AuditLog:
         with self._turn:
             wait_for(self._commit(self._take_waiting()))
 
-    def _take_waiting(self) -> list[Entry]:
+    def _take_waiting(self) -> list[AuditEntry]:
         return [self._waiting.popleft() for _ in range(len(self._waiting))]
 
-    def _commit(self, entries: Sequence[Entry]) -> CallSteps[None]:
+    def _commit(self, entries: Sequence[AuditEntry]) -> CallSteps[None]:
         """Write records behind the last one, and settle each: it is on the disk, or has its error."""
         error: DroidgateError | None = WriteError("the record was not written", place=str(self.folder))
         try:
@@ -308,12 +308,12 @@ class AuditLog:
                 if before is None or not self._is_end(before):
                     head, notes = yield Work(partial(_recover, self.folder, before))
                 start = start_file(self.folder, self.key_folder)
-                if head.number == 0 and not notes and read_start(start) is not None:
+                if head.number == 0 and not notes and read_log_start(start) is not None:
                     notes.append({"what": "the log was gone"})
                 if before is None:
                     # Otherwise, if this writer fails, the next one reports the missing head again.
                     _write_head(descriptor, head)
-                recovered = [Entry("recovered", note) for note in notes]
+                recovered = [AuditEntry("recovered", note) for note in notes]
                 _write_head(descriptor, (yield from self._write([*recovered, *entries], head)))
                 if not self._keeps_start:
                     _keep_start(self.folder, start)
@@ -331,7 +331,7 @@ class AuditLog:
             _size_of(self.folder, head.file) == head.size and not file_of(self.folder, head.file + 1).exists()
         )
 
-    def _write(self, entries: Sequence[Entry], head: Head) -> CallSteps[Head]:
+    def _write(self, entries: Sequence[AuditEntry], head: Head) -> CallSteps[Head]:
         """Write records and return the head after them, when they are on the disk."""
         lines: dict[int, list[bytes]] = {}
         for entry in entries:
@@ -385,7 +385,7 @@ def start_file(folder: Path, key_folder: Path) -> Path:
     return key_folder / f"{START_NAME}-{hashlib.sha256(os.fsencode(folder.absolute())).hexdigest()[:16]}"
 
 
-def read_start(path: Path) -> str | None:
+def read_log_start(path: Path) -> str | None:
     """Return the digest of the record that a log began with, None if it was not kept.
 
     Raises:
@@ -397,7 +397,7 @@ def read_start(path: Path) -> str | None:
 
 def _keep_start(folder: Path, path: Path) -> None:
     """Keep the digest of a log's record 1. What is kept already stays: the log may have been written anew."""
-    if read_start(path) is not None:
+    if read_log_start(path) is not None:
         return
     oldest = file_of(folder, 1)
     try:
@@ -406,7 +406,7 @@ def _keep_start(folder: Path, path: Path) -> None:
     except FileNotFoundError:
         return
     except OSError as error:
-        raise unreadable(oldest, error) from None
+        raise unreadable_error(oldest, error) from None
     if first is not None and first["number"] == 1:
         replace_private(path, f"{first['digest']}\n".encode())
 
@@ -422,7 +422,7 @@ def log_files(folder: Path) -> list[tuple[int, Path]]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise unreadable(folder, error) from None
+        raise unreadable_error(folder, error) from None
     return sorted((int(match[1]), path) for match, path in names)
 
 
@@ -522,7 +522,7 @@ def _read_on(path: Path, head: Head) -> tuple[Head, bytes]:
     except FileNotFoundError:
         return head, b""
     except OSError as error:
-        raise unreadable(path, error) from None
+        raise unreadable_error(path, error) from None
     *lines, torn = data.split(b"\n")
     for line in lines:
         record = read_record(line)

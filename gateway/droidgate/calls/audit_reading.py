@@ -19,11 +19,11 @@ from droidgate.calls.audit_log import (
     Head,
     log_files,
     parse_head,
+    read_log_start,
     read_record,
-    read_start,
     start_file,
 )
-from droidgate.computer.private_files import unreadable
+from droidgate.computer.private_files import unreadable_error
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.user_folders import configuration_folder
 
@@ -125,7 +125,7 @@ def verify(
     """
     start = start_file(folder, configuration_folder() if key_folder is None else key_folder)
     chain = _Chain(
-        read_head(folder), None if expected == after else expected, after, read_start(start), start
+        read_head(folder), None if expected == after else expected, after, read_log_start(start), start
     )
     files = log_files(folder)
     broken = _first_break(files, chain) or _break_at_end(folder, chain)
@@ -235,7 +235,7 @@ def read_head(folder: Path) -> Head | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise unreadable(path, error) from None
+        raise unreadable_error(path, error) from None
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -251,7 +251,7 @@ def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
                 number += 1
                 yield number, line
     except OSError as error:
-        raise unreadable(path, error) from None
+        raise unreadable_error(path, error) from None
 
 
 def records_of(path: Path) -> Iterator[dict[str, Any]]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from droidgate.calls.call_links import CallLink, Command
+from droidgate.calls.call_links import CallLink, CommandWords
 from droidgate.calls.targets import CallTarget
 from droidgate.devices.device import TRANSFER_SECONDS, Device, failure_of
 from droidgate.devices.device_errors import OutputLimitError, TransferError
@@ -121,7 +121,7 @@ def placed_files(files: Sequence[PlacedFile], link: CallLink, device: Device) ->
             device.run(remove)
 
 
-def placing_commands(files: Sequence[PlacedFile]) -> tuple[Command, ...]:
+def placing_commands(files: Sequence[PlacedFile]) -> tuple[CommandWords, ...]:
     """Return what is run for the files of a call: it makes their folder, writes each, and removes the folder.
 
     Those in the middle read the files from standard input, in their order. The last one runs after the call.
@@ -134,7 +134,7 @@ def placing_commands(files: Sequence[PlacedFile]) -> tuple[Command, ...]:
     return (("mkdir", "-p", folder), *writes, ("rm", "-rf", folder))
 
 
-def _send(command: Command, file: PlacedFile, device: Device) -> None:
+def _send(command: CommandWords, file: PlacedFile, device: Device) -> None:
     try:
         with file.source.open("rb") as data:
             result = device.run(command, stdin=data, deadline=TRANSFER_SECONDS)

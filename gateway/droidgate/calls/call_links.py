@@ -16,7 +16,7 @@ from droidgate_mappings.model.capability import Capability
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import Type
 
-Command = tuple[str, ...]
+CommandWords = tuple[str, ...]
 """A device command: its arguments, before they are quoted."""
 
 
@@ -44,7 +44,7 @@ class CallLink:
     progress: ProgressReports = field(default_factory=lambda: ProgressReports(None))
 
     @contextmanager
-    def hop(self, name: str, *commands: Command) -> Iterator[None]:
+    def hop(self, name: str, *commands: CommandWords) -> Iterator[None]:
         """Record a step with its duration, also when it fails."""
         begin = time.perf_counter()
         self.progress.step = name
@@ -54,7 +54,7 @@ class CallLink:
             self.progress.step = self.progress.ask = None
             self.add(name, begin, *commands)
 
-    def add(self, name: str, begin: float, *commands: Command) -> None:
+    def add(self, name: str, begin: float, *commands: CommandWords) -> None:
         """Record a step that began at a moment of `time.perf_counter` and ends now."""
         hop = Hop(name, (time.perf_counter() - begin) * 1000, commands)
         self.hops.append(hop)
@@ -74,7 +74,7 @@ class RoutePlan:
 
     route: str
     title: str
-    commands: tuple[Command, ...]
+    commands: tuple[CommandWords, ...]
     payload: Any = None
 
 

@@ -119,7 +119,7 @@ class CallRoutes:
         if isinstance(target, ScreenTarget):
             return None
         shell = self._shell_route(target)
-        is_alone = load_formats()[target.provider.protocol].shim_backend is None
+        is_alone = load_formats()[target.provider.protocol].calls.shim_backend is None
         return None if why_not_by_shell(target.provider, target.capability) and not is_alone else shell
 
     def _routes_to(self, target: CallTarget) -> Iterator[CapabilityRoute]:
@@ -134,7 +134,7 @@ class CallRoutes:
         shell = self._shell_route(target)
         if shell is not None:
             yield shell
-        if shell is None or load_formats()[target.provider.protocol].shim_backend is not None:
+        if shell is None or load_formats()[target.provider.protocol].calls.shim_backend is not None:
             yield self.shims()
 
     def _shell_route(self, target: CallTarget) -> ShellRoute | None:
@@ -150,8 +150,8 @@ class CallRoutes:
         if closed is not None:
             raise call_error(Failure("unavailable", f"{target.capability.id} cannot be called: {closed}"))
         format_ = load_formats()[provider.protocol]
-        if format_.shell_calls is None:
+        if format_.calls.shell_calls is None:
             return None
-        calls = format_.shell_calls()
+        calls = format_.calls.shell_calls()
         ready = (route for route in callability.routes if route.ready and route.id == calls.route_id)
         return next((ShellRoute(route.title, calls) for route in ready), None)

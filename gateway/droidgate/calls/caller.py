@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from droidgate.calls.approvals import ApprovalRequest, Approver, refuse, refuse_unshowable
 from droidgate.calls.audit_log import AuditLog, StartedCall
 from droidgate.calls.call_files import PlacedFile, placed_files, placing_commands, plan_files
-from droidgate.calls.call_links import CallLink, Command, RawResult, RoutePlan
+from droidgate.calls.call_links import CallLink, CommandWords, RawResult, RoutePlan
 from droidgate.calls.call_requests import (
     DEFAULT_SECONDS,
     CallRequest,
@@ -32,7 +32,7 @@ from droidgate.calls.pins import PinState, PinStore
 from droidgate.calls.policy import Decision, Policy
 from droidgate.calls.shell_route import ShellRoute
 from droidgate.calls.shim_presence import shims_to_ask
-from droidgate.calls.subjects import CallEffect, CallSubject, CapabilityKey, NamePattern, Pin
+from droidgate.calls.subjects import EVERY_CLIENT, CallEffect, CallSubject, CapabilityKey, NamePattern, Pin
 from droidgate.calls.targets import CallTarget, PhoneTargets, ScreenTarget
 from droidgate.calls.trace_context import TraceContext
 from droidgate.calls.traces import NO_TRACE, Trace
@@ -114,7 +114,7 @@ class CallPlan:
     unmatched_rules: tuple[str, ...] = ()
 
     @property
-    def commands(self) -> tuple[Command, ...]:
+    def commands(self) -> tuple[CommandWords, ...]:
         """All device commands in order: the route's, and before and after it those for files."""
         placing = placing_commands(self.files)
         return (*placing[:-1], *self.route.commands, *placing[-1:])
@@ -151,13 +151,13 @@ class _Approvals:
     Attributes:
         approver: Asks.
         allowed: What the user has allowed.
-        given: What the approver has approved.
+        pin: What the approver has approved.
         is_stale: The app was replaced after an answer, which therefore counts for nothing.
     """
 
     approver: Approver
     allowed: Sequence[NamePattern]
-    given: Pin | None = None
+    pin: Pin | None = None
     is_stale: bool = False
 
     def allow(self, subject: CallSubject) -> bool:
@@ -199,7 +199,7 @@ class _Attempt:
     is_sent: bool = False
 
 
-class Caller:
+class CapabilityCaller:
     """Calls the capabilities of one phone. May be shared by threads; several calls may run at once.
 
     Args:
@@ -305,7 +305,7 @@ class Caller:
             target.capability, target.key, serial=self.device.serial, is_ours=is_ours
         )
 
-    def uncallable(self, targets: Iterable[CallTarget], *, client: str) -> dict[CapabilityKey, CallError]:
+    def uncallable(self, targets: Iterable[CallTarget]) -> dict[CapabilityKey, CallError]:
         """Return the capabilities of which every call would be refused, with the failure of each.
 
         Such a capability has a name like another's, is denied by the policy, or no route leads to it. One
@@ -313,8 +313,6 @@ class Caller:
 
         Args:
             targets: Capabilities of the phone.
-            client: Who calls; `*` at its end matches the rest of any name, so that a rule has to deny all
-                such clients.
 
         Raises:
             DeviceError: the phone fails.
@@ -322,7 +320,7 @@ class Caller:
         failures: dict[CapabilityKey, CallError] = {}
         others: list[CallTarget] = []
         for target in targets:
-            denied = self.why_denied(target, client=client)
+            denied = self.why_denied(target, client=EVERY_CLIENT)
             if denied is None:
                 others.append(target)
             else:
@@ -373,7 +371,7 @@ class Caller:
         raise call_error(Failure("unavailable", f"{target.app.package} is replaced again and again"))
 
     def _foresee(
-        self, request: CallRequest, found: CallTarget, link: CallLink, approvals: _Approvals
+        self, request: CallRequest, target: CallTarget, link: CallLink, approvals: _Approvals
     ) -> _ForeseenCall | None:
         """Return the call for an app that has not changed since it was read.
 
@@ -381,24 +379,24 @@ class Caller:
         questions and failures are about its current state. None, too, if the app is read again in any case,
         such as with a trace, which has every step by itself.
         """
-        if isinstance(found, ScreenTarget) or found.is_learnt or request.files or link.trace.is_on:
+        if isinstance(target, ScreenTarget) or target.is_learnt or request.files or link.trace.is_on:
             return None
         with suppress(DroidgateError):
-            route = self._routes.shell_if_first(found)
-            subject, decision = self._decide(request.client, found)
-            if route is not None and self._is_allowed(found, subject, decision, approvals):
-                fitted = _fit_arguments(request.arguments, found)
+            route = self._routes.shell_if_first(target)
+            subject, decision = self._decide(request.client, target)
+            if route is not None and self._is_allowed(target, subject, decision, approvals):
+                fitted = _fit_arguments(request.arguments, target)
                 checked = _CheckedCall(
-                    found, subject, decision, found.pin, fitted, trace_context=request.trace_context
+                    target, subject, decision, target.pin, fitted, trace_context=request.trace_context
                 )
-                plan = route.plan(found, checked.fitted.values, link)
+                plan = route.plan(target, checked.fitted.values, link)
                 return _ForeseenCall(checked, ChosenRoute(route, plan))
         return None
 
-    def _check(self, request: CallRequest, found: CallTarget, link: CallLink) -> _CheckedCall:
+    def _check(self, request: CallRequest, named_target: CallTarget, link: CallLink) -> _CheckedCall:
         """Check that the capability is as it was found, check the arguments, and apply the policy."""
         with link.hop("look at the app"):
-            target = self.targets.current(found, link.device)
+            target = self.targets.current(named_target, link.device)
         files = plan_files(request.files, target)
         arguments = {**request.arguments, **{file.argument: file.path for file in files}}
         fitted = _fit_arguments(arguments, target)
@@ -502,7 +500,7 @@ class Caller:
         subject, decision = checked.subject, checked.decision
         self._check_not_denied(checked.target, decision)
         state = self.pins.check(checked.pin, client=subject.client)
-        if _needs_nobody(state, decision) or approvals.given == checked.pin:
+        if _needs_nobody(state, decision) or approvals.pin == checked.pin:
             link.trace.record_approval(state.kind, allowed=None)
             return checked
         if approvals.allow(subject):
@@ -532,7 +530,7 @@ class Caller:
         if now.pin != checked.pin:
             approvals.is_stale = True
             raise ConditionError("the app was replaced before the answer came", place=subject.package)
-        approvals.given = checked.pin
+        approvals.pin = checked.pin
         if answer.remember:
             self.pins.approve(checked.pin, now.provider, client=subject.client)
         return replace(checked, target=now)

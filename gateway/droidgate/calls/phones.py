@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from droidgate.calls.call_requests import DEFAULT_SECONDS, CallRequest, CallResult, ProgressSink
-from droidgate.calls.caller import CallControls, Caller, CallPlan
+from droidgate.calls.caller import CallControls, CallPlan, CapabilityCaller
 from droidgate.calls.shim_presence import shims_to_ask
 from droidgate.calls.shim_route import ShimRoute
 from droidgate.calls.subjects import EVERY_CAPABILITY
@@ -44,9 +44,9 @@ class Phone:
         return self.device.serial
 
     @cached_property
-    def caller(self) -> Caller:
+    def caller(self) -> CapabilityCaller:
         """What calls its capabilities, by the user's policy."""
-        return Caller(self.device)
+        return CapabilityCaller(self.device)
 
     def discover(
         self,

@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 FILE_NAME: Final = "policy.toml"
 _LARGEST: Final = 1 << 18
 
-Kind = Literal["deny", "ask", "allow"]
+RuleKind = Literal["deny", "ask", "allow"]
 _MOST_DECISIONS: Final = 4096
 """Decisions that are kept; many rules take as long as the rest of a call."""
-_STRONGEST_FIRST: Final[tuple[Kind, ...]] = ("deny", "ask", "allow")
+_STRONGEST_FIRST: Final[tuple[RuleKind, ...]] = ("deny", "ask", "allow")
 
 
 def _one_or_more(value: Any) -> Any:
@@ -135,7 +135,7 @@ class Rule(_Place):
         reason: Shown to who is refused or asked.
     """
 
-    decision: Kind
+    decision: RuleKind
     effect: Annotated[tuple[CallEffect, ...], BeforeValidator(_one_or_more)] | None = None
     client: Patterns = _ANY
     reason: str | None = None
@@ -191,7 +191,7 @@ class Decision:
         reason: One sentence for who calls, without a period.
     """
 
-    kind: Kind
+    kind: RuleKind
     rule: str
     reason: str
 
@@ -305,7 +305,7 @@ class Policy:
         )
 
 
-_REASONS: Final[dict[Kind, str]] = {
+_REASONS: Final[dict[RuleKind, str]] = {
     "deny": "a rule of the policy denies it",
     "ask": "a rule of the policy requires an approval",
     "allow": "a rule of the policy allows it",

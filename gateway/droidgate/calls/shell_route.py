@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from droidgate.calls.call_links import CallLink, Command, RawResult, RoutePlan
+from droidgate.calls.call_links import CallLink, CommandWords, RawResult, RoutePlan
 from droidgate.calls.call_steps import CallSteps, Work
 from droidgate.calls.targets import CallTarget
 from droidgate.devices.activities import (
@@ -53,7 +53,7 @@ T = TypeVar("T")
 class _Prepared:
     call: ShellCall
     request: ShellRequest
-    command: Command
+    command: CommandWords
     query: ShellCommand | None
 
 
@@ -62,7 +62,7 @@ class _Run:
     """A command of the device; a `CallStep`."""
 
     device: Device
-    command: Command
+    command: CommandWords
     deadline: float
     condition: Condition | None = None
 
@@ -158,7 +158,7 @@ def _call_of(target: CallTarget, arguments: Mapping[str, Json], link: CallLink) 
     return ShellCall(target.named_provider, target.capability, arguments, link.facts, seconds)
 
 
-def _command_of(request: ShellRequest, call: ShellCall) -> Command:
+def _command_of(request: ShellRequest, call: ShellCall) -> CommandWords:
     if isinstance(request, ShellCommand):
         return request.arguments
     write = start_command if isinstance(request, ScreenStart) else broadcast_command

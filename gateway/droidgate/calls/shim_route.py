@@ -21,7 +21,7 @@ from droidgate.shims.device_user import DeviceUser
 from droidgate.shims.host_client import DISCOVERY_SECONDS, HostClient
 from droidgate.shims.shim_calls import check_signer, new_request, read_outputs
 from droidgate.shims.shim_facts import installed_routes
-from droidgate_mappings.formats.installed import SHIM_PACKAGE, DeviceFacts
+from droidgate_mappings.formats.installed import INSTALL_SHIM, SHIM_PACKAGE, DeviceFacts
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import DeviceError, DroidgateError, InputError
@@ -48,8 +48,7 @@ _STAGES: Final[Mapping[CallStage | None, str]] = {
     "app": "waiting for the app's answer",
 }
 _REPLACE_SHIMS: Final = (
-    "replace the shims, whose grants are lost then: "
-    "droidgate shim uninstall --all; droidgate shim install --from adb:"
+    f"replace the shims, whose grants are lost then: droidgate shim uninstall --all; {INSTALL_SHIM}"
 )
 _ENDED: Final = "the shim ended the call; what the app has done by then is not undone"
 

@@ -33,7 +33,7 @@ from droidgate.devices.quoting import check_component, check_package
 from droidgate.sources.callability import Callability, callability_of
 from droidgate.sources.phone_source import InstalledApp, PhoneReading, PhoneRequest, read_phone
 from droidgate_mappings.formats.format import load_formats
-from droidgate_mappings.formats.installed import DeviceFacts, is_shim
+from droidgate_mappings.formats.installed import INSTALL_SHIM, DeviceFacts, is_shim
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import DeviceError, InputError, UsageError
 from droidgate_mappings.text.nearest_names import closest_name
@@ -444,7 +444,7 @@ class PhoneTargets:
                 listing = "`droidgate discover` lists the apps that declare any"
                 return UsageError(message, hint=listing if meant is None else f"did you mean --app {meant}?")
         unasked = ", ".join(self._unasked(app, protocol)) if protocol != FORMAT_ID else ""
-        unknown = f"tools of {unasked} are not known: run `droidgate shim install --from adb:`"
+        unknown = f"tools of {unasked} are not known: run `{INSTALL_SHIM}`"
         if closest is not None:
             question = f"did you mean {short.get(closest, closest)!r}?"
             return UsageError(message, hint=f"{question} The {unknown}" if unasked else question)
@@ -469,13 +469,13 @@ class PhoneTargets:
         )
 
 
-def _ambiguous_error(text: str, found: list[CallTarget]) -> UsageError:
-    short = [target.short_name for target in found]
-    distinct = short if len(set(short)) == len(short) else [target.name for target in found]
+def _ambiguous_error(text: str, targets: list[CallTarget]) -> UsageError:
+    short = [target.short_name for target in targets]
+    distinct = short if len(set(short)) == len(short) else [target.name for target in targets]
     names = ", ".join(map(shlex.quote, distinct[:_MAX_LISTED]))
     if len(set(distinct)) < len(distinct):
         names += ", with --format"
-    message = f"{len(found)} capabilities on the phone are called {text!r}"
+    message = f"{len(targets)} capabilities on the phone are called {text!r}"
     return UsageError(message, hint=f"name one: {names}")
 
 

@@ -13,12 +13,12 @@ from typing import Literal
 from droidgate_mappings.model.errors import UsageError, WriteError
 from droidgate_mappings.timed_steps import timed_step
 
-Status = Literal["created", "updated", "unchanged", "would create", "would update"]
+WriteStatus = Literal["created", "updated", "unchanged", "would create", "would update"]
 
 
 def write_files(
     files: Mapping[Path, bytes], *, force: bool, makes_folders: bool = True
-) -> dict[Path, Status]:
+) -> dict[Path, WriteStatus]:
     """Write files, making the folders they need; each appears whole or not at all.
 
     Args:
@@ -53,13 +53,13 @@ def write_files(
     return statuses
 
 
-def compare_files(files: Mapping[Path, bytes]) -> dict[Path, Status]:
+def compare_files(files: Mapping[Path, bytes]) -> dict[Path, WriteStatus]:
     """Return what `write_files` would do with files; nothing is written.
 
     Raises:
         WriteError: a folder or file is in the way.
     """
-    changes: dict[Status, Status] = {"created": "would create", "updated": "would update"}
+    changes: dict[WriteStatus, WriteStatus] = {"created": "would create", "updated": "would update"}
     statuses = {path: _status(path, data) for path, data in files.items()}
     return {path: changes.get(status, status) for path, status in statuses.items()}
 
@@ -89,7 +89,7 @@ def path_below(folder: Path, relative: str) -> Path:
     return path
 
 
-def _status(path: Path, data: bytes) -> Status:
+def _status(path: Path, data: bytes) -> WriteStatus:
     in_the_way = next((parent for parent in path.parents if parent.exists() and not parent.is_dir()), None)
     if in_the_way is not None or path.is_dir():
         message = (

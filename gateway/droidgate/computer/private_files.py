@@ -44,13 +44,13 @@ def read_private(path: Path, *, largest: int, may_be_link: bool = False) -> byte
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise unreadable(path, error) from None
+        raise unreadable_error(path, error) from None
     try:
         check_private(descriptor, path)
         with os.fdopen(descriptor, "rb", closefd=False) as file:
             data = file.read(largest + 1)
     except OSError as error:
-        raise unreadable(path, error) from None
+        raise unreadable_error(path, error) from None
     finally:
         os.close(descriptor)
     if len(data) > largest:
@@ -184,7 +184,7 @@ def lock_file(descriptor: int, *, wait: bool) -> bool:
         os.lseek(descriptor, position, os.SEEK_SET)
 
 
-def unreadable(path: Path, error: OSError) -> DroidgateError:
+def unreadable_error(path: Path, error: OSError) -> DroidgateError:
     """Return the error for a file that cannot be read."""
     return InputError(f"the file cannot be read: {error.strerror}", place=str(path))
 

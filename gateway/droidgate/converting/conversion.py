@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Final
 
-from droidgate.computer.output_folder import Status, path_below, write_files
+from droidgate.computer.output_folder import WriteStatus, path_below, write_files
 from droidgate.sources import providers_of
 from droidgate_mappings.formats.format import Artifact, Format, find_format
 from droidgate_mappings.model.capability import Provider
@@ -65,7 +65,7 @@ class Conversion:
         """Each renamed thing, with its name in the source."""
         return tuple(name for translation in self.translations for name in translation.writing.names)
 
-    def write(self, folder: str | PathLike[str], *, force: bool = False) -> Mapping[Path, Status]:
+    def write(self, folder: str | PathLike[str], *, force: bool = False) -> Mapping[Path, WriteStatus]:
         """Write the files into a folder, and return what became of each: created, replaced or unchanged.
 
         Args:

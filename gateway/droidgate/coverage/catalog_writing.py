@@ -83,7 +83,7 @@ class ScanLog:
     _stream: Any = None
 
     @classmethod
-    def open(cls, path: Path, header: Header, items: Mapping[str, Item], known: Container[str]) -> Self:
+    def open(cls, path: Path, header: Header, items: Mapping[str, Item], units: Container[str]) -> Self:
         """Begin a log, or go on with one.
 
         Of an earlier log those lines are kept that are whole, whose input is still asked for and has not
@@ -93,7 +93,7 @@ class ScanLog:
             path: The file.
             header: What decides about the rows.
             items: The inputs by name.
-            known: Units that have their rows in the catalog.
+            units: Units that have their rows in the catalog.
 
         Raises:
             UsageError: the earlier log was written with other settings.
@@ -109,7 +109,7 @@ class ScanLog:
                         is_late_app = head.get("stage") != 1 and not head.get("unit")
                         if head.get("outcome") == OUT_OF_TIME or is_late_app:
                             log.late[head["source"]] = len(log.late) + 1
-                        elif log._still_holds(head, items, known):
+                        elif log._still_holds(head, items, units):
                             log._note(head, has_rows=_has_rows(head))
                             stream.write(line)
             new_path.replace(path)
@@ -118,7 +118,7 @@ class ScanLog:
             raise _unwritable(path, error) from None
         return log
 
-    def _still_holds(self, head: Mapping[str, Any], items: Mapping[str, Item], known: Container[str]) -> bool:
+    def _still_holds(self, head: Mapping[str, Any], items: Mapping[str, Item], units: Container[str]) -> bool:
         item = items.get(head["source"])
         if item is None or head["source"] in self.done or head.get("stage") != 1:
             return False
@@ -127,7 +127,7 @@ class ScanLog:
         unit = head["unit"]
         if unit is None or _has_rows(head):
             return True
-        return bytes.fromhex(unit) in self._units or unit in known
+        return bytes.fromhex(unit) in self._units or unit in units
 
     def _note(self, head: Mapping[str, Any], *, has_rows: bool) -> None:
         if head["stage"] == 1:
@@ -237,23 +237,23 @@ depends on whether rows come from the log or from an earlier catalog: the same r
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class CatalogParts:
     """What a catalog is made of.
 
     Attributes:
         log: The log of the scan.
         header: Its first line.
-        known: Catalogs with the rows of units that the log has no rows of.
+        known_catalogs: Catalogs with the rows of units that the log has no rows of.
         merged: Catalogs that are taken in whole, with the name that goes before their sources.
     """
 
     log: Path
     header: Header
-    known: Sequence[Catalog] = ()
+    known_catalogs: Sequence[Catalog] = ()
     merged: Sequence[tuple[str, Catalog]] = ()
 
 
-def write_catalog(folder: Path, parts: Parts) -> Catalog:
+def write_catalog(folder: Path, parts: CatalogParts) -> Catalog:
     """Write a catalog from the log of a scan, over one that is there.
 
     Rows are sorted by the key of their table, so that the same results make the same catalog in whatever
@@ -300,7 +300,7 @@ def _write_facts(folder: Path, document: Mapping[str, Any]) -> None:
     (folder / CATALOG_FILE).write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
 
 
-def check_folder(folder: Path) -> None:
+def check_catalog_folder(folder: Path) -> None:
     """Refuse a folder where a catalog would take the place of something that no scan has put there.
 
     Raises:
@@ -370,7 +370,7 @@ def store_table(catalog: Catalog, name: str, path: Path, facts: bytes) -> bool:
         with only_scan_of(catalog.folder):
             if (catalog.folder / CATALOG_FILE).read_bytes() != facts or catalog.paths_of(name) != [target]:
                 return False
-            check_folder(catalog.folder)
+            check_catalog_folder(catalog.folder)
             shutil.rmtree(building, ignore_errors=True)
             (building / name).mkdir(parents=True)
             try:
@@ -425,7 +425,7 @@ def write_table(connection: Any, table: CatalogTable, selected: str, path: Path)
 
 
 class _Writing:
-    def __init__(self, connection: Any, parts: Parts, building: Path) -> None:
+    def __init__(self, connection: Any, parts: CatalogParts, building: Path) -> None:
         self._connection = connection
         self._parts = parts
         self._building = building
@@ -480,7 +480,7 @@ class _Writing:
         self._connection.execute(statement)
 
     def _catalogs(self) -> list[Catalog]:
-        return [*(item for _, item in self._parts.merged), *self._parts.known]
+        return [*(item for _, item in self._parts.merged), *self._parts.known_catalogs]
 
     def _sources(self) -> str:
         columns = ", ".join(column.name for column in TABLES["sources"].columns)

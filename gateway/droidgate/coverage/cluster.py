@@ -299,7 +299,7 @@ class Cluster:
             workers=1,
             memory=self.settings.memory,
             deadline=self.settings.deadline,
-            known=self.settings.known,
+            known_file=self.settings.known_file,
             work=self.settings.work,
         )
         return client.submit(scan_chunk, values, one_process, self._version, pure=False, retries=_RETRIES)

@@ -26,7 +26,7 @@ from droidgate_mappings.tables.reach import load_reach
 
 _ERRNO: Final = re.compile(r'"errno":"(\d+)"')
 """In DuckDB's report of an error of the system."""
-Form = Literal["csv", "parquet"]
+TableForm = Literal["csv", "parquet"]
 
 _LEADER: Final = "leader"
 """What a group's first capability is; the others say what they have in common with one of the group."""
@@ -78,7 +78,7 @@ ORDER BY m."group", m.provider, m.capability
 
 
 def write_tables(
-    figures: Figures, overlaps: Overlaps | None, report: CoverageReport, folder: Path, form: Form
+    figures: Figures, overlaps: Overlaps | None, report: CoverageReport, folder: Path, form: TableForm
 ) -> list[Path]:
     """Write the tables into a folder, over those that are there, and return their paths.
 
@@ -93,7 +93,7 @@ def write_tables(
         return [_write(figures, query, folder / f"{name}.{form}", form) for name, query in queries.items()]
 
 
-def _write(figures: Figures, query: str, path: Path, form: Form) -> Path:
+def _write(figures: Figures, query: str, path: Path, form: TableForm) -> Path:
     duckdb = need("duckdb", "coverage")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

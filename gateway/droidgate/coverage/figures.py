@@ -40,7 +40,7 @@ from droidgate_mappings.formats.reachability import NOT_INDEXED, ComponentFacts,
 from droidgate_mappings.model.capability import CapabilityAccess, Provider
 from droidgate_mappings.model.findings import Level
 from droidgate_mappings.model.types import Frozen
-from droidgate_mappings.tables.reach import Agent, load_gates, load_reach
+from droidgate_mappings.tables.reach import AgentKind, load_gates, load_reach
 
 MOST_REASONS: Final = 12
 MOST_NAMED_PERMISSIONS: Final = 100
@@ -153,8 +153,8 @@ class Figures:
             interface = reach.interface(tables[dialect].interface if dialect in tables else None)
             is_silent = (
                 format_ is not None
-                and format_.found_by is not None
-                and format_.found_by(Provider(protocol=protocol, dialect=dialect)) is not None
+                and format_.phones.found_by is not None
+                and format_.phones.found_by(Provider(protocol=protocol, dialect=dialect)) is not None
             )
             names = (None,) * 3 if interface is None else _names_of(interface)
             rows.append((protocol, dialect, *names, is_silent))
@@ -266,7 +266,7 @@ class Figures:
         }
 
     def _reach_of(
-        self, number: int, agent: Agent, counts: dict[int, int], apps: list[int], alone: dict[int, int]
+        self, number: int, agent: AgentKind, counts: dict[int, int], apps: list[int], alone: dict[int, int]
     ) -> AgentReach:
         by_reach = dict.fromkeys(REACHES, 0)
         levels: dict[str, int] = {}

@@ -9,19 +9,18 @@ from pathlib import Path
 from typing import Final
 
 _BYTES: Final = 32
+KNOWN_FILES: Final = f"known-{'[0-9a-f]' * 16}.units"
+"""The pattern of the names of such files."""
 
 
-def write_known(folder: Path, name: str, units: Iterable[str]) -> Path:
-    """Write the file of known units, and return its path.
+def write_known(folder: Path, units: Iterable[str]) -> Path:
+    """Write the file of known units, given as hexadecimal SHA-256 digests, and return its path.
 
-    Args:
-        folder: Where.
-        name: Its name, with `{}` for a digest of what it holds: a worker that stays from an earlier scan must
-            not take the units of that one for those of this one.
-        units: Hexadecimal SHA-256 digests.
+    Its name has a digest of its content: a worker that stays from an earlier scan must not take the units of
+    that one for those of this one.
     """
     content = b"".join(sorted({bytes.fromhex(unit) for unit in units}))
-    path = folder / name.format(hashlib.sha256(content).hexdigest()[:16])
+    path = folder / f"known-{hashlib.sha256(content).hexdigest()[:16]}.units"
     path.write_bytes(content)
     return path
 

@@ -1,4 +1,5 @@
-"""What overlaps across apps and protocols, and which use cases of Android's guideline are served by whom.
+"""What overlaps across apps and protocols, and which use cases of Android's guideline are served by whom
+(`droidgate_mappings.tables.taxonomy`).
 
 Of an app that a catalog has in several versions the newest counts, so that no app overlaps with itself.
 """
@@ -19,9 +20,65 @@ from droidgate.coverage.coverage_document import (
 )
 from droidgate.coverage.figures import Figures, most_frequent
 from droidgate.coverage.match.capability_groups import Link, Matching, match_reading
-from droidgate.coverage.match.features import CapabilityText, CapabilityTexts, Sense, read_capabilities
-from droidgate.coverage.match.use_cases import ServedUseCase, UseCases
-from droidgate_mappings.tables.taxonomy import load_taxonomy
+from droidgate.coverage.match.features import (
+    NAME_WEIGHT,
+    CapabilityText,
+    CapabilityTexts,
+    Sense,
+    read_capabilities,
+)
+from droidgate_mappings.tables.taxonomy import Cue, load_taxonomy, load_words
+
+
+@dataclass(frozen=True, slots=True)
+class ServedUseCase:
+    """A use case that a capability serves.
+
+    Attributes:
+        use_case: Id of the use case.
+        action: Id of the action that identifies it, None where the object alone does.
+        object: Id of the object that identifies it.
+    """
+
+    use_case: str
+    action: str | None
+    object: str
+
+
+class UseCases:
+    """Assigns capabilities to use cases by their sense; what is doubtful serves none."""
+
+    def __init__(self) -> None:
+        """Begin."""
+        self._actions = frozenset(action.id for action in load_words().actions)
+        self._cues: dict[str, list[tuple[str, Cue]]] = {}
+        for use_case in load_taxonomy().use_cases():
+            for cue in use_case.cues:
+                for object_ in cue.objects:
+                    self._cues.setdefault(object_, []).append((use_case.id, cue))
+
+    def served_in(self, sense: Sense) -> tuple[ServedUseCase, ...]:
+        """Return the use cases that a capability of this sense serves, by id.
+
+        The name has to say what it is done to; the description alone may speak of anything.
+        """
+        served: dict[str, ServedUseCase] = {}
+        objects = {object_ for object_, _ in sense.objects}
+        action = sense.actions[0] if sense.actions else None
+        for object_, weight in sense.objects:
+            if weight != NAME_WEIGHT or object_ in sense.doubtful:
+                continue
+            for use_case, cue in self._cues.get(object_, ()):
+                if self._is_done(cue, action) and (not cue.near or not objects.isdisjoint(cue.near)):
+                    served.setdefault(use_case, ServedUseCase(use_case, action, object_))
+        return tuple(served[use_case] for use_case in sorted(served))
+
+    def _is_done(self, cue: Cue, action: str | None) -> bool:
+        """Return whether an action is one of a cue; a verb that nobody knows may be any, and is none."""
+        if action is None:
+            return cue.alone or not cue.actions
+        return action in self._actions and (not cue.actions or action in cue.actions)
+
 
 MOST_GROUPS: Final = 20
 MOST_EXAMPLES: Final = 5
@@ -38,7 +95,7 @@ class Overlaps:
     """The outcome.
 
     Attributes:
-        matching: Groups and links; a key is `key_of` a capability.
+        matching: Groups and links; a key is `row_key_of` a capability.
         summary: The same, human-readable.
         coverage: By app type.
         served: The use cases of each capability that serves any, the surest first, by key.
@@ -50,7 +107,7 @@ class Overlaps:
     served: Mapping[str, tuple[ServedUseCase, ...]]
 
 
-def key_of(provider: int, capability: int) -> str:
+def row_key_of(provider: int, capability: int) -> str:
     """Return the key of a capability in matching: number of the provider and position; sorted as numbers."""
     return f"{provider:09d}.{capability:06d}"
 
@@ -73,7 +130,7 @@ def _texts(figures: Figures) -> Iterator[CapabilityText]:
     while rows := result.fetchmany(_AT_ONCE):
         for provider, capability, identity, protocol, name, description, parameters in rows:
             yield CapabilityText(
-                key_of(provider, capability), identity, protocol, name, description, parameters
+                row_key_of(provider, capability), identity, protocol, name, description, parameters
             )
 
 

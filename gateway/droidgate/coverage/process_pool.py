@@ -41,7 +41,7 @@ class PoolSettings:
         workers: How many processes.
         memory: Bytes that each may take beyond what it takes to start.
         deadline: Seconds that one input may take.
-        known: File of known units, None for none.
+        known_file: File of known units, None for none.
         work: What a worker does, `module:function`.
         ends_at: The time by `time.monotonic` from which on no more answers come.
     """
@@ -49,7 +49,7 @@ class PoolSettings:
     workers: int = 1
     memory: int = 1 << 30
     deadline: float = 60.0
-    known: str | None = None
+    known_file: str | None = None
     work: str = SCAN_ONE
     ends_at: float = math.inf
 
@@ -79,7 +79,7 @@ class _Worker:
     def __init__(self, settings: PoolSettings) -> None:
         module = "droidgate.coverage.worker"
         limits = (str(settings.memory), str(settings.deadline))
-        command = [sys.executable, "-P", "-m", module, *limits, settings.work, settings.known or ""]
+        command = [sys.executable, "-P", "-m", module, *limits, settings.work, settings.known_file or ""]
         quiet = None if os.environ.get("DROIDGATE_TRACEBACK") == "1" else subprocess.DEVNULL
         self._process = subprocess.Popen(  # noqa: S603 - our own module
             command,

@@ -29,7 +29,7 @@ from droidgate_mappings.formats.reachability import (
 from droidgate_mappings.model.capability import CapabilityAccess
 from droidgate_mappings.model.findings import Level
 from droidgate_mappings.tables.reach import (
-    Agent,
+    AgentKind,
     Interface,
     ReachTable,
     ShimTable,
@@ -144,7 +144,7 @@ class Reaching:
         interface = self._table.interface(facts.interface)
         return tuple(self._cell(agent, facts, interface) for agent in self._table.agents)
 
-    def route(self, agent: Agent, facts: ReachFacts, caller: CallingApp = ORDINARY_APP) -> ReachRoute:
+    def route(self, agent: AgentKind, facts: ReachFacts, caller: CallingApp = ORDINARY_APP) -> ReachRoute:
         """Return how an agent comes to a capability: by itself where it can, else through the gateway.
 
         Where neither can, an agent that speaks the protocol has its own gates.
@@ -168,7 +168,7 @@ class Reaching:
                 return route
         return ReachRoute("native", native & facts.native(interface))
 
-    def _through_gateway(self, agent: Agent, facts: ReachFacts, interface: Interface) -> ReachRoute:
+    def _through_gateway(self, agent: AgentKind, facts: ReachFacts, interface: Interface) -> ReachRoute:
         verdict, backend = facts.verdict(interface, SHIM), interface.backend
         verdict &= facts.release(guarded_interface(agent))
         if backend is None and not interface.by_shell:
@@ -187,7 +187,7 @@ class Reaching:
             verdict &= Verdict((Gate("conversion", GateState.SHUT, words),))
         return ReachRoute("gateway", verdict, open_routes)
 
-    def _cell(self, agent: Agent, facts: ReachFacts, interface: Interface | None) -> ReachCell:
+    def _cell(self, agent: AgentKind, facts: ReachFacts, interface: Interface | None) -> ReachCell:
         route = self.route(agent, facts)
         if agent.uses_screens:
             return _by_screen(facts.has_launcher, None)
@@ -215,7 +215,7 @@ class Reaching:
         return None if interface.backend is None else self._shim.limits(frontend, interface.backend)
 
 
-def guarded_interface(agent: Agent) -> Interface | None:
+def guarded_interface(agent: AgentKind) -> Interface | None:
     """Return how an agent calls a shim, where Android guards each way in which the agent calls."""
     spoken = [load_reach().interface(name) for name in agent.speaks]
     is_guarded = all(item is not None and item.caller_permission for item in spoken)

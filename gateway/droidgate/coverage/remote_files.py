@@ -141,18 +141,11 @@ class _InPieces:
 
     def __init__(self, file: Any, size: int, url: str) -> None:
         self._file = file
-        self._size = size
+        self.size = size
         self._url = url
 
-    @property
-    def name(self) -> str:
-        """Errors name no place: it is that of the input."""
-        return ""
-
-    @property
-    def size(self) -> int:
-        """Its length, as the server reports it."""
-        return self._size
+    name = ""
+    """Errors name no place: it is that of the input."""
 
     def read(self, offset: int, length: int) -> bytes:
         """Return exactly `length` bytes from `offset` on.
@@ -195,9 +188,9 @@ def _too_large(url: str) -> BudgetError:
     return BudgetError(f"it has more than {MAX_REMOTE_BYTES} bytes", place=place)
 
 
-def _remote_error(what: str, error: Exception, url: str) -> InputError:
+def _remote_error(subject: str, error: Exception, url: str) -> InputError:
     reason = without_password(_reason(error))
-    return InputError(f"{what}: {reason}", place=printable(without_password(url)))
+    return InputError(f"{subject}: {reason}", place=printable(without_password(url)))
 
 
 def _ask(system: Any, question: str, path: str) -> Any:

@@ -36,14 +36,14 @@ from droidgate.coverage.coverage_document import (
     UnreadCounts,
     UnreadInput,
 )
-from droidgate.coverage.export import Form, write_tables
+from droidgate.coverage.export import TableForm, write_tables
 from droidgate.coverage.figures import Figures
 from droidgate.coverage.history import Snapshot, history_of
-from droidgate.coverage.overlaps import Overlaps, find_overlaps, key_of
+from droidgate.coverage.overlaps import Overlaps, find_overlaps, row_key_of
 from droidgate.coverage.quality import IS_POOR, figures_of, prepare_quality, quality_of
 from droidgate.coverage.reach import agents
 from droidgate.sources.catalogs.catalog import Catalog
-from droidgate.sources.catalogs.catalog_rows import place_in, read_members, read_part
+from droidgate.sources.catalogs.catalog_rows import place_in, read_json_column, read_part
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import DroidgateError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
@@ -124,7 +124,7 @@ def details_of(
 
 
 def _parts_of(declaration: str) -> dict[str, Any]:
-    members = read_members(declaration)
+    members = read_json_column(declaration)
     return {name: members.get(name) for name in _ONE_BY_ONE}
 
 
@@ -197,7 +197,7 @@ def _capabilities(
         provider, position = record["provider"], record.pop("capability")
         levels_by_target = record.pop("levels") or {}
         levels = profiles.setdefault(tuple(levels_by_target.get(target) for target in targets), len(profiles))
-        key = key_of(provider, position)
+        key = row_key_of(provider, position)
         places.capabilities[provider, position] = places.keys[key] = len(details)
         capabilities = declared[provider]["capabilities"] or []
         details.append(
@@ -469,7 +469,7 @@ class ReportedCatalog:
     def __exit__(self, *_: object) -> None:
         self._open.close()
 
-    def write_tables(self, folder: Path, form: Form) -> list[Path]:
+    def write_tables(self, folder: Path, form: TableForm) -> list[Path]:
         """Write the tables behind the report into a folder, and return their paths.
 
         Raises:

@@ -18,16 +18,16 @@ from droidgate.computer.process_limits import usable_cores
 from droidgate.computer.version import VERSION
 from droidgate.coverage.catalog_writing import (
     KEPT_LOG_FILE,
+    CatalogParts,
     Header,
-    Parts,
     ScanLog,
-    check_folder,
+    check_catalog_folder,
     only_scan_of,
     write_catalog,
 )
 from droidgate.coverage.cluster import Cluster, check_cluster
 from droidgate.coverage.conversions import targets
-from droidgate.coverage.known_units import KnownUnits, write_known
+from droidgate.coverage.known_units import KNOWN_FILES, KnownUnits, write_known
 from droidgate.coverage.process_pool import PoolAnswer, PoolSettings, ProcessPool
 from droidgate.coverage.remote_files import is_only_here
 from droidgate.coverage.scan_inputs import Inputs, Item, list_inputs, state_of
@@ -173,10 +173,7 @@ def _unit_of(app: InstalledApp, enabled: bool | None, sdk: int) -> str:  # noqa:
     return digest_of(identity).removeprefix("sha256:")
 
 
-_KNOWN_FILE: Final = "known-{}.units"
-_KNOWN_FILES: Final = _KNOWN_FILE.format("[0-9a-f]" * 16)
-
-Answers = Generator[PoolAnswer, None, None]
+PoolAnswers = Generator[PoolAnswer, None, None]
 
 _MOST_NAMED: Final = 5
 
@@ -305,34 +302,36 @@ class _Scan:
 
     def _run(self, inputs: Inputs, merged: Sequence[tuple[str, Catalog]]) -> ScanResult:
         earlier = self._earlier_catalogs()
-        check_folder(self._folder)
-        for torn in self._folder.glob(_KNOWN_FILES):
+        check_catalog_folder(self._folder)
+        for torn in self._folder.glob(KNOWN_FILES):
             torn.unlink()
-        self._known_file = write_known(self._folder, _KNOWN_FILE, _units_of(earlier))
+        self._known_file = write_known(self._folder, _units_of(earlier))
         log = self._scan_all(inputs, KnownUnits(str(self._known_file)))
         self._watcher.finish()
-        parts = Parts(log.path, self._header, earlier, merged)
+        parts = CatalogParts(log.path, self._header, earlier, merged)
         catalog = write_catalog(self._folder, parts)
         self._known_file.unlink()
         if not (self._request.keeps_log or self._out_of_time):
             log.path.unlink()
-        outcomes = _final_outcomes(catalog)
+        outcomes: dict[str, int] = dict(
+            catalog.ask("SELECT outcome, count(*) FROM sources GROUP BY 1 ORDER BY 1")
+        )
         return ScanResult(catalog, outcomes, self._resumed, self._known_count, tuple(self._out_of_time))
 
-    def _scan_all(self, inputs: Inputs, known: Container[str]) -> ScanLog:
+    def _scan_all(self, inputs: Inputs, units: Container[str]) -> ScanLog:
         items = {item.source: item for item in inputs.items}
-        log = ScanLog.open(self._folder / LOG_FILE, self._header, items, known)
+        log = ScanLog.open(self._folder / LOG_FILE, self._header, items, units)
         self._resumed = len(log.done)
         self._watcher.begin(len(items), self._resumed)
         try:
             waiting = [item for item in inputs.items if item.source not in log.done]
             waiting.sort(key=lambda item: log.late.get(item.source, 0))
-            self._take(log, self._answers(waiting, known))
+            self._take(log, self._answers(waiting, units))
             unscanned = {item.source: item for item in waiting if item.source not in log.done}
             self._write_unread(log, self._by_turn(unscanned))
             apps = sorted(_apps_with_splits(log, items), key=lambda app: log.late.get(app.last_split, 0))
             groups = {app.item.source: app for app in apps}
-            with closing(self._answers([group.item for group in groups.values()], known)) as answers:
+            with closing(self._answers([group.item for group in groups.values()], units)) as answers:
                 for answer in answers:
                     _write_group(log, answer, groups.pop(answer.item.source).splits)
             for group in self._by_turn(groups):
@@ -342,7 +341,7 @@ class _Scan:
                 if self._is_over():
                     self._write_unread(log, [Item(name, "refused")])
                 else:
-                    self._take(log, _answers_of_phone(phone))
+                    self._take(log, (PoolAnswer.of(Item(each.source, "installed"), each) for each in phone()))
         finally:
             log.close()
         return log
@@ -359,7 +358,7 @@ class _Scan:
         reason = f"the scan ended after {self._request.run_deadline:g} seconds, before it was read"
         return PoolAnswer.of(item, Scanned.failed(item.source, OUT_OF_TIME, reason))
 
-    def _take(self, log: ScanLog, answers: Answers) -> None:
+    def _take(self, log: ScanLog, answers: PoolAnswers) -> None:
         # Whatever ends this, the workers end first: an exiting interpreter cannot end them.
         with closing(answers):
             for answer in answers:
@@ -367,7 +366,7 @@ class _Scan:
                 self._known_count += answer.head["outcome"] == KNOWN
                 self._watcher.advance(answer.head["outcome"])
 
-    def _answers(self, items: Sequence[Item], known: Container[str]) -> Answers:
+    def _answers(self, items: Sequence[Item], units: Container[str]) -> PoolAnswers:
         self._begun = {}
         pool = self._request.pool
         work = load_work(pool.work)
@@ -375,14 +374,14 @@ class _Scan:
         for item in here:
             if self._is_over():
                 return
-            yield PoolAnswer.of(item, do_work(work, item, known, None)[0])
+            yield PoolAnswer.of(item, do_work(work, item, units, None)[0])
         pool_items = [item for item in items if item.kind != "refused" and not is_only_here(item.location)]
         if pool_items and not self._is_over():
             settings = PoolSettings(
                 workers=min(pool.workers, len(pool_items)),
                 memory=pool.memory,
                 deadline=pool.deadline,
-                known=str(self._known_file.absolute()),
+                known_file=str(self._known_file.absolute()),
                 work=pool.work,
                 ends_at=self._ends_at,
             )
@@ -392,21 +391,21 @@ class _Scan:
         self._begun[item.source] = None
         return item
 
-    def _by_turn(self, left: Mapping[str, _T]) -> list[_T]:
+    def _by_turn(self, remaining: Mapping[str, _T]) -> list[_T]:
         """Return what has no answer, in the order of the next run.
 
         What was begun first is the last, so that a file that takes all the time of each run keeps no other
         one from being read.
         """
-        first = next((source for source in self._begun if source in left), None)
-        return [left[source] for source in sorted(left, key=lambda source: source == first)]
+        first = next((source for source in self._begun if source in remaining), None)
+        return [remaining[source] for source in sorted(remaining, key=lambda source: source == first)]
 
     def _make_folder(self) -> None:
         check_name(self._folder)
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             is_strange = any(
-                path.name != KEPT_LOG_FILE and not path.match(_KNOWN_FILES) for path in self._folder.iterdir()
+                path.name != KEPT_LOG_FILE and not path.match(KNOWN_FILES) for path in self._folder.iterdir()
             )
         except OSError as error:
             place = printable(str(self._folder))
@@ -437,10 +436,6 @@ def _units_of(catalogs: Iterable[Catalog]) -> Iterator[str]:
     for catalog in catalogs:
         rows = catalog.ask("SELECT DISTINCT unit FROM sources WHERE unit IS NOT NULL AND kind <> 'installed'")
         yield from (row[0] for row in rows)
-
-
-def _final_outcomes(catalog: Catalog) -> dict[str, int]:
-    return dict(catalog.ask("SELECT outcome, count(*) FROM sources GROUP BY 1 ORDER BY 1"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -506,11 +501,6 @@ def open_phone(source: str, *, own_apps: bool) -> Callable[[], Iterator[Scanned]
     """
     phone = find_phone(source)
     return lambda: scan_phone(phone, own_apps=own_apps)
-
-
-def _answers_of_phone(scan_it: Callable[[], Iterator[Scanned]]) -> Answers:
-    for scanned in scan_it():
-        yield PoolAnswer.of(Item(scanned.source, "installed"), scanned)
 
 
 _MEBIBYTE: Final = 1 << 20

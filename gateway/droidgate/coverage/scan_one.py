@@ -16,21 +16,15 @@ from droidgate.coverage.remote_files import open_remote
 from droidgate.coverage.scan_inputs import Item, state_of
 from droidgate.coverage.scan_results import CHANGED, KNOWN, PART, Scanned, SplitIdentity
 from droidgate.coverage.unit_rows import Unit, rows_of_unit
-from droidgate.sources import (
-    Providers,
-    ReadOptions,
-    read_content,
-    read_loose_code,
-    read_one_module,
-    read_opened,
-)
+from droidgate.sources import Providers, ReadOptions
 from droidgate.sources.apk_sources import source_text_of
 from droidgate.sources.archives import is_archive
+from droidgate.sources.file_reader import FileReader
 from droidgate.sources.folder_files import read_bytes
 from droidgate.sources.format_reading import discovered_providers
 from droidgate.sources.linting import check_reading
 from droidgate.sources.module_layout import LooseCode, ModuleLayout, ModuleOpener
-from droidgate.sources.source_code import code_endings
+from droidgate.sources.source_code import Code, code_endings
 from droidgate_android.apk.apk_files import FileSource
 from droidgate_android.apk.archive import Archive
 from droidgate_android.apk.bundle_files import open_app
@@ -53,6 +47,13 @@ _FOOTER: Final = 24
 _MAX_BLOCK: Final = 16 << 20
 _SCHEMES: Final = tuple(item.to_bytes(4, "little") for item in (0x7109871A, 0xF05368C0, 0x1B93AD61))
 """Ids of the signature schemes v2, v3 and v3.1 (source.android.com, APK Signature Scheme v2 and v3)."""
+
+
+def _declared(step: Callable[[FileReader], object]) -> Providers:
+    """Return what one step of reading finds declared; what cannot be read is among the problems."""
+    reader = FileReader(_OPTIONS)
+    step(reader)
+    return reader.result()
 
 
 def digest_of_content(source: ByteSource) -> str:
@@ -94,12 +95,12 @@ _INSIDE: Final = "!/"
 """Separates an archive's name from that of a file in it; what is read goes by no name here."""
 
 
-def scan_one(item: Item, known: Container[str] = ()) -> Scanned:
+def scan_one(item: Item, units: Container[str] = ()) -> Scanned:
     """Read and check one input.
 
     Args:
         item: The input.
-        known: Units whose rows need not be made again.
+        units: Units whose rows need not be made again.
 
     What cannot be read is a result with its reason; so is a file that changes while it is read, since its
     digest and its rows may be of two contents. Nothing is raised but what ends the process (no memory), and
@@ -107,7 +108,7 @@ def scan_one(item: Item, known: Container[str] = ()) -> Scanned:
     """
     state = state_of(item)
     try:
-        scanned = _SCANS[item.kind](item, known)
+        scanned = _SCANS[item.kind](item, units)
     except DroidgateError as error:
         # The row names the input already: an error at its own place need not say it again.
         reason = error.message if error.place == item.source else _reason_of(error)
@@ -140,30 +141,30 @@ def _kind_of(item: Item) -> str:
     return kinds.get(item.kind, item.kind)
 
 
-def _refused_input(item: Item, known: Container[str]) -> Scanned:
-    del known
+def _refused_input(item: Item, units: Container[str]) -> Scanned:
+    del units
     return Scanned.failed(item.source, "unreadable", item.reason or "it is refused")
 
 
-def _scan_file(item: Item, known: Container[str]) -> Scanned:
+def _scan_file(item: Item, units: Container[str]) -> Scanned:
     if is_archive(item.location):
-        return _scan_apk(item, known)
-    return _scan_descriptor(item, known)
+        return _scan_apk(item, units)
+    return _scan_descriptor(item, units)
 
 
-def _scan_apk(item: Item, known: Container[str]) -> Scanned:
-    return _scan_opened(item, FileSource(item.location, name=""), known)
+def _scan_apk(item: Item, units: Container[str]) -> Scanned:
+    return _scan_opened(item, FileSource(item.location, name=""), units)
 
 
-def _scan_remote(item: Item, known: Container[str]) -> Scanned:
+def _scan_remote(item: Item, units: Container[str]) -> Scanned:
     source = open_remote(item.location)
     try:
-        return _scan_opened(item, source, known)
+        return _scan_opened(item, source, units)
     finally:
         source.close()
 
 
-def _scan_opened(item: Item, source: ByteSource, known: Container[str]) -> Scanned:
+def _scan_opened(item: Item, source: ByteSource, units: Container[str]) -> Scanned:
     scanned = Scanned(item.source, "apk", size=source.size)
     try:
         apk = open_app(source)
@@ -178,10 +179,10 @@ def _scan_opened(item: Item, source: ByteSource, known: Container[str]) -> Scann
             return scanned.ended(
                 PART, f"it is a split of {apk.package}, whose base is not in the same folder"
             )
-        return _scan_app(scanned, apk, scanned.digest, known)
+        return _scan_app(scanned, apk, scanned.digest, units)
 
 
-def _scan_with_splits(item: Item, known: Container[str]) -> Scanned:
+def _scan_with_splits(item: Item, units: Container[str]) -> Scanned:
     """Scan a base with its splits; the unit is made of all their digests."""
     source = FileSource(item.location, name="")
     scanned = Scanned(item.source, "apk", size=source.size)
@@ -191,15 +192,15 @@ def _scan_with_splits(item: Item, known: Container[str]) -> Scanned:
             apk.add_split(FileSource(path, name=f"split{number}"))
         digests = [digest_of_apk(part.archive) for part in apk.parts]
         together = hashlib.sha256(" ".join(digests).encode()).hexdigest()
-        return _scan_app(scanned, apk, together, known)
+        return _scan_app(scanned, apk, together, units)
 
 
-def _scan_app(scanned: Scanned, apk: Apk, unit: str, known: Container[str]) -> Scanned:
+def _scan_app(scanned: Scanned, apk: Apk, unit: str, units: Container[str]) -> Scanned:
     scanned.identity = SplitIdentity(apk.package, None, apk.parts[0].version)
     scanned.unit = unit
-    if unit in known:
+    if unit in units:
         return scanned.ended(KNOWN)
-    reading = read_opened(apk, _OPTIONS)
+    reading = _declared(lambda reader: reader.read_apk(apk))
     if not reading.applications:
         problem = reading.problems[0]
         return scanned.ended("unreadable", _reason_of(problem))
@@ -208,7 +209,7 @@ def _scan_app(scanned: Scanned, apk: Apk, unit: str, known: Container[str]) -> S
         # The end of the file, by which a signed APK is known again, identifies its content only where the
         # signature is right.
         scanned.digest = scanned.unit = unit = _digest_of_parts(apk)
-        if unit in known:
+        if unit in units:
             return scanned.ended(KNOWN)
     reading, findings = _lint_reading(reading, lambda _: None)
     content = Unit(unit, reading, findings, version_name=apk.version_name)
@@ -249,11 +250,11 @@ _OPTIONS: Final = ReadOptions(keeps_going=True, with_silent=True)
 """How an input is read: a crash costs one capability, and silent providers count."""
 
 
-def _scan_descriptor(item: Item, known: Container[str]) -> Scanned:
-    data = read_bytes(item.location, shown="", root=item.root or None)
+def _scan_descriptor(item: Item, units: Container[str]) -> Scanned:
+    data = read_bytes(item.location, label="", root=item.root or None)
     digest = hashlib.sha256(data).hexdigest()
     scanned = Scanned(item.source, "descriptor", digest=digest, size=len(data), unit=digest)
-    if digest in known:
+    if digest in units:
         return scanned.ended(KNOWN)
     try:
         ending = posixpath.splitext(item.location)[1]
@@ -277,23 +278,25 @@ def _read_descriptor(data: bytes, ending: str = "", *, must_be_descriptor: bool)
     if is_binary_xml(data):
         data = source_text_of(data, _DESCRIPTOR).encode()
     if is_manifest(data):
-        return read_one_module(Module({MAIN: SourceSet({_DESCRIPTOR: data}, "", _DESCRIPTOR)}), _OPTIONS)
+        module = Module({MAIN: SourceSet({_DESCRIPTOR: data}, "", _DESCRIPTOR)})
+        return _declared(lambda reader: reader.read_module(module))
     path = _DESCRIPTOR + ending
     names = dict.fromkeys([_DESCRIPTOR, path])
     claimed = next((name for name in names if detect_format(SourceFile(name, data)) is not None), None)
     if claimed is None and not must_be_descriptor and discovered_providers(SourceFile(path, data)) is None:
         return None
     is_code = ending.endswith(code_endings(load_formats().values()))
-    return read_content(claimed or (path if is_code else _DESCRIPTOR), data, _OPTIONS)
+    name = claimed or (path if is_code else _DESCRIPTOR)
+    return _declared(lambda reader: reader.read_named(name, data))
 
 
-def _scan_module(item: Item, known: Container[str]) -> Scanned:
+def _scan_module(item: Item, units: Container[str]) -> Scanned:
     layout = ModuleLayout.from_json(item.layout)
     digest, size = _digest_of(_contents_of(_relative_module(item, layout, {}), layout))
     scanned = Scanned(item.source, "module", digest=digest, size=size, unit=digest)
-    if digest in known:
+    if digest in units:
         return scanned.ended(KNOWN)
-    reading = read_one_module(_relative_module(item, layout, {}), _OPTIONS)
+    reading = _declared(lambda reader: reader.read_module(_relative_module(item, layout, {})))
     if not (reading.providers or reading.applications or reading.only_in_variants):
         others = (part for _, part in reading.other_variants)
         problems = (problem for part in (reading, *others) for problem in part.problems)
@@ -304,20 +307,20 @@ def _scan_module(item: Item, known: Container[str]) -> Scanned:
 
     def content_of(path: str) -> bytes | None:
         try:
-            return read_bytes(f"{item.location}/{path}", shown=path, root=item.root)
+            return read_bytes(f"{item.location}/{path}", label=path, root=item.root)
         except InputError:
             return None
 
     return scanned.ended("read", rows=rows_of_unit(Unit(digest, *_lint_reading(reading, content_of))))
 
 
-def _scan_code(item: Item, known: Container[str]) -> Scanned:
+def _scan_code(item: Item, units: Container[str]) -> Scanned:
     files = LooseCode({printable(inner): path for inner, path in item.parts}, item.root)
     digest, size = _digest_of(_contents_of_set("code", SourceSet(files)))
     scanned = Scanned(item.source, "code", digest=digest, size=size, unit=digest)
-    if digest in known:
+    if digest in units:
         return scanned.ended(KNOWN)
-    reading = read_loose_code(files, _OPTIONS)
+    reading = _declared(lambda reader: reader.read_code_alone(Code((SourceSet(files),))))
     if not reading.providers:
         if reading.problems:
             return scanned.ended("unreadable", _reason_of(reading.problems[0]))

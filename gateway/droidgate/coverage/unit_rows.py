@@ -7,7 +7,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Final
 
 from droidgate.coverage.conversions import tool_bytes
@@ -25,15 +24,21 @@ from droidgate.sources.source_results import Providers
 from droidgate_mappings.formats.application import Application, Component
 from droidgate_mappings.formats.leniency import crash_report
 from droidgate_mappings.formats.reachability import ComponentFacts, component_facts
-from droidgate_mappings.model.capability import Capability, Effects, Place, Provider, declaration_of
+from droidgate_mappings.model.capability import (
+    Capability,
+    Effects,
+    Place,
+    Provider,
+    declaration_of,
+    stated_fields,
+)
 from droidgate_mappings.model.errors import DroidgateError, InputError
 from droidgate_mappings.model.findings import LINT_LEVELS, Finding
-from droidgate_mappings.model.json_values import Json, canonical_json, digest_of, one_line_json
+from droidgate_mappings.model.json_values import canonical_json, digest_of, one_line_json
 from droidgate_mappings.model.types import (
     AllOfType,
     AnyType,
     ArrayType,
-    Frozen,
     ObjectType,
     OneOfType,
     OpaqueType,
@@ -321,7 +326,7 @@ class _UnitRows:
             instructions=provider.instructions,
             capabilities=len(provider.capabilities),
             digest=provider.content_digest(),
-            declaration=one_line_json(_stored_json(provider)),
+            declaration=one_line_json(stated_fields(provider, _NOT_STORED)),
             place=self._place(provider.source),
             variants=self._variants[number],
         )
@@ -369,7 +374,7 @@ class _UnitRows:
             idempotent=effects.idempotent,
             open_world=effects.open_world,
             enabled=None if capability.state is None else capability.state.enabled,
-            access=canonical_json(_stored_json(capability.access)),
+            access=canonical_json(stated_fields(capability.access, _NOT_STORED)),
             flags=canonical_json(capability.extensions.get(provider.protocol, {})),
             tool_bytes=size,
             token_estimate=None if size is None else estimate_tokens(size),
@@ -451,32 +456,3 @@ def is_launched(component: Component) -> bool:
         _MAIN_ACTION in part.actions and not _LAUNCHED.isdisjoint(part.categories)
         for part in component.filters
     )
-
-
-def _stored_json(part: Frozen) -> Json:
-    """Return a model part as JSON values without what is default, where it was read, and its state."""
-    stored: dict[str, Json] = {}
-    for name, default in _defaults_of(type(part)):
-        value = getattr(part, name)
-        if name == "kind" or value != default:
-            stored[name] = _stored_value(value)
-    return stored
-
-
-@cache
-def _defaults_of(model: type[Frozen]) -> tuple[tuple[str, Json], ...]:
-    return tuple(
-        (name, field.get_default(call_default_factory=True))
-        for name, field in model.model_fields.items()
-        if name not in _NOT_STORED
-    )
-
-
-def _stored_value(value: Json) -> Json:
-    if isinstance(value, Frozen):
-        return _stored_json(value)
-    if isinstance(value, dict):
-        return {name: _stored_value(item) for name, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_stored_value(item) for item in value]
-    return value

@@ -30,24 +30,24 @@ _RARELY: Final = 100_000
 _LONGEST_ALARM: Final = 1 << 30
 _MEBIBYTE: Final = 1 << 20
 
-Work = Callable[[Item, Container[str]], Scanned]
+ScanWork = Callable[[Item, Container[str]], Scanned]
 
 
-def load_work(path: str) -> Work:
+def load_work(path: str) -> ScanWork:
     """Return the function that `module:function` names."""
     module, _, name = path.partition(":")
-    work: Work = getattr(import_module(module), name)
+    work: ScanWork = getattr(import_module(module), name)
     return work
 
 
-def do_work(work: Work, item: Item, known: Container[str], memory: int | None) -> tuple[Scanned, bool]:
+def do_work(work: ScanWork, item: Item, units: Container[str], memory: int | None) -> tuple[Scanned, bool]:
     """Scan one input; whatever happens to it is its result.
 
     Returns:
         The result, and whether the process is still good for another one.
     """
     try:
-        return work(item, known), True
+        return work(item, units), True
     except MemoryError:
         reason = "it needs too much memory"
         if memory is not None:
@@ -62,8 +62,8 @@ def do_work(work: Work, item: Item, known: Container[str], memory: int | None) -
 class Duty:
     """What a worker does, and within what: bytes and seconds for one input."""
 
-    work: Work
-    known: Container[str]
+    work: ScanWork
+    units: Container[str]
     memory: int
     deadline: float
 
@@ -74,7 +74,7 @@ def serve(incoming: BinaryIO, outgoing: BinaryIO, duty: Duty) -> None:
     is_good = True
     while is_good and (frame := read_frame(incoming)) is not None:
         _end_yourself_after(duty.deadline)
-        scanned, is_good = do_work(duty.work, Item.from_json(json.loads(frame)), duty.known, duty.memory)
+        scanned, is_good = do_work(duty.work, Item.from_json(json.loads(frame)), duty.units, duty.memory)
         try:
             answer = scanned.encode()
         except MemoryError:

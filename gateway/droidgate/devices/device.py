@@ -34,7 +34,7 @@ from droidgate.devices.device_errors import (
 )
 from droidgate.devices.device_list import choose_device
 from droidgate.devices.quoting import DeviceCommand, join_command, join_commands, join_guarded
-from droidgate.devices.shell_packets import Collector, Incoming, Packet, frame
+from droidgate.devices.shell_packets import IncomingPackets, OutputSink, Packet, frame
 from droidgate.devices.sync import FileStatus, SyncSession
 from droidgate_mappings.timed_steps import timed_step
 
@@ -74,7 +74,7 @@ class _Outgoing:
         return self._source.read(_PIECE)
 
 
-def exchange(connection: Connection, stdin: bytes | BinaryIO | None, collector: Collector) -> int:
+def exchange(connection: Connection, stdin: bytes | BinaryIO | None, collector: OutputSink) -> int:
     """Send standard input while the output is read, until the exit status comes; return that.
 
     Raises:
@@ -83,7 +83,7 @@ def exchange(connection: Connection, stdin: bytes | BinaryIO | None, collector: 
         OutputLimitError: there is more output than the collector takes.
         ProtocolError: the bytes are not shell packets.
     """
-    incoming, outgoing = Incoming(collector), _Outgoing(stdin)
+    incoming, outgoing = IncomingPackets(collector), _Outgoing(stdin)
     outgoing.sent(connection.send_some(outgoing.pending()))
     while True:
         pending = outgoing.pending()
@@ -221,7 +221,7 @@ class _ShellRequest:
     stdin: bytes | BinaryIO | None
     refusal: str
     condition: Condition | None
-    collector: Collector
+    collector: OutputSink
 
     @classmethod
     def of(
@@ -244,7 +244,7 @@ class _ShellRequest:
                 quote = f"the command has more than {LONG_COMMAND_BYTES} bytes and an input of its own"
                 raise UnsupportedDeviceError(quote, hint="send the data as a file")
             stdin, command = f"{command} </dev/null\n".encode(), join_command(["sh"])
-        return cls(shown_command, command, stdin, refusal, condition, Collector(limit, _command(arguments)))
+        return cls(shown_command, command, stdin, refusal, condition, OutputSink(limit, _command(arguments)))
 
 
 class Device:
@@ -426,7 +426,7 @@ class Device:
             if status is not None:
                 return self._result_of(request, status)
         # A thread looks first which device this is.
-        run = functools.partial(self._run_observed, arguments, None, waiting, limit, condition)
+        run = functools.partial(self._run_observed, arguments, None, waiting, MAX_OUTPUT_BYTES, condition)
         # Not one of the shared threads, which a phone that does not answer would keep.
         limiter = anyio.CapacityLimiter(1)
         return await anyio.to_thread.run_sync(run, abandon_on_cancel=True, limiter=limiter)
@@ -451,9 +451,7 @@ class Device:
             raise failure_of(arguments, result)
         return result
 
-    def read_file_range(
-        self, path: str, offset: int, length: int, *, deadline: float = DEFAULT_SECONDS
-    ) -> bytes:
+    def read_file_range(self, path: str, offset: int, length: int) -> bytes:
         """Return a piece of a file, by blocks of 64 KiB; less than `length` only at its end.
 
         Raises:
@@ -462,7 +460,7 @@ class Device:
         """
         first, last = offset // _BLOCK, -(-(offset + length) // _BLOCK)
         arguments = ["dd", f"if={path}", f"bs={_BLOCK}", f"skip={first}", f"count={last - first}"]
-        result = self.run(arguments, deadline=deadline, limit=(last - first) * _BLOCK + _BLOCK)
+        result = self.run(arguments, limit=(last - first) * _BLOCK + _BLOCK)
         if result.exit_status != 0:
             reason = excerpt(result.error_text.strip() or f"dd ended with status {result.exit_status}")
             raise TransferError(f"cannot read {path}: {reason}", place=self.serial)
@@ -565,7 +563,7 @@ class Device:
             )
         connection, transport = self.server.choose(self.serial, deadline)
         with connection:
-            collector = Collector(_BLOCK, "getprop")
+            collector = OutputSink(_BLOCK, "getprop")
             self._request_shell(connection, join_commands(("getprop", name) for name in _IDENTITY))
             status = exchange(connection, None, collector)
         lines = bytes(collector.stdout).decode("utf-8", "backslashreplace").split("\n")

@@ -16,7 +16,7 @@ from droidgate.devices.connection import (
     length_of_block,
     no_verdict,
 )
-from droidgate.devices.shell_packets import Collector, Incoming, Packet, frame
+from droidgate.devices.shell_packets import IncomingPackets, OutputSink, Packet, frame
 from droidgate_mappings.model.errors import DeviceError
 
 _NUMBER: Final = 8
@@ -24,7 +24,7 @@ _NUMBER: Final = 8
 
 
 async def exchange_on_loop(
-    address: ServerAddress, requests: tuple[str, str], seen: int, collector: Collector, deadline: Deadline
+    address: ServerAddress, requests: tuple[str, str], seen: int, collector: OutputSink, deadline: Deadline
 ) -> int | None:
     """Run a command that reads nothing, and return its exit status.
 
@@ -64,14 +64,14 @@ class _Exchange(asyncio.Protocol):
         self,
         requests: tuple[str, str],
         seen: int,
-        collector: Collector,
+        collector: OutputSink,
         deadline: Deadline,
         ended: asyncio.Future[int | None],
     ) -> None:
         self.ended = ended
         self._choose, self._start = map(frame_request, requests)
         self._chosen = OKAY + seen.to_bytes(_NUMBER, "little")
-        self._incoming = Incoming(collector)
+        self._incoming = IncomingPackets(collector)
         self._deadline = deadline
         self._received = b""
         self._transport: Any = None

@@ -15,16 +15,16 @@ from droidgate.devices.device import Condition, Device
 from droidgate.devices.device_errors import DeviceOutputError, command_failed, output_lines
 from droidgate.devices.quoting import check_action, check_package, check_user, is_component, is_package
 
-ComponentKind = Literal["services", "activities", "receivers"]
+QueryKind = Literal["services", "activities", "receivers"]
 
 
-def query_command(kind: ComponentKind, action: str, user: int) -> list[str]:
+def query_command(kind: QueryKind, action: str, user: int) -> list[str]:
     """Return the command that asks for the components of an action."""
     options = ["--components", "-a", check_action(action), "--user", check_user(user)]
     return ["cmd", "package", f"query-{kind}", *options]
 
 
-def query_components(device: Device, kind: ComponentKind, action: str, user: int = 0) -> list[str]:
+def query_components(device: Device, kind: QueryKind, action: str, user: int = 0) -> list[str]:
     """Return the components that answer an action, as `package/full.class.Name`.
 
     Raises:
@@ -34,7 +34,7 @@ def query_components(device: Device, kind: ComponentKind, action: str, user: int
     return read_components(kind, result.text, result.exit_status, result.error_text)
 
 
-def read_components(kind: ComponentKind, text: str, exit_status: int = 0, error_text: str = "") -> list[str]:
+def read_components(kind: QueryKind, text: str, exit_status: int = 0, error_text: str = "") -> list[str]:
     """Read what `cmd package query-KIND --components` printed: one component per line, or `No KIND found`.
 
     Returns:
@@ -162,7 +162,7 @@ def read_permissions(text: str, user: int = 0) -> tuple[frozenset[str], frozense
         What is below `requested permissions:`, and what is `granted=true` for all users or for this one.
     """
     requested: set[str] = set()
-    held: set[str] = set()
+    held_permissions: set[str] = set()
     of_user, is_requested = user, False
     for line in text.splitlines():
         header = _USER.match(line)
@@ -175,8 +175,8 @@ def read_permissions(text: str, user: int = 0) -> tuple[frozenset[str], frozense
         if is_requested and request is not None:
             requested.add(request[1])
         if granted is not None and of_user == user:
-            held.add(granted[1])
-    return frozenset(requested), frozenset(held)
+            held_permissions.add(granted[1])
+    return frozenset(requested), frozenset(held_permissions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,17 +238,7 @@ def disabled_packages(device: Device, user: int = 0) -> frozenset[str]:
         DeviceError: the device fails, or its output is not that of `pm list packages`.
     """
     result = device.run(["pm", "list", "packages", "-d", "--user", check_user(user)])
-    return read_disabled(result.text, result.exit_status, result.error_text)
-
-
-def read_disabled(text: str, exit_status: int = 0, error_text: str = "") -> frozenset[str]:
-    """Read what `pm list packages -d` printed: one `package:NAME` per line, or nothing.
-
-    Raises:
-        CommandFailedError: it ended with an error.
-        DeviceOutputError: a line is none of these.
-    """
-    return frozenset(read_package_names(text, exit_status, error_text))
+    return frozenset(read_package_names(result.text, result.exit_status, result.error_text))
 
 
 def read_package_names(text: str, exit_status: int = 0, error_text: str = "") -> list[str]:

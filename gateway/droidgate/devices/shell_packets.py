@@ -30,7 +30,7 @@ def frame(kind: Packet, data: bytes) -> bytes:
     return bytes([kind]) + len(data).to_bytes(4, "little") + data
 
 
-class Collector:
+class OutputSink:
     """Keeps what comes in, up to a limit.
 
     Args:
@@ -68,10 +68,10 @@ class Collector:
             raise OutputLimitError(f"{self._doing} printed more than {self._limit} bytes")
 
 
-class Incoming:
+class IncomingPackets:
     """Puts packets together from pieces."""
 
-    def __init__(self, collector: Collector) -> None:
+    def __init__(self, collector: OutputSink) -> None:
         self._buffer = bytearray()
         self._collector = collector
 

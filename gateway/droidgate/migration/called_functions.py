@@ -102,12 +102,12 @@ def _code_files(build: Path) -> Iterator[SourceFile]:
 
 
 def _as_written(
-    found: Mapping[str, ExistingFunction], translation: Translation, source_set: WritableSourceSet
+    functions: Mapping[str, ExistingFunction], translation: Translation, source_set: WritableSourceSet
 ) -> Iterator[tuple[str, ExistingFunction]]:
     """Yield each function by the id that its capability is written with, with what keeps it out of sight."""
     names = {name.pointer: name.written for name in translation.writing.names}
     for position, capability in enumerate(translation.source.capabilities):
-        function = found.get(capability.id)
+        function = functions.get(capability.id)
         if function is None:
             continue
         at = f"/capabilities/{position}"

@@ -23,18 +23,25 @@ from droidgate.migration.source_sets import (
     MANIFEST,
     Language,
     WritableSourceSet,
-    check_inside,
     find_source_file,
     find_source_set,
     read_text_file,
+    refuse_links_outside,
     replace_text,
 )
 from droidgate.sources import check_convertible, providers_of, read_sources
-from droidgate.sources.source_results import Providers, check_package
+from droidgate.sources.source_results import Providers, check_java_package
 from droidgate_android.handlers.methods import identifiers
 from droidgate_android.handlers.places import MARK
 from droidgate_android.manifest_edit import COMPONENTS, merge_manifest, parse_manifest
-from droidgate_mappings.formats.format import Artifact, ExistingFunction, Format, HandlerCode, find_format
+from droidgate_mappings.formats.format import (
+    Artifact,
+    ExistingFunction,
+    Format,
+    HandlerCode,
+    HandlerRequest,
+    find_format,
+)
 from droidgate_mappings.formats.reachability import Protection, enabled_words, protection_of
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import InputError, UsageError, WriteError
@@ -69,11 +76,11 @@ class ExistingApp:
     from the component's.
     """
 
-    def __init__(self, project: Path, manifest: str, shown: str, source_set: WritableSourceSet) -> None:
+    def __init__(self, project: Path, manifest: str, label: str, source_set: WritableSourceSet) -> None:
         self.project = project
         self.folder = source_set.folder
         self.namespace = source_set.namespace
-        root = parse_manifest(manifest, path=shown)
+        root = parse_manifest(manifest, path=label)
         self.application = next(
             (child for child in child_elements(root) if child.tag == "application"),
             etree.Element("application"),
@@ -357,14 +364,14 @@ _NOT_IMPLEMENTED: Final = " is not implemented yet"
 """In the text of each refusal of a generated handler."""
 
 
-def missing_methods(provider: Provider, skeleton: Artifact, existing: str, shown: str) -> Iterator[str]:
+def missing_methods(provider: Provider, skeleton: Artifact, existing: str, label: str) -> Iterator[str]:
     """Yield a note for each capability whose method is not in the handler that the author has filled in.
 
     Args:
         provider: The provider as written.
         skeleton: The handler as it would be made now.
         existing: The text of the app's handler.
-        shown: Its path, for the note.
+        label: Its path, for the note.
     """
     names = identifiers(capability.id for capability in provider.capabilities)
     existing_methods = {match[1] for match in _METHOD.finditer(existing)}
@@ -372,16 +379,16 @@ def missing_methods(provider: Provider, skeleton: Artifact, existing: str, shown
     for capability in provider.capabilities:
         if names[capability.id] not in existing_methods:
             head = _head_of(skeleton.text, heads.get(names[capability.id]))
-            yield f"{shown} has no method for {capability.id}: add {head}"
+            yield f"{label} has no method for {capability.id}: add {head}"
 
 
-def _head_of(skeleton: str, found: re.Match[str] | None) -> str:
+def _head_of(skeleton: str, match: re.Match[str] | None) -> str:
     """Return the head of a generated method in one line: from its line's start to its body."""
-    if found is None:
+    if match is None:
         return "one"
-    start = skeleton.rfind("\n", 0, found.start()) + 1
-    end = skeleton.find("{", found.end(), start + _MAX_SIGNATURE)
-    head = skeleton[start : end if end >= 0 else found.end()]
+    start = skeleton.rfind("\n", 0, match.start()) + 1
+    end = skeleton.find("{", match.end(), start + _MAX_SIGNATURE)
+    head = skeleton[start : end if end >= 0 else match.end()]
     return " ".join(head.split()).replace("( ", "(").replace(", )", ")")
 
 
@@ -448,7 +455,7 @@ class MigrationPlan:
         """
         paths = [self.project / change.path for change in self.changes]
         for path in paths:
-            check_inside(path, self.project)
+            refuse_links_outside(path, self.project)
         for change, path in sorted(
             zip(self.changes, paths, strict=True), key=lambda pair: pair[1].name == MANIFEST
         ):
@@ -531,7 +538,7 @@ class _Planner:
         self.notes: list[str] = []
         self.planned: dict[str, Artifact] = {}
         self.manifest_path = source_set.folder / MANIFEST
-        check_inside(self.manifest_path, project)
+        refuse_links_outside(self.manifest_path, project)
         self.manifest = read_text_file(self.manifest_path, self.project)
         self.merged = self.manifest.text
 
@@ -555,12 +562,12 @@ class _Planner:
         files = {
             artifact.path: artifact for artifact in artifacts if artifact.role not in {"manifest", "document"}
         }
-        app = ExistingApp(self.project, self.merged, self.shown(self.manifest_path), self.source_set)
+        app = ExistingApp(self.project, self.merged, self.relative(self.manifest_path), self.source_set)
         addition = app.fit(manifests, files)
         self.notes.extend(addition.notes)
         for text in addition.manifests:
             self.merged = merge_manifest(
-                self.merged, text, path=self.shown(self.manifest_path), namespace=self.source_set.namespace
+                self.merged, text, path=self.relative(self.manifest_path), namespace=self.source_set.namespace
             )
         self.plan_files(addition.files, translation.writing.provider)
 
@@ -588,7 +595,7 @@ class _Planner:
             artifacts = self.handlers_in(language, provider, {}).artifacts
             skeleton = next((item for item in artifacts if item.role == "skeleton"), skeleton)
         text = read_text_file(existing, self.project).text
-        self.notes.extend(missing_methods(provider, skeleton, text, self.shown(existing)))
+        self.notes.extend(missing_methods(provider, skeleton, text, self.relative(existing)))
 
     def handler_code(self, translation: Translation) -> HandlerCode:
         if self.language == "none" or self.target.write_handlers is None:
@@ -616,13 +623,14 @@ class _Planner:
         if language == "none" or self.target.write_handlers is None:
             return HandlerCode(())
         namespace = self.source_set.namespace
-        return self.target.write_handlers(provider, self.dialect, language, namespace, functions)
+        request = HandlerRequest(provider, self.dialect, language, namespace, functions)
+        return self.target.write_handlers(request)
 
     def files(self) -> list[FileChange]:
         """Return the files of the migration, those that do not change too."""
         files = [
             FileChange(
-                path=self.shown(self.manifest_path),
+                path=self.relative(self.manifest_path),
                 before=self.manifest.text,
                 after=self.merged,
                 encoding=self.manifest.encoding,
@@ -633,12 +641,12 @@ class _Planner:
 
     def file_change(self, artifact: Artifact) -> FileChange:
         path = self.source_set.folder / artifact.path
-        check_inside(path, self.project)
+        refuse_links_outside(path, self.project)
         if artifact.role in {"code", "skeleton"}:
             existing = find_source_file(self.source_set.folder, artifact.path)
             if existing is not None and artifact.role == "skeleton":
                 own = read_text_file(existing, self.project).text
-                return FileChange(path=self.shown(existing), before=own, after=own)
+                return FileChange(path=self.relative(existing), before=own, after=own)
             if existing is not None and (
                 existing != path or MARK not in read_text_file(existing, self.project).text
             ):
@@ -647,10 +655,10 @@ class _Planner:
                 raise WriteError(message, place=str(existing), hint=hint)
         before = read_text_file(path, self.project) if path.exists() else None
         return FileChange(
-            path=self.shown(path), before=None if before is None else before.text, after=artifact.text
+            path=self.relative(path), before=None if before is None else before.text, after=artifact.text
         )
 
-    def shown(self, path: Path) -> str:
+    def relative(self, path: Path) -> str:
         return path.relative_to(self.project).as_posix()
 
 
@@ -735,7 +743,7 @@ def migrate(
         'app/src/main/AndroidManifest.xml'
     """
     if package is not None:
-        check_package(package)
+        check_java_package(package)
     target, dialect = find_format(to)
     project = Path(into)
     source_set = find_source_set(project, package)

@@ -14,7 +14,7 @@ from typing import Final
 
 from lxml import etree
 
-from droidgate.computer.output_folder import Status, write_files
+from droidgate.computer.output_folder import WriteStatus, write_files
 from droidgate.migration.migration_plan import plan_migration
 from droidgate.migration.source_sets import find_source_set
 from droidgate.sources import Providers, read_source
@@ -40,7 +40,7 @@ from droidgate_mappings.translate import Translation, translate
 _VALUES: Final = "res/values"
 _KINDS: Final = {"string-array": "array", "integer-array": "array"}
 
-Key = tuple[str, str, str]
+ResourceKey = tuple[str, str, str]
 """Folder of a resource, its type, its name."""
 
 
@@ -119,7 +119,7 @@ class _Merged:
 
     def add(self, source_set: SourceSet, prefix: str) -> None:
         """Add the resources and assets of a library; its values go into files with a prefix of their own."""
-        new_keys: set[Key] = set()
+        new_keys: set[ResourceKey] = set()
         for name in source_set.files:
             if not name.startswith(("res/", "assets/")):
                 continue
@@ -143,7 +143,7 @@ class _Merged:
         self._tree[name] = data
 
 
-def _keys_of(name: str, data: bytes, path: str) -> Iterator[Key]:
+def _keys_of(name: str, data: bytes, path: str) -> Iterator[ResourceKey]:
     """Yield what a file declares: the values in it, or itself.
 
     Args:
@@ -161,17 +161,17 @@ def _keys_of(name: str, data: bytes, path: str) -> Iterator[Key]:
         yield folder, "asset", file
 
 
-def _key_of(element: Element, folder: str) -> Key:
+def _key_of(element: Element, folder: str) -> ResourceKey:
     tag = str(element.tag)
     kind = element.get("type", "") if tag == "item" else _KINDS.get(tag, tag)
     return folder, kind, element.get("name", "")
 
 
-def _without_known_values(data: bytes, known: set[Key], folder: str) -> bytes:
+def _without_known_values(data: bytes, known_values: set[ResourceKey], folder: str) -> bytes:
     """Return a file of values without those that are known."""
     root = parse_xml(data, path=folder)
     for child in list(child_elements(root)):
-        if _key_of(child, folder) in known:
+        if _key_of(child, folder) in known_values:
             root.remove(child)
     return etree.tostring(root, encoding="unicode").encode()
 
@@ -383,7 +383,7 @@ class PackedApp:
         """Entry -> size in bytes before compression, without signatures."""
         return self.packing.files
 
-    def write(self, out: str | PathLike[str], *, force: bool = False) -> Status:
+    def write(self, out: str | PathLike[str], *, force: bool = False) -> WriteStatus:
         """Write the APK, and return what became of the file: created, replaced or unchanged.
 
         Args:

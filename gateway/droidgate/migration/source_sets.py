@@ -142,7 +142,7 @@ def find_source_file(folder: Path, artifact_path: str) -> Path | None:
     return None
 
 
-def check_inside(path: Path, project: Path) -> None:
+def refuse_links_outside(path: Path, project: Path) -> None:
     """Refuse a path that links lead out of a project.
 
     Raises:

@@ -25,7 +25,7 @@ from anyio.abc import TaskGroup
 from mcp.shared.exceptions import MCPError
 
 from droidgate.serving.elicitation import ANSWER_SECONDS, answer_of, elicit_request
-from droidgate.serving.tools import Question, UserAnswer
+from droidgate.serving.tools import UserAnswer, UserQuestion
 from droidgate_mappings.model.json_values import canonical_json
 
 EXTENSION: Final = "io.modelcontextprotocol/tasks"
@@ -54,7 +54,7 @@ CallWork = Callable[["CallTask"], Awaitable[Any]]
 class _Pending:
     """A question that the client has not answered."""
 
-    question: Question
+    question: UserQuestion
     is_answered: anyio.Event = field(default_factory=anyio.Event)
     answer: UserAnswer = field(default_factory=lambda: UserAnswer("unanswered"))
 
@@ -123,7 +123,7 @@ class CallTask:
         """Whether nobody may rely on the task any more."""
         return self.ended.is_set() and time.monotonic() - self._began > TTL_SECONDS
 
-    async def ask(self, question: Question) -> UserAnswer:
+    async def ask(self, question: UserQuestion) -> UserAnswer:
         """Ask the user through the client, which finds the question in the task."""
         pending = _Pending(question)
         # A key is never used twice in a task, whatever is asked.

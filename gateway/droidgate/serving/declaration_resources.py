@@ -33,7 +33,7 @@ class CallReasons:
 
     def read(self) -> ResourceContent:
         """Return them as a resource."""
-        from droidgate.calls.why import reasons_for_models
+        from droidgate.gates.phone_gates import reasons_for_models
 
         rows: Json = reasons_for_models(self.targets, self.sdk_full, self.failures)
         return ResourceContent(self.uri, "application/json", _shown_json(rows))

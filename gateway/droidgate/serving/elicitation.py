@@ -22,7 +22,7 @@ from pydantic import ValidationError
 
 from droidgate.calls.approvals import Approval, ApprovalRequest, refuse, shown_arguments
 from droidgate.serving.tool_documents import cut
-from droidgate.serving.tools import Question, ToolCall, UserAnswer
+from droidgate.serving.tools import ToolCall, UserAnswer, UserQuestion
 from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mappings.text_safety import one_line
 from droidgate_mcp.format import MODERN
@@ -54,7 +54,7 @@ class Questions:
         # Question's key -> its digest, and the answer where the user has given it.
         self._asked: dict[str, Any] = json.loads(parameters.request_state or "{}")
         self.asked_before = frozenset(self._asked)
-        self._pending: dict[str, Question] = {}
+        self._pending: dict[str, UserQuestion] = {}
 
     @property
     def can_ask(self) -> bool:
@@ -64,7 +64,7 @@ class Questions:
         # A client that names only `url` shows no forms; one that names neither shows them (2025-11-25).
         return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
 
-    async def ask(self, question: Question) -> UserAnswer:
+    async def ask(self, question: UserQuestion) -> UserAnswer:
         """Ask the user, or return what the user answered before this attempt of the call."""
         if not self.can_ask:
             return _UNAVAILABLE
@@ -81,13 +81,13 @@ class Questions:
             return _UNAVAILABLE
         return answer_of(result, question) or UserAnswer("refused")
 
-    def _answer_or_pending(self, question: Question) -> UserAnswer:
-        asked = self._asked.get(question.key)
-        if asked is not None and asked["digest"] == _digest(question):
-            response = self._responses.get(question.key, asked.get("answer"))
+    def _answer_or_pending(self, question: UserQuestion) -> UserAnswer:
+        record = self._asked.get(question.key)
+        if record is not None and record["digest"] == _digest(question):
+            response = self._responses.get(question.key, record.get("answer"))
             answer = answer_of(response, question)
             if answer is not None:
-                asked["answer"] = {"action": _ACTIONS[answer.outcome], "content": dict(answer.fields)}
+                record["answer"] = {"action": _ACTIONS[answer.outcome], "content": dict(answer.fields)}
                 return answer
         self._asked[question.key] = {"digest": _digest(question)}
         self._pending[question.key] = question
@@ -105,13 +105,13 @@ class Questions:
         )
 
 
-def elicit_request(question: Question) -> mcp_types.ElicitRequest:
+def elicit_request(question: UserQuestion) -> mcp_types.ElicitRequest:
     """Return the request that asks a question."""
     form = mcp_types.ElicitRequestFormParams(message=question.message, requested_schema=dict(question.schema))
     return mcp_types.ElicitRequest(params=form)
 
 
-def answer_of(response: Any, question: Question) -> UserAnswer | None:
+def answer_of(response: Any, question: UserQuestion) -> UserAnswer | None:
     """Return the answer, or None where there is none or it is not what the form asks for."""
     try:
         result = mcp_types.ElicitResult.model_validate(response, from_attributes=True)
@@ -126,9 +126,9 @@ def answer_of(response: Any, question: Question) -> UserAnswer | None:
     return UserAnswer(outcome, fields if outcome == "accepted" else {})
 
 
-def _digest(question: Question) -> str:
-    shown = canonical_json({"message": question.message, "schema": dict(question.schema)})
-    return hashlib.sha256(shown.encode("utf-8", "surrogatepass")).hexdigest()
+def _digest(question: UserQuestion) -> str:
+    question_text = canonical_json({"message": question.message, "schema": dict(question.schema)})
+    return hashlib.sha256(question_text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 _LONGEST_IN_A_QUESTION: Final = 256
@@ -173,16 +173,16 @@ class ClientApprover:
         return Approval(allowed=False, message=message, token=refusal.token)
 
 
-def question_of(request: ApprovalRequest, client: str) -> Question:
+def question_of(request: ApprovalRequest, client: str) -> UserQuestion:
     """Return what the user is asked; what the app says comes last, on a line of its own.
 
     Where an argument is not shown whole, only this call can be approved.
     """
     subject = request.subject
     changed = f"Attention: {request.change}.\n" if request.change else ""
-    shown = shown_arguments(request.arguments)
-    arguments = "".join(f"\n- {line}" for line in shown.lines) or " none"
-    lengths = f" ({len(shown.lines)}, each with its length)" if shown.lines else ""
+    arguments_text = shown_arguments(request.arguments)
+    arguments = "".join(f"\n- {line}" for line in arguments_text.lines) or " none"
+    lengths = f" ({len(arguments_text.lines)}, each with its length)" if arguments_text.lines else ""
     description = cut(one_line(request.capability.description or ""), _LONGEST_IN_A_QUESTION)
     message = (
         f"{cut(one_line(client), _LONGEST_NAME)} wants to call {one_line(subject.capability)}\n"
@@ -191,7 +191,7 @@ def question_of(request: ApprovalRequest, client: str) -> Question:
         f"{changed}Arguments{lengths}:{arguments}\n"
         f"Text of the app: {description or 'none'}"
     )
-    return Question(_key_of(request), message, _approval_schema(may_be_always=not shown.is_cut))
+    return UserQuestion(_key_of(request), message, _approval_schema(may_be_always=not arguments_text.is_cut))
 
 
 def _key_of(request: ApprovalRequest) -> str:

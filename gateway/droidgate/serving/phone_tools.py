@@ -50,7 +50,7 @@ from droidgate.serving.tool_documents import hidden_name, named, write_tools
 from droidgate.serving.tool_names import NamedCapability, ToolNames
 from droidgate.serving.tools import (
     MAX_PAGE,
-    Change,
+    ListChange,
     ReportProgress,
     ResourceContent,
     ServedFile,
@@ -202,7 +202,7 @@ class PhoneTools:
         self._last_used = time.monotonic()
         self._is_used.set()
 
-    def look(self, *, strict: bool = False) -> set[Change]:
+    def look(self, *, strict: bool = False) -> set[ListChange]:
         """Ask each phone whether anything changed, and return what did.
 
         Args:
@@ -217,7 +217,7 @@ class PhoneTools:
         before, self._served = self._served, self._serve()
         self._report_unmatched_rules()
         now = self._served
-        changes: set[Change] = set()
+        changes: set[ListChange] = set()
         if before.snapshot.tools != now.snapshot.tools:
             changes.add("tools")
         if before.resources != now.resources:
@@ -236,7 +236,7 @@ class PhoneTools:
         return changed
 
     @asynccontextmanager
-    async def run(self, on_change: Callable[[Change], None]) -> AsyncIterator[None]:
+    async def run(self, on_change: Callable[[ListChange], None]) -> AsyncIterator[None]:
         """Check the phones at once, and then repeatedly while the context is open."""
 
         async def poll() -> None:
@@ -463,9 +463,9 @@ def _why_left_out(tool: ServedTool) -> str | None:
     return None if hidden is None else f"hidden characters are in the name {visible(hidden)}"
 
 
-def _by_provider(found: Sequence[_ToolTarget]) -> list[list[_ToolTarget]]:
+def _by_provider(targets: Sequence[_ToolTarget]) -> list[list[_ToolTarget]]:
     groups: dict[tuple[int, int], list[_ToolTarget]] = {}
-    for item in found:
+    for item in targets:
         groups.setdefault((id(item.phone), id(item.target.provider)), []).append(item)
     return list(groups.values())
 

@@ -184,19 +184,19 @@ def images_in(value: Json) -> tuple[ServedFile, ...]:
     return tuple(images)
 
 
-def _add_images(value: Json, found: list[ServedFile]) -> None:
-    if len(found) >= _MOST_IMAGES:
+def _add_images(value: Json, files: list[ServedFile]) -> None:
+    if len(files) >= _MOST_IMAGES:
         return
     if isinstance(value, Mapping):
         for member in value.values():
-            _add_images(member, found)
+            _add_images(member, files)
     elif isinstance(value, list):
         for item in value:
-            _add_images(item, found)
+            _add_images(item, files)
     elif isinstance(value, str) and _SHORTEST_IMAGE < len(value) <= _LONGEST_IMAGE * 4 // 3:
         image = _image_of(value)
         if image is not None:
-            found.append(image)
+            files.append(image)
 
 
 def _image_of(text: str) -> ServedFile | None:

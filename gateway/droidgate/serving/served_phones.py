@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from droidgate.calls.caller import Caller
-from droidgate.calls.subjects import EVERY_CLIENT, CapabilityKey
+from droidgate.calls.caller import CapabilityCaller
+from droidgate.calls.subjects import CapabilityKey
 from droidgate.calls.targets import CallTarget
 from droidgate.devices.packages import InstalledPackage, list_packages
 from droidgate.devices.properties import current_user
@@ -32,8 +32,8 @@ class ServedPhone:
     """
 
     serial: str | None
-    connect: Callable[[], Caller]
-    caller: Caller | None = None
+    connect: Callable[[], CapabilityCaller]
+    caller: CapabilityCaller | None = None
     packages: frozenset[InstalledPackage] = frozenset()
     targets: tuple[CallTarget, ...] = ()
     failures: dict[CapabilityKey, CallError] = field(default_factory=dict)
@@ -69,7 +69,7 @@ class ServedPhone:
             if target.capability.id not in dict(caller.targets.callability(target).closed)
         )
         every = (*of_apps, *(caller.targets.screens() if self.screens else ()))
-        self.failures = caller.uncallable(every, client=EVERY_CLIENT)
+        self.failures = caller.uncallable(every)
         self.targets = tuple(target for target in every if target.key not in self.failures)
         self.declared = tuple(caller.targets.all())
         self.sdk_full = caller.targets.reading.facts.sdk_full

@@ -36,15 +36,15 @@ from droidgate.serving.call_tasks import EXTENSION, CallTask, CallTasks
 from droidgate.serving.elicitation import Questions
 from droidgate.serving.tool_results import KeptResults, write_outcome
 from droidgate.serving.tools import (
-    Change,
     Client,
-    Question,
+    ListChange,
     ServedTool,
     ToolCall,
     ToolProvider,
     UnknownResourceError,
     UnknownToolError,
     UserAnswer,
+    UserQuestion,
 )
 from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mappings.text.token_estimates import estimate_tokens
@@ -249,7 +249,7 @@ class McpServer:
         questions = Questions(context, parameters)
         wants_progress = _wants_progress(context)
 
-        async def ask(question: Question) -> UserAnswer:
+        async def ask(question: UserQuestion) -> UserAnswer:
             if task is not None and task.is_detached and questions.can_ask:
                 return await task.ask(question)
             answer = await questions.ask(question)
@@ -394,15 +394,15 @@ class _Changes:
     """What has changed since it was last announced; a burst of one kind is one announcement."""
 
     def __init__(self) -> None:
-        self._pending: set[Change] = set()
+        self._pending: set[ListChange] = set()
         self._wake = anyio.Event()
 
-    def add(self, change: Change) -> None:
+    def add(self, change: ListChange) -> None:
         """Note a change."""
         self._pending.add(change)
         self._wake.set()
 
-    async def take(self) -> list[Change]:
+    async def take(self) -> list[ListChange]:
         """Wait until something has changed, and return it."""
         await self._wake.wait()
         self._wake = anyio.Event()
@@ -411,7 +411,7 @@ class _Changes:
         return changes
 
 
-async def _send_change(session: ServerSession, change: Change) -> None:
+async def _send_change(session: ServerSession, change: ListChange) -> None:
     # A client that does not read would hold up the others.
     with anyio.move_on_after(_ANNOUNCE_SECONDS):
         if change == "tools":

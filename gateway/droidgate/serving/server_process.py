@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from droidgate.calls.caller import Caller
+from droidgate.calls.caller import CapabilityCaller
 from droidgate.calls.subjects import NamePattern
 from droidgate.calls.traces import NO_TRACE, Trace, open_trace
 from droidgate.devices.device import connect_device
@@ -74,8 +74,8 @@ def phone_tools(
     )
 
 
-def _connect(serial: str | None) -> Caller:
-    return Caller(connect_device(serial))
+def _connect(serial: str | None) -> CapabilityCaller:
+    return CapabilityCaller(connect_device(serial))
 
 
 def serve(  # noqa: PLR0913

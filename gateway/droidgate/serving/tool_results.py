@@ -71,7 +71,7 @@ class KeptResults:
         return self._contents.get(uri)
 
 
-def write_outcome(outcome: ToolOutcome, revision: str, kept: KeptResults) -> dict[str, Any]:
+def write_outcome(outcome: ToolOutcome, revision: str, results: KeptResults) -> dict[str, Any]:
     """Return the result of `tools/call`.
 
     Raises:
@@ -92,15 +92,15 @@ def write_outcome(outcome: ToolOutcome, revision: str, kept: KeptResults) -> dic
         text = canonical_json(structured)
         size = len(text.encode("utf-8", "surrogatepass"))
         if size > MAX_STRUCTURED:
-            return _too_large(text, size, kept, shape)
+            return _too_large(text, size, results, shape)
     content: list[dict[str, Any]] = []
     for block in written["content"]:
-        content += _cap_block(block, kept, "text/plain" if structured is None else "application/json")
-    content += _attach_files(outcome.files, kept)
+        content += _cap_block(block, results, "text/plain" if structured is None else "application/json")
+    content += _attach_files(outcome.files, results)
     return {**written, "content": content}
 
 
-def _cap_block(block: Mapping[str, Any], kept: KeptResults, mime_type: str) -> list[dict[str, Any]]:
+def _cap_block(block: Mapping[str, Any], results: KeptResults, mime_type: str) -> list[dict[str, Any]]:
     text = block.get("text")
     if block.get("type") != "text" or not isinstance(text, str):
         return [dict(block)]
@@ -112,10 +112,10 @@ def _cap_block(block: Mapping[str, Any], kept: KeptResults, mime_type: str) -> l
         f"\n[truncated: {len(start.encode())} of {len(data)} bytes, "
         f"SHA-256 {hashlib.sha256(data).hexdigest()}; the whole text is in the linked resources]"
     )
-    return [{**block, "text": start + note}, *_links(text, kept, mime_type)]
+    return [{**block, "text": start + note}, *_links(text, results, mime_type)]
 
 
-def _attach_files(files: Iterable[ServedFile], kept: KeptResults) -> list[dict[str, Any]]:
+def _attach_files(files: Iterable[ServedFile], results: KeptResults) -> list[dict[str, Any]]:
     """Return small images as they are, and links to all other files."""
     blocks: list[dict[str, Any]] = []
     room = MAX_IMAGES
@@ -126,14 +126,14 @@ def _attach_files(files: Iterable[ServedFile], kept: KeptResults) -> list[dict[s
             blocks.append({"type": "image", "data": data, "mimeType": file.mime_type})
         else:
             name = one_line(file.name)[-_LONGEST_NAME:] or "file"
-            blocks += _links(file.data, kept, file.mime_type, name)
+            blocks += _links(file.data, results, file.mime_type, name)
     return blocks
 
 
 def _links(
-    content: str | bytes, kept: KeptResults, mime_type: str, name: str = "whole result"
+    content: str | bytes, results: KeptResults, mime_type: str, name: str = "whole result"
 ) -> list[dict[str, Any]]:
-    uris = kept.keep(content, mime_type)
+    uris = results.keep(content, mime_type)
     parts = [f"{name}, part {number} of {len(uris)}" for number in range(1, len(uris) + 1)]
     return [
         {"type": "resource_link", "uri": uri, "name": part, "mimeType": mime_type}
@@ -143,9 +143,9 @@ def _links(
     ]
 
 
-def _too_large(text: str, size: int, kept: KeptResults, revision: str) -> dict[str, Any]:
+def _too_large(text: str, size: int, results: KeptResults, revision: str) -> dict[str, Any]:
     problem = f"its result has {size} bytes, more than the {MAX_STRUCTURED} that are returned"
-    links = _links(text, kept, "application/json")
+    links = _links(text, results, "application/json")
     return _unfit_result(problem, revision, "read the linked resources; ", links)
 
 

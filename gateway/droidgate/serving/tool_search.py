@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from droidgate.serving.tool_documents import BETWEEN_WORDS, LABEL_END, LABEL_START
 from droidgate.serving.tools import (
-    Change,
+    ListChange,
     ResourceContent,
     ServedTool,
     ToolCall,
@@ -25,7 +25,7 @@ from droidgate.serving.tools import (
 from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mappings.text_safety import one_line
 from droidgate_mcp.format import HANDSHAKE, MODERN
-from droidgate_mcp.wire import McpToolFailure, McpToolResult, text_of
+from droidgate_mcp.wire import McpToolFailure, McpToolResult, result_text
 
 MANY_TOOLS: Final = 40
 """Above it search mode is the default: clients take 40 to 128 tools (reference style-and-peers 2.1)."""
@@ -213,10 +213,10 @@ class SearchTools:
         return f"{inner or ''}\n{condition}Find a tool with find_tools, then call it with call_tool."
 
     @asynccontextmanager
-    async def run(self, on_change: Callable[[Change], None]) -> AsyncIterator[None]:
+    async def run(self, on_change: Callable[[ListChange], None]) -> AsyncIterator[None]:
         """Keep the other's snapshot up to date; the three tools never change."""
 
-        def forward(change: Change) -> None:
+        def forward(change: ListChange) -> None:
             if change == "tools":
                 before, self._announced = self._announced, self.is_searched
                 if before and self._announced:
@@ -263,7 +263,7 @@ class SearchTools:
         except UnknownToolError as error:
             return _refused_outcome(f"/name: {error}")
         # call_tool declares no output, so the value is a text.
-        text = text_of(outcome.result.value, outcome.declared)
+        text = result_text(outcome.result.value, outcome.declared)
         return replace(outcome, result=replace(outcome.result, value=text), declared=None)
 
     def _find(self, query: str, limit: int) -> list[Json]:
@@ -326,8 +326,8 @@ class ToolIndex:
         every = list(dict.fromkeys(_words(query)))
         words = self._spelt([word for word in every if word not in STOP_WORDS] or every)
         scores: defaultdict[int, float] = defaultdict(float)
-        for weight, wanted in ((1.0, words), (_RELATED_WEIGHT, self._related(words))):
-            for number, score in self._scores(_any_of(wanted)).items():
+        for weight, searched_words in ((1.0, words), (_RELATED_WEIGHT, self._related(words))):
+            for number, score in self._scores(_any_of(searched_words)).items():
                 scores[number] += weight * score
         if every and every[0] in _QUESTION_WORDS:
             reading = self._scores(f"name: ({_any_of(_READING_WORDS)})")

@@ -13,7 +13,7 @@ from droidgate_mappings.model.errors import DroidgateError
 from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mcp.wire import DeclaredOutput, McpToolResult
 
-Change = Literal["tools", "resources"]
+ListChange = Literal["tools", "resources"]
 """What changed: the list of tools, or the list of resources."""
 
 MAX_PAGE: Final = 512 * 1024
@@ -40,7 +40,7 @@ class Client:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class UserQuestion:
     """What the client's user is asked during a call.
 
     Attributes:
@@ -94,7 +94,7 @@ class ToolCall:
     tool: str
     arguments: Mapping[str, Json]
     client: Client
-    ask: Callable[[Question], Coroutine[Any, Any, UserAnswer]]
+    ask: Callable[[UserQuestion], Coroutine[Any, Any, UserAnswer]]
     report_progress: ReportProgress | None
     trace_context: TraceContext | None = None
     may_become_task: bool = False
@@ -235,7 +235,7 @@ class ToolProvider(Protocol):
     def instructions(self) -> str | None:
         """What a client reads about the server as a whole."""
 
-    def run(self, on_change: Callable[[Change], None]) -> AbstractAsyncContextManager[None]:
+    def run(self, on_change: Callable[[ListChange], None]) -> AbstractAsyncContextManager[None]:
         """Keep the snapshot up to date while the context is open; report each change."""
 
     def snapshot(self) -> ToolSnapshot:

@@ -114,7 +114,7 @@ class Access(Frozen):
     execute_app_functions: bool
 
 
-class Status(Hello):
+class StatusAnswer(Hello):
     """Which shim answers, and how it is.
 
     Attributes:

@@ -19,7 +19,7 @@ from droidgate_shim.builder.protocols import (
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_shims
 from droidgate_shim.builder.source_app import SourceApp
 
-Report = Callable[[str], None]
+Notify = Callable[[str], None]
 """Is called with a line for a person, such as what is done now."""
 
 
@@ -29,7 +29,7 @@ def ignore(line: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class KeyFile:
     """A signing key.
 
     Attributes:
@@ -54,7 +54,7 @@ class ShimBuild:
 
     shims: tuple[BuiltShim, ...]
     unused: tuple[SourceApp, ...]
-    key: Key
+    key: KeyFile
     left_out: LeftOut = field(default_factory=LeftOut)
 
     def __repr__(self) -> str:
@@ -63,7 +63,7 @@ class ShimBuild:
 
 
 def build_shim(
-    *sources: str | PathLike[str], options: ShimOptions | None = None, report: Report = ignore
+    *sources: str | PathLike[str], options: ShimOptions | None = None, report: Notify = ignore
 ) -> ShimBuild:
     """Build a signed shim for each app that has a capability to offer; nothing is written but a new key.
 
@@ -95,7 +95,7 @@ def build_shim(
     return ShimBuild(built, unused_apps(apps, built, options.only), key, left_out)
 
 
-def chosen_key(path: Path | None, report: Report = ignore) -> Key:
+def chosen_key(path: Path | None, report: Notify = ignore) -> KeyFile:
     """Return the key of a file, or the user's own, which is made where there is none yet and reported.
 
     Raises:
@@ -103,10 +103,10 @@ def chosen_key(path: Path | None, report: Report = ignore) -> Key:
         WriteError: a new one cannot be kept.
     """
     if path is not None:
-        return Key(load_key(path), path)
+        return KeyFile(load_key(path), path)
     own = key_path()
     is_new = not own.exists()
-    key = Key(load_or_make_key(), own)
+    key = KeyFile(load_or_make_key(), own)
     if is_new:
         report(f"made a signing key: {own}; keep it, as only it can sign what replaces these shims")
     return key

@@ -9,7 +9,7 @@ from typing import Final
 from droidgate.devices.device import Device
 from droidgate.devices.packages import InstalledPackage, disabled_packages, list_packages
 from droidgate.devices.properties import build_of, current_user, get_properties
-from droidgate.shims.answers import AppState, Status, TargetState
+from droidgate.shims.answers import AppState, StatusAnswer, TargetState
 from droidgate.shims.host_client import HostClient
 from droidgate_mappings.formats.installed import SHIM_PACKAGE, SHIM_PREFIX, is_shim
 from droidgate_mappings.model.errors import DeviceError, DroidgateError
@@ -77,7 +77,7 @@ class InstalledShim:
     """
 
     application_id: str
-    status: Status | None
+    status: StatusAnswer | None
     problem: DroidgateError | None = None
 
     @property

@@ -25,7 +25,7 @@ from droidgate.devices.quoting import check_package
 from droidgate.devices.remote_apk import open_remote_apk
 from droidgate.devices.screen_lock import SHOW_LOCK, read_lock
 from droidgate.devices.service_shells import app_function_shell
-from droidgate.shims.answers import Status
+from droidgate.shims.answers import StatusAnswer
 from droidgate.shims.device_user import DeviceUser, InstalledShim, target_problem
 from droidgate.shims.host_client import ANY_APP, EVERY_CAPABILITY
 from droidgate.shims.installation_steps import (
@@ -286,7 +286,7 @@ def _visibility(device_user: DeviceUser, shim: InstalledShim) -> DoctorCheck:
     return DoctorCheck(VISIBILITY, "ok", mine[0], None, shim.application_id)
 
 
-def _targets(status: Status) -> Iterator[DoctorCheck]:
+def _targets(status: StatusAnswer) -> Iterator[DoctorCheck]:
     for target in status.targets:
         problem = target_problem(target)
         if problem is None:
@@ -297,7 +297,7 @@ def _targets(status: Status) -> Iterator[DoctorCheck]:
             yield DoctorCheck(TARGETS, "problem", f"{target.package} {fact}", fix, status.application_id)
 
 
-def _stopped(device_user: DeviceUser, status: Status) -> Iterator[DoctorCheck]:
+def _stopped(device_user: DeviceUser, status: StatusAnswer) -> Iterator[DoctorCheck]:
     for package in dict.fromkeys(source.package for source in status.sources):
         stopped = _is_stopped(device_user, package)
         if stopped is None:
@@ -323,7 +323,7 @@ def _is_stopped(device_user: DeviceUser, package: str) -> bool | None:
     return None if stopped is None else stopped == "true"
 
 
-def _access(device_user: DeviceUser, status: Status, kinds: Collection[str]) -> Iterator[DoctorCheck]:
+def _access(device_user: DeviceUser, status: StatusAnswer, kinds: Collection[str]) -> Iterator[DoctorCheck]:
     granted_access, name = status.access, status.application_id
     since = BACKGROUND_SERVICES_SDK
     yield _allowed(device_user, status, BATTERY, since, has=granted_access.battery_exempt, words=_EXEMPT)
@@ -336,7 +336,7 @@ def _access(device_user: DeviceUser, status: Status, kinds: Collection[str]) -> 
         yield DoctorCheck(START_ROUTE, "not-needed", "none of its capabilities opens a window", None, name)
 
 
-def _app_functions(seen: DeviceState, status: Status, kinds: Collection[str]) -> DoctorCheck:
+def _app_functions(seen: DeviceState, status: StatusAnswer, kinds: Collection[str]) -> DoctorCheck:
     name, is_holder = status.application_id, status.application_id == SHIM_PACKAGE
     if "app-function" not in kinds and not (is_holder and seen.is_holder_needed):
         words = "no shim calls app functions" if is_holder else "none of its capabilities is an app function"
@@ -373,7 +373,7 @@ def _holder_problem(seen: DeviceState, name: str) -> tuple[str, str] | None:
 
 
 def _allowed(
-    device_user: DeviceUser, status: Status, kind: CheckKind, since: int, *, has: bool, words: str
+    device_user: DeviceUser, status: StatusAnswer, kind: CheckKind, since: int, *, has: bool, words: str
 ) -> DoctorCheck:
     name = status.application_id
     if device_user.sdk < since:
@@ -385,7 +385,7 @@ def _allowed(
     return DoctorCheck(kind, "problem", f"not {words}", _INSTALL_AGAIN, name)
 
 
-def _grants(status: Status, read_only: Collection[str]) -> DoctorCheck:
+def _grants(status: StatusAnswer, read_only: Collection[str]) -> DoctorCheck:
     name = status.application_id
     for_any = [_in_words(grant.capability) for grant in status.grants if grant.caller == ANY_APP]
     app_grants = [grant for grant in status.grants if not isinstance(grant.caller, str)]
@@ -415,7 +415,7 @@ def _in_words(capability: str) -> str:
     return "every capability" if capability == EVERY_CAPABILITY else capability
 
 
-def _tool_start(seen: DeviceState, status: Status, facts: ShimFacts | None) -> Iterator[DoctorCheck]:
+def _tool_start(seen: DeviceState, status: StatusAnswer, facts: ShimFacts | None) -> Iterator[DoctorCheck]:
     name = status.application_id
     if facts is None:
         yield DoctorCheck(TOOL_START, "unknown", "the shim's APK cannot be read", _SYNC, name)
@@ -450,7 +450,7 @@ def _start_of(seen: DeviceState, service: str) -> tuple[CheckState, str]:
     return "unknown", "is not declared"
 
 
-def _consent(device_user: DeviceUser, status: Status) -> DoctorCheck:
+def _consent(device_user: DeviceUser, status: StatusAnswer) -> DoctorCheck:
     granted_access, name = status.access, status.application_id
     if not status.asking:
         fact = "asking is switched off: a call without a grant is denied"

@@ -124,10 +124,10 @@ def _shims_named(shims: Sequence[InstalledShim], application_id: str | None) -> 
     return named_shims([shim for shim in shims if not shim.is_bare], application_id)
 
 
-def _installed_agent(agent: str, known: Mapping[str, InstalledPackage]) -> InstalledPackage:
-    if agent not in known:
-        raise UsageError(f"the agent {agent!r} is not installed", hint=suggest_name(agent, sorted(known)))
-    return known[agent]
+def _installed_agent(agent: str, packages: Mapping[str, InstalledPackage]) -> InstalledPackage:
+    if agent not in packages:
+        raise UsageError(f"the agent {agent!r} is not installed", hint=suggest_name(agent, sorted(packages)))
+    return packages[agent]
 
 
 def _signer_of(device_user: DeviceUser, package: InstalledPackage) -> str:

@@ -33,7 +33,7 @@ from droidgate.shims.answers import (
     Progress,
     ShimMissingError,
     ShimVersionError,
-    Status,
+    StatusAnswer,
     refusal_of,
 )
 from droidgate.shims.host_messages import (
@@ -46,6 +46,7 @@ from droidgate.shims.host_messages import (
     write_argument,
     write_frame,
 )
+from droidgate_mappings.formats.installed import INSTALL_SHIM
 from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mappings.model.types import Frozen
 from droidgate_shim.deadlines import LONGEST_DEADLINE_MS
@@ -95,9 +96,9 @@ class HostClient:
         self._be_sure_of(hello)
         return hello
 
-    def status(self) -> Status:
+    def status(self) -> StatusAnswer:
         """Return which shim answers, its grants and switches, and what became of its targets."""
-        status = self._ask("status", {}, Status)
+        status = self._ask("status", {}, StatusAnswer)
         self._be_sure_of(status)
         return status
 
@@ -271,7 +272,7 @@ class HostClient:
         return ShimMissingError(
             f"the shim is not installed for user {self.user}",
             place=self.application_id,
-            hint="install it with `droidgate shim install --from adb:`",
+            hint=f"install it with `{INSTALL_SHIM}`",
         )
 
 

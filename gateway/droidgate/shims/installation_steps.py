@@ -136,19 +136,19 @@ class InstallationStep:
     why: str = ""
 
 
-def not_needed(what: str, why: str) -> InstallationStep:
+def not_needed(task: str, why: str) -> InstallationStep:
     """Return the record of a step that is not needed here."""
-    return InstallationStep(what, "not-needed", why=why)
+    return InstallationStep(task, "not-needed", why=why)
 
 
 def run_step(
-    device: Device, what: str, arguments: Sequence[str], *, accept: Callable[[CommandResult], bool]
+    device: Device, task: str, arguments: Sequence[str], *, accept: Callable[[CommandResult], bool]
 ) -> InstallationStep:
     """Run a command and record the outcome; Android's refusal is an outcome, not an error.
 
     Args:
         device: The device.
-        what: What it is for.
+        task: What it is for.
         arguments: The command.
         accept: Returns from its result whether it was done; many commands end with status 0 in any case.
 
@@ -158,8 +158,8 @@ def run_step(
     command = shlex.join(arguments)
     result = device.run(arguments)
     if result.exit_status == 0 and accept(result):
-        return InstallationStep(what, "done", command)
-    return InstallationStep(what, "refused", command, said_by(result))
+        return InstallationStep(task, "done", command)
+    return InstallationStep(task, "refused", command, said_by(result))
 
 
 def said_by(result: CommandResult) -> str:
@@ -173,12 +173,12 @@ def said_by(result: CommandResult) -> str:
     return f"it ended with status {result.exit_status}"
 
 
-def refused(
-    what: str, command: str | None, error: CommandFailedError | DeviceOutputError
+def refused_step(
+    task: str, command: str | None, error: CommandFailedError | DeviceOutputError
 ) -> InstallationStep:
     """Return the record of a step that ended with an error of Android."""
     hint = f"; {error.hint}" if error.hint else ""
-    return InstallationStep(what, "refused", command, error.message + hint)
+    return InstallationStep(task, "refused", command, error.message + hint)
 
 
 INSTALL: Final = "install the shim"
@@ -274,7 +274,7 @@ def remove_shim(device_user: DeviceUser, application_id: str) -> InstallationSte
     try:
         uninstall(device_user.device, application_id, user=device_user.user)
     except (CommandFailedError, DeviceOutputError) as error:
-        return refused(UNINSTALL, command, error)
+        return refused_step(UNINSTALL, command, error)
     return InstallationStep(UNINSTALL, "done", command)
 
 
@@ -288,7 +288,7 @@ def install_archive(device_user: DeviceUser, apk: bytes, file_name: str) -> Inst
     try:
         install_apks(device_user.device, {"base.apk": apk}, user=device_user.user)
     except (CommandFailedError, DeviceOutputError) as error:
-        return refused(INSTALL, command, error)
+        return refused_step(INSTALL, command, error)
     return InstallationStep(INSTALL, "done", command)
 
 
@@ -333,8 +333,8 @@ def _is_any_app_allowed(client: HostClient) -> bool:
         return False
 
 
-def _refused_by_shim(client: HostClient, what: str, command: str, error: DroidgateError) -> InstallationStep:
+def _refused_by_shim(client: HostClient, task: str, command: str, error: DroidgateError) -> InstallationStep:
     # The next command says whether it was the device or only this shim.
     client.device.run(["true"])
     hint = f"; {error.hint}" if error.hint else ""
-    return InstallationStep(what, "refused", command, error.message + hint)
+    return InstallationStep(task, "refused", command, error.message + hint)

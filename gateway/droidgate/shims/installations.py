@@ -9,7 +9,7 @@ from typing import Final
 
 from droidgate.devices.packages import InstalledPackage
 from droidgate.shims.broadcast_discovery import ask_broadcast_apps
-from droidgate.shims.building import Key, Report, chosen_key, known_key, unused_apps
+from droidgate.shims.building import KeyFile, Notify, chosen_key, known_key, unused_apps
 from droidgate.shims.device_user import DeviceUser, InstalledShim, installed_shims
 from droidgate.shims.installation_steps import (
     Installation,
@@ -32,7 +32,7 @@ from droidgate.shims.shim_facts import ShimFacts, facts_of, installed_facts, rea
 from droidgate.shims.source_apps import read_source_apps
 from droidgate.sources.source_schemes import DEVICE_SCHEME
 from droidgate_android.projects.project_files import read_project_file
-from droidgate_mappings.formats.installed import SHIM_PACKAGE, is_shim
+from droidgate_mappings.formats.installed import INSTALL_SHIM, SHIM_PACKAGE, is_shim
 from droidgate_mappings.model.errors import DeviceError, InputError, UsageError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.text.nearest_names import suggest_name
@@ -88,7 +88,7 @@ class PreparedInstallation:
     """All that is to be installed, and how it came to be."""
 
     ready: tuple[PreparedShim, ...]
-    key: Key | None = None
+    key: KeyFile | None = None
     asked: tuple[InstallationStep, ...] = ()
     unused: tuple[SourceApp, ...] = ()
     left_out: LeftOut = field(default_factory=LeftOut)
@@ -140,7 +140,7 @@ class RemovedShims:
         return all(step.outcome == "done" for step in steps)
 
 
-def prepare_shims(device_user: DeviceUser, request: InstallRequest, report: Report) -> PreparedInstallation:
+def prepare_shims(device_user: DeviceUser, request: InstallRequest, report: Notify) -> PreparedInstallation:
     """Return what is to be installed on a device: read from APKs, built, or what is there already.
 
     Raises:
@@ -154,7 +154,7 @@ def prepare_shims(device_user: DeviceUser, request: InstallRequest, report: Repo
     packages = device_user.packages()
     names = sorted(filter(is_shim, packages))
     if not names:
-        hint = "name its apps: droidgate shim install --from adb:, or APKs that `droidgate shim build` made"
+        hint = f"name its apps: {INSTALL_SHIM}, or APKs that `droidgate shim build` made"
         raise DeviceError("no shim is installed", place=device_user.device.serial, hint=hint)
     ready = [_installed_shim(device_user, packages[name]) for name in names]
     # The bare shim has nothing to set up but what the others need of it.
@@ -162,10 +162,7 @@ def prepare_shims(device_user: DeviceUser, request: InstallRequest, report: Repo
 
 
 def install_prepared(
-    device_user: DeviceUser,
-    request: InstallRequest,
-    prepared: PreparedInstallation,
-    report: Report,
+    device_user: DeviceUser, request: InstallRequest, prepared: PreparedInstallation, report: Notify
 ) -> InstalledShims:
     """Install and set up what was prepared.
 
@@ -191,7 +188,7 @@ def install_prepared(
 
 
 def uninstall_shims(
-    device_user: DeviceUser, named: Sequence[str], *, every_shim: bool, report: Report
+    device_user: DeviceUser, named: Sequence[str], *, every_shim: bool, report: Notify
 ) -> RemovedShims:
     """Remove shims with everything that was granted to them and by them.
 
@@ -224,7 +221,7 @@ def uninstall_shims(
 
 
 def install_ready(
-    device_user: DeviceUser, ready: PreparedShim, report: Report, *, any_app: bool | None = None
+    device_user: DeviceUser, ready: PreparedShim, report: Notify, *, any_app: bool | None = None
 ) -> Installation:
     """Install one shim and set it up, or only set it up where it is installed; `any_app` as in a request."""
     report(f"{'set up' if ready.apk is None else 'install'} {ready.facts.application_id} ...")
@@ -236,7 +233,7 @@ def install_ready(
 
 
 def _set_up_identity(
-    device_user: DeviceUser, request: InstallRequest, prepared: PreparedInstallation, report: Report
+    device_user: DeviceUser, request: InstallRequest, prepared: PreparedInstallation, report: Notify
 ) -> Installation | None:
     shims = [item.facts for item in prepared.ready]
     if any(shim.application_id == SHIM_PACKAGE for shim in shims):
@@ -261,7 +258,7 @@ def _installed_callers(device_user: DeviceUser) -> tuple[ShimFacts, ...]:
     return tuple(item for item in facts if item is not None and item.calls_functions)
 
 
-def _build(request: InstallRequest, device_user: DeviceUser, report: Report) -> PreparedInstallation:
+def _build(request: InstallRequest, device_user: DeviceUser, report: Notify) -> PreparedInstallation:
     options = request.options
     protocols = chosen_protocols(options)
     read = read_source_apps(_on_this_phone(request.sources, device_user), signer=options.signer)
@@ -315,7 +312,7 @@ def _installed_shim(device_user: DeviceUser, package: InstalledPackage) -> Prepa
 
 
 def _keep_scope(
-    device_user: DeviceUser, request: InstallRequest, prepared: PreparedInstallation, report: Report
+    device_user: DeviceUser, request: InstallRequest, prepared: PreparedInstallation, report: Notify
 ) -> None:
     """Add what was asked for to what `shim sync` looks after; apps of earlier installations stay."""
     whole = f"{DEVICE_SCHEME}{device_user.device.serial}" in _on_this_phone(request.sources, device_user)
@@ -351,7 +348,7 @@ def _scope_of_others(
     return () if scope is None else (scope,)
 
 
-def _leave_out_of_scope(device_user: DeviceUser, report: Report) -> None:
+def _leave_out_of_scope(device_user: DeviceUser, report: Notify) -> None:
     """Let `shim sync` look after the apps whose shims are left: it must not install the others again."""
     scopes = load_scopes(device_user.device)
     if any(scope.packages is None for scope in scopes):

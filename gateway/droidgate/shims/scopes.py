@@ -50,7 +50,7 @@ class _ScopeFile(Frozen):
     scopes: tuple[Scope, ...] = ()
 
 
-def join_scopes(scopes: Sequence[Scope], asked: Scope, built: Collection[str]) -> tuple[Scope, ...]:
+def join_scopes(scopes: Sequence[Scope], new_scope: Scope, built: Collection[str]) -> tuple[Scope, ...]:
     """Return the scopes of a device after an installation, the newest last; the apps of earlier ones stay.
 
     There is one shim for several apps only. Where it is made anew and capabilities were chosen, its earlier
@@ -58,26 +58,26 @@ def join_scopes(scopes: Sequence[Scope], asked: Scope, built: Collection[str]) -
 
     Args:
         scopes: The scopes before it.
-        asked: What was asked for.
+        new_scope: What was asked for.
         built: The apps whose shims were built, which now belong to what was asked for.
     """
     other_scopes: list[Scope] = []
     for scope in scopes:
-        is_one_shim = scope.options.aggregate and asked.options.aggregate
-        is_whole = scope.packages is None and asked.packages is None
-        same_protocols = {"protocols": asked.options.protocols} if is_whole or is_one_shim else {}
-        if scope.options.changed(same_protocols) == asked.options or (
-            is_one_shim and not scope.options.only and not asked.options.only
+        is_one_shim = scope.options.aggregate and new_scope.options.aggregate
+        is_whole = scope.packages is None and new_scope.packages is None
+        same_protocols = {"protocols": new_scope.options.protocols} if is_whole or is_one_shim else {}
+        if scope.options.changed(same_protocols) == new_scope.options or (
+            is_one_shim and not scope.options.only and not new_scope.options.only
         ):
-            protocols = _union(scope.options.protocols, asked.options.protocols)
-            options = asked.options.changed({"protocols": protocols})
-            asked = Scope(packages=_union(scope.packages, asked.packages), options=options)
+            protocols = _union(scope.options.protocols, new_scope.options.protocols)
+            options = new_scope.options.changed({"protocols": protocols})
+            new_scope = Scope(packages=_union(scope.packages, new_scope.packages), options=options)
         elif scope.packages is None:
             other_scopes += [] if is_one_shim else [scope]
         elif not is_one_shim:
             packages = tuple(package for package in scope.packages if package not in built)
             other_scopes += [scope.changed({"packages": packages})] if packages else []
-    return (*other_scopes, asked)
+    return (*other_scopes, new_scope)
 
 
 def _union(first: tuple[str, ...] | None, second: tuple[str, ...] | None) -> tuple[str, ...] | None:

@@ -11,7 +11,7 @@ from typing import Final
 
 from droidgate.devices.quoting import check_component, check_user
 from droidgate.devices.service_shells import app_function_shell
-from droidgate.shims.answers import Hello, Status
+from droidgate.shims.answers import Hello, StatusAnswer
 from droidgate.shims.device_user import DeviceUser
 from droidgate.shims.host_client import HostClient
 from droidgate.shims.installation_steps import (
@@ -191,7 +191,7 @@ def _refuse(reason: str) -> tuple[InstallationStep, str]:
 
 
 def _lend(
-    device_user: DeviceUser, client: HostClient, signer: str, status: Status | None
+    device_user: DeviceUser, client: HostClient, signer: str, status: StatusAnswer | None
 ) -> Iterator[InstallationStep]:
     if status is not None and status.access.execute_app_functions:
         yield not_needed(LEND, "it runs already")
@@ -206,7 +206,7 @@ def _unserved(shim: ShimFacts) -> InstallationStep:
     return InstallationStep(f"{APP_FUNCTIONS} for {shim.application_id}", "refused", why=why)
 
 
-def _status_of(client: HostClient) -> Status | None:
+def _status_of(client: HostClient) -> StatusAnswer | None:
     try:
         return client.status()
     except DroidgateError:

@@ -14,6 +14,7 @@ from droidgate.shims.device_user import DeviceUser, InstalledShim, installed_shi
 from droidgate.shims.host_client import HostClient
 from droidgate.shims.scopes import load_scopes
 from droidgate.shims.shim_facts import installed_facts
+from droidgate_mappings.formats.installed import INSTALL_SHIM
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.tables.failure_tokens import FALLBACK
@@ -137,7 +138,7 @@ def named_shims(shims: Sequence[InstalledShim], application_id: str | None) -> l
         UsageError: no shim is installed, or the name means none.
     """
     if not shims:
-        hint = "install some with: droidgate shim install --from adb:"
+        hint = f"install some with: {INSTALL_SHIM}"
         raise UsageError("no shim is installed", hint=hint)
     matches = [
         shim
@@ -203,7 +204,7 @@ def check_signer(device_user: DeviceUser, shim: InstalledPackage, signed_by: str
     signer = None if facts is None else facts.signer
     if signer is None or signer not in trusted:
         message = "your key did not sign this shim" if signed_by is None else "another key signed this shim"
-        replaced = f"`droidgate shim uninstall {shim.name}`, then `droidgate shim install --from adb:`"
+        replaced = f"`droidgate shim uninstall {shim.name}`, then `{INSTALL_SHIM}`"
         trusted_by = f", or trust this one with --signed-by {signer}" if signer else ""
         hint = f"replace it with your own: {replaced}{trusted_by}"
         raise InputError(message, place=shim.name, hint=hint)

@@ -12,7 +12,7 @@ from droidgate.devices.remote_apk import open_remote_apk
 from droidgate.shims.device_user import DeviceUser
 from droidgate_android.apk.apk_application import read_application, verify_signers
 from droidgate_android.apk.apk_files import MemorySource
-from droidgate_android.apk.reader import Apk, Source, open_apk
+from droidgate_android.apk.reader import Apk, ApkSource, open_apk
 from droidgate_mappings.formats.installed import SHIM_PACKAGE, is_shim
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
@@ -75,7 +75,7 @@ def facts_of(built: BuiltShim, signer: str) -> ShimFacts:
     )
 
 
-def read_shim_facts(source: Source, *, name: str, installed_on: int | None = None) -> ShimFacts:
+def read_shim_facts(source: ApkSource, *, name: str, installed_on: int | None = None) -> ShimFacts:
     """Return the facts of a shim's APK.
 
     Args:

@@ -29,7 +29,7 @@ from droidgate_android.apk.reader import Apk, open_apk
 from droidgate_android.apk.signing_keys import SigningKey, make_key
 from droidgate_mappings.formats.application import Application, Component
 from droidgate_mappings.formats.format import load_formats
-from droidgate_mappings.formats.installed import SHIM_PACKAGE, is_shim
+from droidgate_mappings.formats.installed import INSTALL_SHIM, SHIM_PACKAGE, is_shim
 from droidgate_mappings.formats.reachability import find_component
 from droidgate_mappings.model.capability import Place, Provider
 from droidgate_mappings.model.errors import DroidgateError, InputError, UsageError
@@ -438,7 +438,7 @@ def _unasked_finding(provider: Provider) -> Finding:
         pointer=f"/{pointer_token(provider.component or '')}",
         message=f"{provider.component} lists its tools only in answer to a broadcast on the phone",
         source=provider.source,
-        hint="`droidgate shim install --from adb:` asks it on the phone",
+        hint=f"`{INSTALL_SHIM}` asks it on the phone",
     )
 
 

@@ -9,9 +9,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
-from droidgate.shims.answers import Status
+from droidgate.shims.answers import StatusAnswer
 from droidgate.shims.broadcast_discovery import DiscoveredApps, ask_broadcast_apps
-from droidgate.shims.building import Key, Report, chosen_key, unused_apps
+from droidgate.shims.building import KeyFile, Notify, chosen_key, unused_apps
 from droidgate.shims.device_user import DeviceUser, InstalledShim, installed_shims
 from droidgate.shims.installation_steps import InstallationStep, remove_shim
 from droidgate.shims.installations import PreparedShim, install_ready
@@ -20,7 +20,7 @@ from droidgate.shims.shell_identity import is_lending, needs_identity, release_i
 from droidgate.shims.shim_facts import ShimFacts, facts_of, installed_facts
 from droidgate.shims.source_apps import NothingDeclaredError, read_source_apps
 from droidgate.sources.source_schemes import DEVICE_SCHEME
-from droidgate_mappings.formats.installed import SHIM_PACKAGE
+from droidgate_mappings.formats.installed import INSTALL_SHIM, SHIM_PACKAGE
 from droidgate_mappings.model.errors import DeviceError
 from droidgate_mappings.model.findings import Finding
 from droidgate_shim.builder.protocols import LeftOut, choose_protocols, chosen_protocols
@@ -131,7 +131,7 @@ def _change_of(built: BuiltShim, installed: InstalledShim | None) -> PlannedChan
     return PlannedChange("changed", built.application_id, built, _difference(installed.status, built))
 
 
-def _difference(status: Status, built: BuiltShim) -> str:
+def _difference(status: StatusAnswer, built: BuiltShim) -> str:
     new = [capability for capability in built.capabilities if capability not in status.routes]
     removed = [route for route in status.routes if route not in built.capabilities]
     others = [target.package for target in status.targets if target.state == "other-signer"]
@@ -182,7 +182,7 @@ class SyncPlan:
     """
 
     device_user: DeviceUser
-    key: Key
+    key: KeyFile
     changes: tuple[PlannedChange, ...]
     asked: tuple[InstallationStep, ...]
     unused: tuple[SourceApp, ...]
@@ -195,14 +195,14 @@ class SyncPlan:
 class _ScopeBuild:
     """What was built for one scope."""
 
-    key: Key
+    key: KeyFile
     built: tuple[BuiltShim, ...]
     asked: DiscoveredApps
     unused: tuple[SourceApp, ...]
     left_out: LeftOut
 
 
-def plan_sync(device_user: DeviceUser, report: Report) -> SyncPlan:
+def plan_sync(device_user: DeviceUser, report: Notify) -> SyncPlan:
     """Return what makes the shims of a device fit its apps.
 
     Args:
@@ -247,7 +247,7 @@ def plan_sync(device_user: DeviceUser, report: Report) -> SyncPlan:
 
 
 def _build_scope(
-    device_user: DeviceUser, scope: Scope, apps: Sequence[SourceApp], report: Report
+    device_user: DeviceUser, scope: Scope, apps: Sequence[SourceApp], report: Notify
 ) -> _ScopeBuild:
     key = chosen_key(scope.options.key, report)
     chosen, left_out = choose_protocols(apps, chosen_protocols(scope.options))
@@ -269,7 +269,7 @@ def _left_out_of(builds: Sequence[_ScopeBuild]) -> LeftOut:
 
 
 def _report_broken(
-    installed: Sequence[InstalledShim], changes: Sequence[PlannedChange], report: Report
+    installed: Sequence[InstalledShim], changes: Sequence[PlannedChange], report: Notify
 ) -> None:
     """Report shims that stay although an app behind them is not installed, since they are not synced."""
     planned = {change.application_id for change in changes}
@@ -282,7 +282,7 @@ def _report_broken(
             )
 
 
-def carry_out(plan: SyncPlan, report: Report) -> list[SyncedChange]:
+def carry_out(plan: SyncPlan, report: Notify) -> list[SyncedChange]:
     """Do what was planned, and return each change with its steps.
 
     Raises:
@@ -301,7 +301,7 @@ def _with_identity_planned(
     changes: Sequence[PlannedChange],
     installed: Sequence[InstalledShim],
     built: Sequence[BuiltShim],
-    key: Key,
+    key: KeyFile,
     signers: Mapping[str, str],
 ) -> tuple[tuple[PlannedChange, ...], tuple[ShimFacts, ...]]:
     """Return the changes with that of the bare shim, and the shims that call app functions then."""
@@ -337,7 +337,7 @@ def _with_identity_planned(
     return tuple(sorted(both, key=lambda item: item.application_id)), callers
 
 
-def _build(apps: Sequence[SourceApp], scope: Scope, key: Key, report: Report) -> tuple[BuiltShim, ...]:
+def _build(apps: Sequence[SourceApp], scope: Scope, key: KeyFile, report: Notify) -> tuple[BuiltShim, ...]:
     """Build what there is; a capability that was chosen and went away leaves no shim, or a smaller one."""
     offered = {
         name
@@ -373,11 +373,11 @@ def _read_apps(device_user: DeviceUser, chosen: Collection[str] | None) -> tuple
     return tuple(apps)
 
 
-def _scope_of_installed(device_user: DeviceUser, installed: Sequence[InstalledShim], report: Report) -> Scope:
+def _scope_of_installed(device_user: DeviceUser, installed: Sequence[InstalledShim], report: Notify) -> Scope:
     """Return the scope where none was kept: the apps of the shims that are there."""
     scope = scope_of_installed(installed)
     if scope is None:
-        hint = "install shims first: droidgate shim install --from adb:"
+        hint = f"install shims first: {INSTALL_SHIM}"
         raise DeviceError(
             "no shim is installed that could be kept current", place=device_user.device.serial, hint=hint
         )
@@ -406,7 +406,7 @@ def _with_identity(plan: SyncPlan, synced: Sequence[SyncedChange]) -> list[Synce
     ]
 
 
-def _carry_out(plan: SyncPlan, change: PlannedChange, report: Report) -> SyncedChange:
+def _carry_out(plan: SyncPlan, change: PlannedChange, report: Notify) -> SyncedChange:
     is_bare = change.application_id == SHIM_PACKAGE and change.built and not change.built.capabilities
     if change.kind == "same" or is_bare:
         return SyncedChange(change)

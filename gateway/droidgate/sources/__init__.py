@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
 
 from droidgate.sources.format_reading import ReadOptions
-from droidgate.sources.source_opening import open_reader, read_source
 from droidgate.sources.source_results import Providers
-from droidgate.sources.source_schemes import DEVICE_SCHEME, STANDARD_INPUT, source_names
-from droidgate_mappings.formats.format import chosen_formats, finder_of_silent
+from droidgate.sources.source_schemes import DEVICE_SCHEME, GIT_SCHEME, STANDARD_INPUT, source_names
+from droidgate_mappings.formats.format import Format, chosen_formats, finder_of_silent, load_formats
 from droidgate_mappings.model.capability import Provider
-from droidgate_mappings.model.errors import EmptyError, InputError, UsageError
+from droidgate_mappings.model.errors import BudgetError, EmptyError, InputError, UsageError
 from droidgate_mappings.timed_steps import timed_step
 
 if TYPE_CHECKING:
-    from droidgate_android.apk.reader import Apk
-    from droidgate_android.projects.android_project import Module
+    from droidgate.sources.file_reader import FileReader
 
 __all__ = [
     "DEVICE_SCHEME",
@@ -27,12 +27,9 @@ __all__ = [
     "ReadOptions",
     "check_convertible",
     "check_declared",
+    "open_reader",
     "providers_of",
     "read",
-    "read_content",
-    "read_loose_code",
-    "read_one_module",
-    "read_opened",
     "read_source",
     "read_sources",
 ]
@@ -185,46 +182,103 @@ def check_sources(sources: Sequence[str]) -> None:
         raise UsageError(message, hint="write - once")
 
 
-def read_opened(apk: Apk, options: ReadOptions | None = None) -> Providers:
-    """Return what an opened APK with its splits declares; what cannot be read is among the problems."""
-    reader = open_reader(options)
-    reader.read_apk(apk)
-    return reader.result()
-
-
-def read_one_module(module: Module, options: ReadOptions | None = None) -> Providers:
-    """Return what one module of a build declares; what cannot be read is among the problems."""
-    reader = open_reader(options)
-    reader.read_module(module)
-    return reader.result()
-
-
-def read_loose_code(files: Mapping[str, bytes], options: ReadOptions | None = None) -> Providers:
-    """Return what files of source code declare together; what cannot be read is among the problems.
+def read_source(
+    source: str,
+    *,
+    strict: bool = False,
+    formats: Iterable[Format] | None = None,
+    stdin: BinaryIO | None = None,
+    variant: str | None = None,
+) -> Providers:
+    """Return everything that one source declares.
 
     Args:
-        files: Content by path as a user would write it.
-        options: How they are read.
-    """
-    from droidgate.sources.source_code import Code
-    from droidgate_android.projects.resources import SourceSet
-
-    reader = open_reader(options)
-    reader.read_code_alone(Code((SourceSet(files),)))
-    return reader.result()
-
-
-def read_content(path: str, data: bytes, options: ReadOptions | None = None) -> Providers:
-    """Return what one descriptor in memory declares.
-
-    Args:
-        path: How a user would write it.
-        data: Its content.
-        options: How it is read.
+        source: `-`, or a path as the user wrote it: a descriptor, a manifest, an Android project, an APK, a
+            container of split APKs (`.apks`, `.xapk`, `.apkm`), a folder of any of these or an archive of
+            one (`.zip`, `.whl`, `.tgz`, `.tar.gz`, `.tar`), a catalog or its `catalog.json`; a revision:
+            `git:REVISION[:PATH]`; a phone: `adb:`,
+            `adb:SERIAL`, `adb:SERIAL/PACKAGE`; or `FORMAT:` for what a format fixes itself.
+        strict: Every leniency of a reader is an error.
+        formats: The formats to look for; all installed ones by default.
+        stdin: What `-` reads, the process's standard input by default.
+        variant: As `read` takes it.
 
     Raises:
-        InputError: it is broken, or no format claims it.
+        InputError: the named file cannot be read or no format claims it, or the folder holds none of these.
+        DeviceError: the phone cannot be reached or used.
     """
+    if not source:
+        raise InputError("the path is empty", hint="a folder is `.`, standard input is `-`")
+    chosen = tuple(load_formats().values() if formats is None else formats)
+    options = ReadOptions(chosen, strict=strict, variant=variant)
+    if source.startswith(DEVICE_SCHEME):
+        return _read_device(source, options)
+    if source == STANDARD_INPUT:
+        return _read_standard_input(sys.stdin.buffer if stdin is None else stdin, options)
+    for format_ in options.formats:
+        if format_.built_in is not None and source == f"{format_.id}:":
+            return Providers((format_.built_in(),))
+    return _read_git(source, options) if source.startswith(GIT_SCHEME) else _read_path(source, options)
+
+
+def open_reader(options: ReadOptions | None) -> FileReader:
+    """Return what reads files together, and adds up what they declare."""
+    from droidgate.sources.file_reader import FileReader
+
+    return FileReader(options or ReadOptions())
+
+
+def _read_device(source: str, options: ReadOptions) -> Providers:
+    # Most runs have no phone, and its modules take longer to import than a file to be read.
+    from droidgate.sources.phone_source import read_device_source
+
+    return read_device_source(source, formats=options.formats, strict=options.strict).declared
+
+
+def _read_standard_input(stdin: BinaryIO, options: ReadOptions) -> Providers:
+    from droidgate.sources.folders import MAX_FILE_BYTES
+
+    data = stdin.read(MAX_FILE_BYTES + 1)
+    if len(data) > MAX_FILE_BYTES:
+        raise BudgetError(f"it has more than {MAX_FILE_BYTES} bytes", place=STANDARD_INPUT)
     reader = open_reader(options)
-    reader.read_named(path, data)
+    reader.read_named(STANDARD_INPUT, data)
     return reader.result()
+
+
+def _read_git(source: str, options: ReadOptions) -> Providers:
+    from droidgate.sources.git_revisions import read_file_of
+
+    reader, content = open_reader(options), read_file_of(source)
+    reader.read_packed(source) if content is None else reader.read_named(source, content)
+    return reader.result()
+
+
+def _read_path(source: str, options: ReadOptions) -> Providers:
+    from droidgate.sources.archives import is_archive, is_packed_folder
+    from droidgate.sources.catalogs.catalog_files import catalog_folder
+    from droidgate.sources.folders import read_bytes
+
+    catalog = catalog_folder(source)
+    if catalog is not None:
+        # Most runs have no catalog either.
+        from droidgate.sources.catalogs.catalog import read_catalog
+
+        return read_catalog(catalog, options)
+    reader = open_reader(options)
+    if _is_folder(source):
+        reader.read_folder(source)
+    elif is_packed_folder(source):
+        reader.read_packed(source)
+    elif is_archive(source):
+        reader.read_archive(source)
+    else:
+        reader.read_named(source, read_bytes(source))
+    return reader.result()
+
+
+def _is_folder(source: str) -> bool:
+    try:
+        return Path(source).is_dir()
+    except (OSError, ValueError):
+        return False

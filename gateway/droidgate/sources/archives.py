@@ -51,9 +51,9 @@ def is_archive(path: str) -> bool:
     """
     lower = path.lower()
     if lower.endswith(_OTHER_ENDINGS):
-        what = "an app bundle" if lower.endswith(".aab") else "a library"
+        kind = "an app bundle" if lower.endswith(".aab") else "a library"
         hint = "name an APK that was built from it, or its source project"
-        raise InputError(f"{what} is not read", place=printable(path), hint=hint)
+        raise InputError(f"{kind} is not read", place=printable(path), hint=hint)
     if lower.endswith(ARCHIVE_ENDINGS):
         return True
     try:

@@ -116,22 +116,22 @@ class _Module:
         self.findings.append(_finding(code, level, message, Place(path=self.build_file, line=line), hint))
 
 
-def layouts_of(found: FoundFolders, opener: ModuleOpener) -> list[ModuleLayout]:
+def layouts_of(folders: FoundFolders, opener: ModuleOpener) -> list[ModuleLayout]:
     """Return the modules that are read, in order of path.
 
     A library module that an app of the folder is built with is part of that app: of itself only its further
     source sets are read. All others are read by themselves, with the resources of the modules they depend on.
 
     Args:
-        found: What a walk found.
+        folders: What a walk found.
         opener: Reads the build files.
     """
-    return _BuildReader(found, opener).run()
+    return _BuildReader(folders, opener).run()
 
 
 class _BuildReader:
-    def __init__(self, found: FoundFolders, opener: ModuleOpener) -> None:
-        self._found = found
+    def __init__(self, folders: FoundFolders, opener: ModuleOpener) -> None:
+        self._found = folders
         self._opener = opener
         self._builds: dict[str, _Build] = {}
         self._modules: dict[str, _Module] = {}

@@ -30,9 +30,9 @@ class Callability:
 def why_not_by_shell(provider: Provider, capability: Capability) -> str | None:
     """Return why Android's shell carries no call of a capability, whatever the arguments; None if it does."""
     format_ = load_formats().get(provider.protocol)
-    if format_ is None or format_.shell_calls is None:
+    if format_ is None or format_.calls.shell_calls is None:
         return None
-    return format_.shell_calls().why_never(capability, provider.definitions)
+    return format_.calls.shell_calls().why_never(capability, provider.definitions)
 
 
 def callability_of(provider: Provider, app: InstalledApp, phone: PhoneReading) -> Callability:
@@ -59,8 +59,8 @@ def callability_of(provider: Provider, app: InstalledApp, phone: PhoneReading) -
     closed = tuple((capability, reason) for capability, reason in verdicts if reason is not None)
     format_ = load_formats().get(provider.protocol)
     routes: tuple[CallRoute, ...] = ()
-    if format_ is not None and format_.call_routes is not None:
-        routes = format_.call_routes(provider, phone.facts)
+    if format_ is not None and format_.calls.call_routes is not None:
+        routes = format_.calls.call_routes(provider, phone.facts)
     reason = verdict.closed_because
     if reason is not None:
         routes = tuple(replace(route, ready=False, needs=(*route.needs, reason)) for route in routes)

@@ -17,7 +17,7 @@ from droidgate.sources.source_code import (
     Code,
     OtherCode,
     choose_sets,
-    code_of,
+    code_of_module,
     has_variant,
     is_below,
     report_source_set,
@@ -159,10 +159,10 @@ class FileReader(FormatReader):
         self._check_variant(self._look_into(path, path))
         self._check_not_empty(path, "archive")
 
-    def _look_into(self, path: str, shown: str) -> list[Module]:
+    def _look_into(self, path: str, label: str) -> list[Module]:
         from droidgate.sources.packed_folders import unpack
 
-        unpacked = unpack(path, shown)
+        unpacked = unpack(path, label)
         self.unpacked.append(unpacked)
         self.note(*unpacked.problems)
         return self._read_below(unpacked.folder, unpacked.shown, looks_into_archives=False)
@@ -181,9 +181,9 @@ class FileReader(FormatReader):
             message = f"the {kind} holds no Android project and no descriptor"
             raise EmptyError(message, place=printable(path), hint=self._known_formats())
 
-    def _read_below(self, folder: str, shown: str, *, looks_into_archives: bool = True) -> list[Module]:
+    def _read_below(self, folder: str, label: str, *, looks_into_archives: bool = True) -> list[Module]:
         """Read everything in a folder; return its modules, with those of archives in it."""
-        scan = scan_folder(folder, shown, self.options.formats)
+        scan = scan_folder(folder, label, self.options.formats)
         self.files_read = scan.files_read
         self.note(*scan.problems)
         for module in scan.modules:
@@ -289,7 +289,7 @@ class FileReader(FormatReader):
         sets = choose_sets(module, variant)
         providers_before, findings_before = len(self.providers), len(self.findings)
         self.findings += module.findings
-        code = code_of(module, variant)
+        code = code_of_module(module, variant)
         applications = self._read_applications(module, (MAIN, *sets.chosen))
         for name, application in applications.items():
             self.read_application(application, code=code if name == MAIN else Code())
@@ -354,10 +354,10 @@ class FileReader(FormatReader):
         )
         return inner.result()
 
-    def _read_untied_files(self, files: Iterable[LooseFile], known: int) -> None:
+    def _read_untied_files(self, files: Iterable[LooseFile], start: int) -> None:
         """Read files that no component points to, except for those of the providers from a position on."""
         read_already = {
-            provider.source.path for provider in self.providers[known:] if provider.source is not None
+            provider.source.path for provider in self.providers[start:] if provider.source is not None
         }
         for loose in files:
             if loose.file.path not in read_already:
@@ -387,7 +387,7 @@ class FileReader(FormatReader):
 
     def _read_loose(self, path: str, place: str, *, root: str) -> None:
         try:
-            data = read_bytes(path, shown=place, root=root)
+            data = read_bytes(path, label=place, root=root)
         except BudgetError as error:
             self._note_unread(place, error)
             return
@@ -418,13 +418,13 @@ class FileReader(FormatReader):
             )
         )
 
-    def _leave_out_repeated(self, known: int) -> None:
-        """Leave out the providers from position `known` on that a component of an app declares as well.
+    def _leave_out_repeated(self, start: int) -> None:
+        """Leave out the providers from position `start` on that a component of an app declares as well.
 
         A folder that `convert` wrote has mMCP's tools twice, in the manifest and next to it.
         """
-        tied = [provider for provider in self.providers[:known] if provider.component is not None]
-        loose, self.providers[known:] = self.providers[known:], []
+        tied = [provider for provider in self.providers[:start] if provider.component is not None]
+        loose, self.providers[start:] = self.providers[start:], []
         for provider in loose:
             twin = next((item for item in tied if _declares_the_same(item, provider)), None)
             if twin is None:

@@ -24,12 +24,12 @@ MAX_LEVELS: Final = 64
 _RESOURCE_TYPES: Final = ("values", "xml", "raw")
 
 
-def read_bytes(path: str, *, shown: str | None = None, root: str | None = None) -> bytes:
+def read_bytes(path: str, *, label: str | None = None, root: str | None = None) -> bytes:
     """Return the content of a regular file.
 
     Args:
         path: The file.
-        shown: How errors name it.
+        label: How errors name it.
         root: The folder that it must be in, links followed; None for a file that the user named.
 
     Raises:
@@ -37,7 +37,7 @@ def read_bytes(path: str, *, shown: str | None = None, root: str | None = None) 
         BudgetError: it is larger than `MAX_FILE_BYTES`.
     """
     try:
-        return read_project_file(path, root=root, shown=printable(shown if shown is not None else path))
+        return read_project_file(path, root=root, label=printable(label if label is not None else path))
     except InputError as error:
         if root is None and isinstance(error.__context__, FileNotFoundError):
             error.hint = hint_of_missing(Path(path))
@@ -59,7 +59,7 @@ class FolderFiles(Mapping[str, bytes]):
     def __init__(
         self,
         folder: str,
-        shown: str,
+        label: str,
         read: dict[str, None],
         manifest: str = MANIFEST,
         *,
@@ -69,7 +69,7 @@ class FolderFiles(Mapping[str, bytes]):
         self._folder = folder
         self._root = folder if root is None else root
         self._manifest = manifest
-        self._shown = shown
+        self._shown = label
         self._read = read
         self._problems = [] if problems is None else problems
         self._entries_left = MAX_ENTRIES
@@ -126,7 +126,7 @@ class FolderFiles(Mapping[str, bytes]):
         if name not in self._names:
             raise KeyError(name)
         shown_path = join_shown(self._shown, name)
-        data = read_bytes(f"{self._folder}/{name}", shown=shown_path, root=self._root)
+        data = read_bytes(f"{self._folder}/{name}", label=shown_path, root=self._root)
         self._read[shown_path] = None
         return data
 

@@ -73,21 +73,21 @@ class FolderScan:
     files_read: dict[str, None] = field(default_factory=dict)
 
 
-def scan_folder(folder: str, shown: str, formats: Iterable[Format] = ()) -> FolderScan:
+def scan_folder(folder: str, label: str, formats: Iterable[Format] = ()) -> FolderScan:
     """Walk a folder and return its modules and loose files; nothing but build files is read yet.
 
     Symbolic links to folders are not followed.
 
     Args:
         folder: The folder.
-        shown: How a user would write it.
+        label: How a user would write it.
         formats: The formats whose descriptor files and source code are looked for.
     """
-    return _Walk(folder, shown, tuple(formats)).run()
+    return _Walk(folder, label, tuple(formats)).run()
 
 
 def module_of_manifest(
-    folder: str, manifest: str, shown: str, read: dict[str, None], problems: list[InputError]
+    folder: str, manifest: str, label: str, read: dict[str, None], problems: list[InputError]
 ) -> tuple[Module, str]:
     """Return the module of one manifest file, and the name of the manifest's source set.
 
@@ -97,18 +97,18 @@ def module_of_manifest(
     Args:
         folder: The absolute path of the manifest's folder.
         manifest: The manifest's file name.
-        shown: The folder as a user would write it.
+        label: The folder as a user would write it.
         read: Collects the shown paths of the files that are read.
         problems: Collects the folders that are not listed.
     """
     place = Path(folder)
     if place.parent.name != "src":
-        own = SourceSet(FolderFiles(folder, shown, read, manifest, problems=problems), shown, manifest)
-        opener = ModuleOpener(folder, lambda name: join_shown(shown, name), read)
+        own = SourceSet(FolderFiles(folder, label, read, manifest, problems=problems), label, manifest)
+        opener = ModuleOpener(folder, lambda name: join_shown(label, name), read)
         return Module({MAIN: own}, opener.read_gradle("", None)), MAIN
     module = place.parent.parent
-    own_files = FolderFiles(folder, shown, read, manifest, root=str(module), problems=problems)
-    own = SourceSet(own_files, shown, manifest)
+    own_files = FolderFiles(folder, label, read, manifest, root=str(module), problems=problems)
+    own = SourceSet(own_files, label, manifest)
     gradle = ModuleOpener(str(module), lambda name: join_shown(str(module), name), {}).read_gradle("", None)
     source_sets = {place.name: own}
     if place.name != MAIN and (place.parent / MAIN / MANIFEST).is_file():
@@ -119,9 +119,9 @@ def module_of_manifest(
 
 
 class _Walk:
-    def __init__(self, folder: str, shown: str, formats: tuple[Format, ...]) -> None:
+    def __init__(self, folder: str, label: str, formats: tuple[Format, ...]) -> None:
         self._folder = folder
-        self._shown = shown
+        self._shown = label
         self._code_endings = code_endings(formats)
         endings = (ending for format_ in formats for ending in format_.endings)
         self._loose_endings = (_MANIFEST_ENDING, *endings)

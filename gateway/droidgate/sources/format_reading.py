@@ -209,8 +209,8 @@ class FormatReader:
             self.providers += (
                 provider
                 for format_ in self.options.formats
-                if format_.find_silent is not None
-                for provider in format_.find_silent(application)
+                if format_.phones.find_silent is not None
+                for provider in format_.phones.find_silent(application)
             )
 
     def read_code_alone(self, code: Code) -> None:
@@ -238,8 +238,8 @@ class FormatReader:
     ) -> None:
         context = self.context()
         try:
-            if state is not None and format_.read_installed is not None:
-                reading = format_.read_installed(application, state, context)
+            if state is not None and format_.phones.read_installed is not None:
+                reading = format_.phones.read_installed(application, state, context)
             else:
                 reading = format_.read_application(application, context)
         except InputError as error:

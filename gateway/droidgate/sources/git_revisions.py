@@ -62,7 +62,7 @@ def files_of(source: str) -> Iterator[tuple[str, int, Callable[[], IO[bytes]]]]:
 def _object_of(source: str) -> tuple[str, str, int]:
     """Return digest, type and bytes of the object that a source names."""
     query = source.removeprefix(GIT_SCHEME).encode(errors="surrogateescape")
-    answer = b"" if b"\n" in query else _run("cat-file", "--batch-check", place=source, given=query)
+    answer = b"" if b"\n" in query else _run("cat-file", "--batch-check", place=source, standard_input=query)
     match answer.split():
         case [digest, kind, size] if size.isdigit():
             return digest.decode(), kind.decode(), int(size)
@@ -93,9 +93,9 @@ def _open(objects: subprocess.Popen[bytes], digest: str) -> IO[bytes]:
     return BytesIO(data[:-1])
 
 
-def _run(*arguments: str, place: str, given: bytes = b"") -> bytes:
+def _run(*arguments: str, place: str, standard_input: bytes = b"") -> bytes:
     with _start(*arguments, place=place) as process:
-        out, err = process.communicate(given)
+        out, err = process.communicate(standard_input)
     if process.returncode != 0:
         message = err.decode(errors="replace").strip().removeprefix("fatal: ")
         is_outside = message.startswith("not a git repository")

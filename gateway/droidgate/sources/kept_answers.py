@@ -83,13 +83,13 @@ def kept_answers(device: Device) -> KeptAnswers:
     if checked:
         # To ask one by one may work where all at once take too long, or the file names no command.
         with suppress(DeadlineError, UnsafeArgumentError):
-            now = digest_of(device, checked)
+            now = digest_of_commands(device, checked)
     if now != _digest_of(answers[command] for command in checked):
         answers = {}
     return KeptAnswers(device, answers, len(answers))
 
 
-def digest_of(device: Device, commands: Iterable[Sequence[str]]) -> str | None:
+def digest_of_commands(device: Device, commands: Iterable[Sequence[str]]) -> str | None:
     """Return a digest of what commands print now, and how they end; it is one command that prints 36 bytes.
 
     Returns:

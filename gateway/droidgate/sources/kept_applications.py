@@ -30,7 +30,7 @@ from droidgate_mappings.model.json_values import Json
 _FORM: Final = "droidgate.kept-application/3"
 _MAX_BYTES: Final = 64 * 1024 * 1024
 
-Question = Literal["read_file", "read_text", "read_array", "read_asset"]
+ResourceQuestion = Literal["read_file", "read_text", "read_array", "read_asset"]
 
 
 class NotKeptError(Exception):
@@ -67,7 +67,7 @@ class RecordedResources:
         """Return the asset of that name, None where there is none."""
         return _file_of(self._ask("read_asset", name))
 
-    def _ask(self, question: Question, argument: str) -> Any:
+    def _ask(self, question: ResourceQuestion, argument: str) -> Any:
         answer = self.answers.get((question, argument))
         if answer is None:
             if self.source is None:
@@ -158,17 +158,17 @@ class ApplicationStore:
             # Whatever is wrong with the file, the APK can be read again.
             return None
 
-    def keep(self, name: str, key: Mapping[str, Json], kept: KeptApplication) -> None:
+    def keep(self, name: str, key: Mapping[str, Json], kept_app: KeptApplication) -> None:
         """Keep an application, in place of what was kept under that name.
 
         Args:
             name: What is kept: a device's package.
             key: Everything that makes the record out of date when it changes, as JSON.
-            kept: The application, recorded.
+            kept_app: The application, recorded.
 
         A folder that cannot be written is not an error: the next run reads again.
         """
-        data = json.dumps({"form": _FORM, "droidgate": VERSION, "key": dict(key), **_record_of(kept)})
+        data = json.dumps({"form": _FORM, "droidgate": VERSION, "key": dict(key), **_record_of(kept_app)})
         path = self._path(name)
         with contextlib.suppress(OSError):
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -199,8 +199,8 @@ _PLAIN: Final = (
 )
 
 
-def _record_of(kept: KeptApplication) -> dict[str, Json]:
-    application = kept.application
+def _record_of(kept_app: KeptApplication) -> dict[str, Json]:
+    application = kept_app.application
     return {
         "application": {name: getattr(application, name) for name in _PLAIN},
         "place": application.place.model_dump(exclude_none=True),
@@ -209,8 +209,8 @@ def _record_of(kept: KeptApplication) -> dict[str, Json]:
         "unresolved": list(application.unresolved),
         "components": _components().dump_python(application.components, mode="json"),
         "queries": _queries().dump_python(application.queries, mode="json"),
-        "answers": [[*question, answer] for question, answer in kept.resources.answers.items()],
-        "findings": [finding.model_dump(mode="json") for finding in kept.findings],
+        "answers": [[*question, answer] for question, answer in kept_app.resources.answers.items()],
+        "findings": [finding.model_dump(mode="json") for finding in kept_app.findings],
     }
 
 

@@ -146,7 +146,8 @@ class NearNames:
         self._sought: dict[str, tuple[str, str]] = {}
         for format_ in formats:
             tables = format_.tables
-            self._exact.update(tables.names.values(), (query.action or "" for query in format_.looks_for))
+            actions = (query.action or "" for query in format_.phones.looks_for)
+            self._exact.update(tables.names.values(), actions)
             for key in tables.manifest_names:
                 self._sought[_plain(tables.names[key])] = tables.names[key], tables.title
         self._long_enough = [name for name in self._sought if len(name) >= _LONG_ENOUGH]

@@ -88,9 +88,9 @@ class CodeFiles(Mapping[str, bytes]):
         endings: How the names of the files end.
     """
 
-    def __init__(self, folder: str, shown: str, root: str, endings: tuple[str, ...]) -> None:
+    def __init__(self, folder: str, label: str, root: str, endings: tuple[str, ...]) -> None:
         self._folder = folder
-        self._shown = shown
+        self._shown = label
         self._root = root
         self._endings = endings
 
@@ -118,7 +118,7 @@ class CodeFiles(Mapping[str, bytes]):
 
     def __getitem__(self, name: str) -> bytes:
         path = f"{self._folder}/{name}"
-        return read_project_file(path, root=self._root, shown=join_shown(self._shown, name))
+        return read_project_file(path, root=self._root, label=join_shown(self._shown, name))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -140,7 +140,7 @@ class LooseCode(Mapping[str, bytes]):
         self._root = root
 
     def __getitem__(self, name: str) -> bytes:
-        return read_project_file(self._paths[name], root=self._root, shown=name)
+        return read_project_file(self._paths[name], root=self._root, label=name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._paths)
@@ -230,7 +230,7 @@ class ModuleOpener:
             return None
         shown_path = self.shown_path(path)
         try:
-            data = read_project_file(place, root=self.root, shown=shown_path)
+            data = read_project_file(place, root=self.root, label=shown_path)
         except InputError:
             return None
         self.read[shown_path] = None

@@ -68,23 +68,23 @@ class UnpackedFolder:
         if inner == path:
             return None
         try:
-            return read_bytes(f"{self.folder}/{inner}", shown=path, root=self.folder)
+            return read_bytes(f"{self.folder}/{inner}", label=path, root=self.folder)
         except InputError:
             return None
 
 
-def unpack(path: str, shown: str | None = None) -> UnpackedFolder:
+def unpack(path: str, label: str | None = None) -> UnpackedFolder:
     """Unpack an archive, or the files of a revision.
 
     Args:
         path: The archive, or `git:REVISION[:PATH]`.
-        shown: How errors and the paths of its files name it, as `path` by default.
+        label: How errors and the paths of its files name it, as `path` by default.
 
     Raises:
         InputError: it is broken or encrypted, or there is no such revision.
         BudgetError: it holds too much.
     """
-    place = printable(path if shown is None else shown)
+    place = printable(path if label is None else label)
     folder = mkdtemp(prefix="droidgate-")
     left_out: list[str] = []
     try:

@@ -23,8 +23,8 @@ from droidgate.devices.device_errors import (
     UnsafeArgumentError,
 )
 from droidgate.devices.packages import (
-    ComponentKind,
     InstalledPackage,
+    QueryKind,
     list_command,
     list_packages,
     package_paths,
@@ -35,7 +35,7 @@ from droidgate.devices.remote_apk import RemoteApk, file_statuses, open_remote_a
 from droidgate.devices.service_shells import SystemList, run_listing, service_shell
 from droidgate.devices.sync import FileStatus
 from droidgate.sources.format_reading import FormatReader, ReadOptions
-from droidgate.sources.kept_answers import digest_of, kept_answers
+from droidgate.sources.kept_answers import digest_of_commands, kept_answers
 from droidgate.sources.kept_applications import ApplicationStore, KeptApplication, NotKeptError, record
 from droidgate.sources.source_results import Providers
 from droidgate.sources.source_schemes import DEVICE_SCHEME
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from droidgate_android.apk.xml_tree import XmlElement
 
 _FOLDER: Final = "installed-applications"
-_SHELL_KINDS: Final[Mapping[str, ComponentKind]] = {
+_SHELL_KINDS: Final[Mapping[str, QueryKind]] = {
     "service": "services",
     "activity": "activities",
     "receiver": "receivers",
@@ -225,7 +225,7 @@ def listings_changed(device: Device, reading: PhoneReading) -> bool:
     """
     facts = reading.facts
     for format_id, former in reading.listings.items():
-        listing = load_formats()[format_id].listing
+        listing = load_formats()[format_id].phones.listing
         with suppress(*_OF_ONE_ANSWER):
             if (
                 listing is not None
@@ -247,7 +247,7 @@ def digest_of_lists(device: Device, reading: PhoneReading) -> str | None:
         DeviceError: the phone fails.
     """
     listed = (command for listing in reading.listings.values() for command in listing.commands)
-    return digest_of(device, [list_command(reading.facts.user), *listed])
+    return digest_of_commands(device, [list_command(reading.facts.user), *listed])
 
 
 @dataclass(slots=True)
@@ -273,7 +273,7 @@ class _PhoneReader:
     def read(self) -> PhoneReading:
         request = self.request
         self.looks_for = tuple(
-            dict.fromkeys(query for format_ in load_formats().values() for query in format_.looks_for)
+            dict.fromkeys(query for format_ in load_formats().values() for query in format_.phones.looks_for)
         )
         self.store = ApplicationStore(cache_folder() / _FOLDER) if request.keep else None
         facts = self.read_facts()
@@ -287,9 +287,8 @@ class _PhoneReader:
         ]
         chosen = self.choose(packages)
         apps = self.read_apps(chosen)
-        unasked = [
-            query for format_ in request.formats for query in format_.looks_for if not query.can_be_asked
-        ]
+        queries = [query for format_ in request.formats for query in format_.phones.looks_for]
+        unasked = [query for query in queries if not query.can_be_asked]
         return PhoneReading(
             serial=self.device.serial,
             facts=self.facts,
@@ -311,8 +310,8 @@ class _PhoneReader:
         user = current_user(self.asked)
         commands: dict[str, frozenset[str]] = {}
         for format_ in self.request.formats:
-            if format_.listing is not None:
-                commands.update(self.read_listing(format_.id, format_.listing, user))
+            if format_.phones.listing is not None:
+                commands.update(self.read_listing(format_.id, format_.phones.listing, user))
         return DeviceFacts(sdk_full, user, commands)
 
     def read_listing(self, format_id: str, listing: SystemListing, user: int) -> Mapping[str, frozenset[str]]:
@@ -362,10 +361,8 @@ class _PhoneReader:
             The packages; None where an answer cannot be read, which is a problem of the reading. One app may
             have brought that about by the name of a class, and hides nothing when every app is read instead.
         """
-        queries = {
-            query for format_ in self.request.formats for query in format_.looks_for if query.can_be_asked
-        }
-        ordered_queries = sorted(queries, key=str)
+        queries = {query for format_ in self.request.formats for query in format_.phones.looks_for}
+        ordered_queries = sorted((query for query in queries if query.can_be_asked), key=str)
         names: set[str] = set()
         failures: dict[str, DeviceError] = {}
         for query, answer in zip(ordered_queries, self.ask(ordered_queries), strict=True):
@@ -435,22 +432,22 @@ class _PhoneReader:
             "looked_for": looked_for,
         }
 
-    def read_app(self, package: InstalledPackage, kept: KeptApplication | None) -> InstalledApp:
+    def read_app(self, package: InstalledPackage, kept_app: KeptApplication | None) -> InstalledApp:
         """Read one app; whatever is wrong with it alone is a problem of it."""
         app = InstalledApp(package.name, package.version_code, path=package.path)
         try:
-            if kept is not None:
+            if kept_app is not None:
                 try:
-                    return replace(self.read_formats(app, kept), was_kept=True)
+                    return replace(self.read_formats(app, kept_app), was_kept=True)
                 except NotKeptError:
                     pass
-            return self.read_apk(app, package, kept)
+            return self.read_apk(app, package, kept_app)
         except _OF_ONE_APP as error:
             place = f"{self.place}/{package.name}"
             return replace(app, problems=(_as_problem(error, place),))
 
     def read_apk(
-        self, app: InstalledApp, package: InstalledPackage, kept: KeptApplication | None
+        self, app: InstalledApp, package: InstalledPackage, kept_app: KeptApplication | None
     ) -> InstalledApp:
         """Read one app from its APKs on the phone, and keep what was asked of them."""
         from droidgate_android.apk.reader import open_apk
@@ -465,7 +462,7 @@ class _PhoneReader:
         try:
             with open_apk(sources[0], splits=sources[1:]) as apk:
                 application = self.application_of(apk, package.name)
-                now = record(application, {} if kept is None else kept.resources.answers)
+                now = record(application, {} if kept_app is None else kept_app.resources.answers)
                 read = self.read_formats(app, now)
                 now = replace(now, findings=apk.findings)
         finally:
@@ -495,17 +492,17 @@ class _PhoneReader:
             package in listed.functions or package in listed.faults for listed in self.listed.values()
         )
 
-    def read_formats(self, app: InstalledApp, kept: KeptApplication) -> InstalledApp:
+    def read_formats(self, app: InstalledApp, kept_app: KeptApplication) -> InstalledApp:
         """Run every format on an application, with what the system says of it now.
 
         Raises:
             NotKeptError: what was kept does not answer what a format asks.
         """
-        application = kept.application
+        application = kept_app.application
         if not application.components:
             if self.is_named(app.package):
                 raise NotKeptError(app.package)
-            return replace(app, application=application, findings=kept.findings)
+            return replace(app, application=application, findings=kept_app.findings)
         reader = FormatReader(ReadOptions(self.request.formats, strict=self.request.strict))
         reader.read_application(application, state_for=lambda format_: self.state_of(app.package, format_))
         read = reader.result()
@@ -513,7 +510,7 @@ class _PhoneReader:
             app,
             application=application,
             providers=read.providers,
-            findings=tuple(dict.fromkeys((*kept.findings, *read.findings))),
+            findings=tuple(dict.fromkeys((*kept_app.findings, *read.findings))),
             problems=read.problems,
         )
 

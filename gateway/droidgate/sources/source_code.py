@@ -99,7 +99,7 @@ class Code:
     types: tuple[SourceSet, ...] = ()
 
 
-def code_of(module: Module, variant: str | None = None) -> Code:
+def code_of_module(module: Module, variant: str | None = None) -> Code:
     """Return the source code of a module; that of modules that are merged into it is its own.
 
     Args:
@@ -198,7 +198,7 @@ def choose_sets(module: Module, variant: str | None) -> ChosenSets:
 
     Args:
         module: The module.
-        variant: As in `code_of`.
+        variant: As in `code_of_module`.
     """
     sets_by_name: tuple[dict[str, tuple[SourceSet, ...]], ...] = ({}, {})
     for part, sets in _parts_of(module, variant):
@@ -252,7 +252,7 @@ class OtherCode:
             name: The source set.
             own: Its source code.
         """
-        set_code = code_of(self.module, name)
+        set_code = code_of_module(self.module, name)
         folders = {code.shown for code in own}
         types = (code for code in (*set_code.own, *set_code.types) if code.shown not in folders)
         return Code(own, tuple(map(self._keep, types)))
@@ -293,7 +293,7 @@ def report_source_set(
 
     Args:
         module: The module.
-        variant: As in `code_of`.
+        variant: As in `code_of_module`.
         name: The source set.
         folders: Its folders, as a user would write them.
         providers: What was read in them.

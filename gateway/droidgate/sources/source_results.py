@@ -136,7 +136,7 @@ def only_in_variants(
             components.add((provider.protocol, provider.component))
 
 
-def check_package(name: str) -> None:
+def check_java_package(name: str) -> None:
     """Check that a text is written as a Java package.
 
     Raises:
@@ -168,7 +168,7 @@ def described_providers(
                 f"the {field} is empty", hint=f"leave --{field} out to keep what the source states"
             )
     if "package" in changes:
-        check_package(changes["package"])
+        check_java_package(changes["package"])
     if len(providers) != 1:
         listed = ", ".join(provider_labels(providers))
         message = f"{options} cannot describe {len(providers)} providers"

@@ -134,14 +134,14 @@ class Change(Frozen):
     examples: tuple[Json, ...] = ()
 
 
-Status = Literal["added", "removed", "changed"]
+ChangeStatus = Literal["added", "removed", "changed"]
 
 
 class CapabilityComparison(Frozen):
     """A capability that is not as it was; `changes` is never empty."""
 
     id: str
-    status: Status
+    status: ChangeStatus
     weight: Weight
     changes: tuple[Change, ...]
 
@@ -162,7 +162,7 @@ class ProviderComparison(Frozen):
     protocol: str
     package: str | None
     component: str | None
-    status: Status
+    status: ChangeStatus
     weight: Weight
     changes: tuple[Change, ...]
     capabilities: tuple[CapabilityComparison, ...]

@@ -55,7 +55,7 @@ from droidgate_mappings.tables.loading import find_binding
 from droidgate_mappings.text.configured_flags import joined_qualifiers, value_for_qualifier
 from droidgate_mappings.text.counted_nouns import amount
 
-Key = tuple[str | None, ...]
+MatchKey = tuple[str | None, ...]
 
 
 def pair_providers(
@@ -63,7 +63,7 @@ def pair_providers(
 ) -> tuple[list[tuple[Provider, Provider]], list[Provider], list[Provider]]:
     """Return the pairs, the old providers without a partner, the new ones without."""
     olds, news = _join_unplaced(olds, news), _join_unplaced(news, olds)
-    waiting: defaultdict[Key, list[Provider]] = defaultdict(list)
+    waiting: defaultdict[MatchKey, list[Provider]] = defaultdict(list)
     for old in olds:
         waiting[_key(old)].append(old)
     pairs: list[tuple[Provider, Provider]] = []
@@ -114,7 +114,7 @@ def _with_capabilities_of(home: Provider, provider: Provider) -> Provider:
     )
 
 
-def _key(provider: Provider) -> Key:
+def _key(provider: Provider) -> MatchKey:
     component = provider.component and qualified_class(provider.component, provider.package)
     return provider.protocol, provider.package, component
 
@@ -197,14 +197,14 @@ def leave_out_unread(
     return side.changed({"providers": tuple(providers)}), tuple(left_out)
 
 
-def _with_capabilities(provider: Provider, kept: list[Capability]) -> Provider:
+def _with_capabilities(provider: Provider, capabilities: list[Capability]) -> Provider:
     """Return a provider with some of its capabilities, without the definitions that only the others reach."""
-    if len(kept) == len(provider.capabilities):
+    if len(capabilities) == len(provider.capabilities):
         return provider
     gone = definitions_of(provider.capabilities, provider.definitions)
-    gone -= definitions_of(kept, provider.definitions)
+    gone -= definitions_of(capabilities, provider.definitions)
     definitions = {name: definition for name, definition in provider.definitions.items() if name not in gone}
-    return provider.changed({"capabilities": tuple(kept), "definitions": definitions})
+    return provider.changed({"capabilities": tuple(capabilities), "definitions": definitions})
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ from droidgate_mappings.model.types import (
     TypeFacts,
 )
 from droidgate_mappings.tables.loading import find_format_tables
-from droidgate_mappings.values.schema_checks import NEWEST, dialect_of
+from droidgate_mappings.values.schema_checks import NEWEST, dialect_of_schema
 
 _WORDS: Final = {"title", "$comment", "examples", "example", "deprecated"}
 _CONDITION: Final = ("if", "then", "else")
@@ -116,7 +116,7 @@ def _is_notation(type_: Type, word: str, value: Json) -> bool:
     if word == "properties":
         return isinstance(type_, ObjectType) and value == {}
     if word == "$schema":
-        return dialect_of(value) == NEWEST
+        return dialect_of_schema(value) == NEWEST
     if not isinstance(type_, RefType):
         return False
     names_it = (
@@ -219,9 +219,9 @@ def _listed_values(stated: Mapping[str, list[Json]]) -> list[Json] | None:
     return values
 
 
-def _missing_in(known: Iterable[Json], values: Iterable[Json]) -> list[Json]:
+def _missing_in(others: Iterable[Json], values: Iterable[Json]) -> list[Json]:
     """Return the values that are not among others."""
-    known_values = {*map(exact, known)}
+    known_values = {*map(exact, others)}
     return [value for value in values if exact(value) not in known_values]
 
 
@@ -708,9 +708,9 @@ class _Pair:
                     del gone[position], come[partner]
         return pairs, list(gone.values()), list(come.values())
 
-    def names_gone(self, found: list[Difference]) -> list[Difference]:
+    def names_gone(self, differences: list[Difference]) -> list[Difference]:
         """Report properties that are not described any more, where no other difference does."""
-        if any(difference.effect.is_fixed for difference in found):
+        if any(difference.effect.is_fixed for difference in differences):
             return []
         names = self.comparison.relations.names_gone(self.before, self.after)
         places = (self.old.pointer, self.new.pointer)

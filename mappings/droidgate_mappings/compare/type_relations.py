@@ -18,9 +18,9 @@ from typing import Final
 from droidgate_mappings.compare.changes import SAME, Effect, Holds
 from droidgate_mappings.compare.value_search import (
     KEYWORDS,
-    Answer,
-    Found,
+    FoundValue,
     Part,
+    SearchAnswer,
     Unclear,
     UnclearError,
     ValueSearch,
@@ -283,14 +283,14 @@ class _Described:
         return self.is_closed or name in self.parts or any(_may_match(text, name) for text in self.patterns)
 
 
-def _holds(found: Answer) -> Holds:
-    if found is None:
+def _holds(answer: SearchAnswer) -> Holds:
+    if answer is None:
         return Holds.YES
-    return Holds.NO if isinstance(found, Found) else Holds.UNKNOWN
+    return Holds.NO if isinstance(answer, FoundValue) else Holds.UNKNOWN
 
 
-def _examples(found: Answer) -> tuple[Json, ...]:
-    return (found.value,) if isinstance(found, Found) and found.is_shown else ()
+def _examples(answer: SearchAnswer) -> tuple[Json, ...]:
+    return (answer.value,) if isinstance(answer, FoundValue) and answer.is_shown else ()
 
 
 def _only_reference(schema: Mapping[str, Json]) -> str | None:

@@ -79,7 +79,7 @@ _NUMBER_FORMATS: Final = frozenset({*WIDER_NUMBERS, "double"})
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundValue:
     """A value exists; without `is_shown` it is not `value`, and cannot be shown."""
 
     value: Json = None
@@ -93,7 +93,7 @@ class Unclear:
     reason: str
 
 
-Answer: TypeAlias = Found | Unclear | None
+SearchAnswer: TypeAlias = FoundValue | Unclear | None
 """None where no value exists."""
 
 _T = TypeVar("_T")
@@ -985,7 +985,7 @@ class ValueSearch:
         self._known: dict[tuple[int, int], tuple[Json, Part]] = {}
         self._atoms: dict[tuple[Any, ...], _Item] = {}
         self._resolved: dict[tuple[tuple[str, ...], int], Part] = {}
-        self._answers: dict[_State, Answer] = {}
+        self._answers: dict[_State, SearchAnswer] = {}
         self._open: dict[_State, int] = {}
         self._lowest = 0
         self.visited: set[tuple[Part, int]] = set()
@@ -1017,14 +1017,14 @@ class ValueSearch:
             self._resolved[key] = self.part(self._resolve(names, side), side)
         return self._resolved[key]
 
-    def find(self, allowed: Iterable[Part], refused: Iterable[Part]) -> Answer:
+    def find(self, allowed: Iterable[Part], refused: Iterable[Part]) -> SearchAnswer:
         """Return a value that all of some schemas allow and none of others."""
         self._steps = max(self._steps, _STEPS // 20)
         return self.find_in(
             frozenset([*((part, True) for part in allowed), *((part, False) for part in refused)])
         )
 
-    def find_in(self, state: _State, kinds: Iterable[str] = KINDS) -> Answer:
+    def find_in(self, state: _State, kinds: Iterable[str] = KINDS) -> SearchAnswer:
         """Return a value of one of some kinds that all parts of a state allow, or refuse."""
         if any((part, not is_true) in state for part, is_true in state):
             return None
@@ -1044,21 +1044,21 @@ class ValueSearch:
         possible = frozenset(KINDS).intersection(*(part.kinds for part, is_true in state if is_true))
         answer = self._first(self._of_kind(kind, state) for kind in KINDS if kind in possible)
         del self._open[state]
-        if isinstance(answer, Found) or self._lowest >= depth:
+        if isinstance(answer, FoundValue) or self._lowest >= depth:
             self._answers[state] = answer
         self._lowest = min(lowest, self._lowest)
         return answer
 
-    def _first(self, answers: Iterator[Answer]) -> Answer:
+    def _first(self, answers: Iterator[SearchAnswer]) -> SearchAnswer:
         """Return the first value that is found, else why that is not clear, else None."""
-        unclear: Answer = None
+        unclear: SearchAnswer = None
         for answer in answers:
-            if isinstance(answer, Found):
+            if isinstance(answer, FoundValue):
                 return answer
             unclear = unclear or answer
         return unclear
 
-    def _of_kind(self, kind: str, state: _State) -> Answer:
+    def _of_kind(self, kind: str, state: _State) -> SearchAnswer:
         try:
             branches = self._branches(_Branch(kind, list(state)))
             return self._first(self._solve(kind, branch) for branch in branches)
@@ -1106,7 +1106,7 @@ class ValueSearch:
         self._lowest = min(lowest, self._lowest)
         return answer is None and is_certain
 
-    def _solve(self, kind: str, branch: _Branch) -> Answer:
+    def _solve(self, kind: str, branch: _Branch) -> SearchAnswer:
         unread = [
             (atom, is_true) for atom, is_true in branch.atoms if isinstance(atom, _Unread | _Unevaluated)
         ]
@@ -1114,13 +1114,13 @@ class ValueSearch:
             answer = self._solve_known(kind, branch)
         except UnclearError as error:
             return Unclear(str(error))
-        if isinstance(answer, Found) and unread:
+        if isinstance(answer, FoundValue) and unread:
             if answer.is_shown and all(atom.holds(answer.value) is expected for atom, expected in unread):
                 return answer
             return Unclear(unread[0][0].reason)
         return answer
 
-    def _solve_known(self, kind: str, branch: _Branch) -> Answer:
+    def _solve_known(self, kind: str, branch: _Branch) -> SearchAnswer:
         words = self._solve_words(branch)
         if words is None:
             return None
@@ -1135,10 +1135,12 @@ class ValueSearch:
         ]
         if kind in {NULL, BOOLEAN}:
             values = [None] if kind == NULL else [False, True]
-            return next((Found(value, words) for value in values if value not in refused), None)
+            return next((FoundValue(value, words) for value in values if value not in refused), None)
         solve = {NUMBER: self._solve_number, STRING: self._solve_text, ARRAY: self._solve_array}
         answer = solve.get(kind, self._solve_object)(branch, refused)
-        return Found(answer.value, answer.is_shown and words) if isinstance(answer, Found) else answer
+        return (
+            FoundValue(answer.value, answer.is_shown and words) if isinstance(answer, FoundValue) else answer
+        )
 
     def _solve_words(self, branch: _Branch) -> bool | None:
         """Return whether words such as formats let a value be shown; None where two contradict."""
@@ -1151,7 +1153,7 @@ class ValueSearch:
             return None
         return not refused and not {word for word in stated if word != "int64"}
 
-    def _solve_listed(self, kind: str, listed: _Values, branch: _Branch) -> Answer:
+    def _solve_listed(self, kind: str, listed: _Values, branch: _Branch) -> SearchAnswer:
         is_unclear = False
         for value in listed.values:
             if kind_of_value(value) != kind:
@@ -1162,11 +1164,11 @@ class ValueSearch:
                 if not isinstance(atom, _Unread | _Unevaluated)
             ]
             if all(answers):
-                return Found(value)
+                return FoundValue(value)
             is_unclear |= any(atom.holds(value) is None for atom, _ in branch.atoms)
         return Unclear("a listed value is not checked") if is_unclear else None
 
-    def _solve_number(self, branch: _Branch, refused: list[Json]) -> Answer:
+    def _solve_number(self, branch: _Branch, refused: list[Json]) -> SearchAnswer:
         low = high = None
         for atom, is_true in branch.atoms:
             if not isinstance(atom, _Bound):
@@ -1192,16 +1194,16 @@ class ValueSearch:
                 and not any((value / divisor).denominator == 1 for divisor in missed)
             ):
                 number = _number(value)
-                return Found(number, number is not None)
+                return FoundValue(number, number is not None)
             if count > _CHOICES * 5:
                 break
         else:
             is_finite = True
         if step is None and (low is None or high is None or low[0] < high[0]):
-            return Found(None, is_shown=False)
+            return FoundValue(None, is_shown=False)
         return None if is_finite else Unclear("the multiples are too many to try")
 
-    def _solve_text(self, branch: _Branch, refused: list[Json]) -> Answer:
+    def _solve_text(self, branch: _Branch, refused: list[Json]) -> SearchAnswer:
         least, most = branch.sizes(STRING)
         if most is not None and least > most:
             return None
@@ -1212,16 +1214,16 @@ class ValueSearch:
         if not matching and not missed:
             for text in _plain_texts(least, most, len(refused) + 1):
                 if text not in refused:
-                    return Found(text)
+                    return FoundValue(text)
             return None
         missed += [_pattern_of(text) for text in refused]
         self._steps -= (len(matching) + len(missed)) ** 2 // _PATTERNS_OF_STEP
         if self._steps < 0:
             raise UnclearError("there are too many combinations")
         shortest = _text_of(matching, missed, least, most)
-        return None if shortest is None else Found(shortest)
+        return None if shortest is None else FoundValue(shortest)
 
-    def _solve_array(self, branch: _Branch, refused: list[Json]) -> Answer:
+    def _solve_array(self, branch: _Branch, refused: list[Json]) -> SearchAnswer:
         """Return an array; the lengths and the places of single values that can matter are all tried."""
         least, most = branch.sizes(ARRAY)
         described = branch.required(_Items)
@@ -1243,7 +1245,7 @@ class ValueSearch:
         longest = longest if most is None else min(most, longest)
         if longest > _LONGEST:
             return Unclear("the arrays are too long")
-        unclear: Answer = None
+        unclear: SearchAnswer = None
         count = 0
         for length in range(least, longest + 1):
             options = [_places_of_miss(atom, length) for atom in missed]
@@ -1254,17 +1256,17 @@ class ValueSearch:
                 if count > _CHOICES:
                     return Unclear("an array has too many choices")
                 answer = self._array_of([state_at(position) for position in range(length)], places, branch)
-                if isinstance(answer, Found) and not any(
+                if isinstance(answer, FoundValue) and not any(
                     exact(answer.value) == exact(value) for value in refused
                 ):
                     return answer
-                if isinstance(answer, Found):
+                if isinstance(answer, FoundValue):
                     answer = Unclear("a refused array is the only one tried")
                     continue
                 unclear = unclear or answer
         return unclear
 
-    def _array_of(self, states: list[_State], places: Iterable[_Places], branch: _Branch) -> Answer:
+    def _array_of(self, states: list[_State], places: Iterable[_Places], branch: _Branch) -> SearchAnswer:
         """Return an array whose items are of some states, with further literals at some places."""
         equal_to: dict[int, int] = {}
         for place in places:
@@ -1290,7 +1292,7 @@ class ValueSearch:
                 else frozenset()
             )
             answer = self.find_in(state | distinct)
-            if not isinstance(answer, Found):
+            if not isinstance(answer, FoundValue):
                 if distinct and answer is None and len(set(states)) > 1 and self.find_in(state) is not None:
                     return Unclear("the items of an array have to differ")
                 return answer
@@ -1298,9 +1300,9 @@ class ValueSearch:
             are_shown &= answer.is_shown
             if are_distinct and not answer.is_shown:
                 return Unclear("the items of an array have to differ")
-        return Found(values, are_shown)
+        return FoundValue(values, are_shown)
 
-    def _solve_object(self, branch: _Branch, refused: list[Json]) -> Answer:
+    def _solve_object(self, branch: _Branch, refused: list[Json]) -> SearchAnswer:
         """Return an object; names that no keyword distinguishes are tried once for each value they need."""
         names = _ObjectNames(self, branch)
         if any(not names.is_allowed(name) for name in names.required):
@@ -1308,19 +1310,19 @@ class ValueSearch:
         for name in names.required:
             if self.find_in(names.state_of(name)) is None:
                 return None
-        unclear: Answer = None
+        unclear: SearchAnswer = None
         for count, chosen in enumerate(product(*names.options())):
             if count > _CHOICES:
                 return Unclear("an object has too many choices")
             answer = self._object_of(names, chosen, refused)
-            if isinstance(answer, Found):
+            if isinstance(answer, FoundValue):
                 return answer
             unclear = unclear or answer
         return unclear
 
     def _object_of(
         self, names: _ObjectNames, chosen: Iterable[tuple[str, tuple[Part, bool] | None]], refused: list[Json]
-    ) -> Answer:
+    ) -> SearchAnswer:
         states = {name: names.state_of(name) for name in names.required}
         for name, further in chosen:
             state = states.get(name) or names.state_of(name)
@@ -1331,7 +1333,7 @@ class ValueSearch:
         are_shown = True
         for name, state in states.items():
             answer = self.find_in(state)
-            if not isinstance(answer, Found):
+            if not isinstance(answer, FoundValue):
                 return answer
             values[name] = answer.value
             are_shown &= answer.is_shown
@@ -1342,11 +1344,11 @@ class ValueSearch:
             if len(values) >= _LONGEST:
                 return Unclear("the objects are too large")
             another, added = names.further(values)
-            if another is None or not isinstance(added, Found):
+            if another is None or not isinstance(added, FoundValue):
                 return added
             values[another] = added.value
             are_shown &= added.is_shown
-        return Found(values, are_shown)
+        return FoundValue(values, are_shown)
 
 
 @dataclass(slots=True)
@@ -1468,7 +1470,7 @@ class _ObjectNames:
                     [*zip(splits, signs, strict=True), *needed, (search.part({"enum": used_names}, 0), False)]
                 )
                 answer = search.find_in(state, (STRING,))
-                if isinstance(answer, Unclear) or (isinstance(answer, Found) and not answer.is_shown):
+                if isinstance(answer, Unclear) or (isinstance(answer, FoundValue) and not answer.is_shown):
                     message = "the names of properties are not compared"
                     raise UnclearError(message)
                 if answer is None:
@@ -1477,15 +1479,15 @@ class _ObjectNames:
                 used_names.append(answer.value)
         return list(self._others)
 
-    def further(self, taken: Mapping[str, Json]) -> tuple[str | None, Answer]:
+    def further(self, taken: Mapping[str, Json]) -> tuple[str | None, SearchAnswer]:
         """Return one more member that is allowed, or why there is none."""
-        unclear: Answer = None
+        unclear: SearchAnswer = None
         for names in (self.mentioned, self.others(len(taken) + 1)):
             for name in names:
                 if name in taken or not self.is_allowed(name):
                     continue
                 answer = self.search.find_in(self.state_of(name))
-                if isinstance(answer, Found):
+                if isinstance(answer, FoundValue):
                     return name, answer
                 unclear = unclear or answer
         return None, unclear

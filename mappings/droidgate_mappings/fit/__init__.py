@@ -1,7 +1,7 @@
 """Fitting a provider into what a dialect can carry, with one finding for each leaf that changes.
 
 A writer fits first, driven by the dialect's `Capacity`, and then writes what is left without loss. `losses`
-is the table of losses with their levels and words; `provider_fit`, `type_fit` and `access_fit` find them.
+is the table of losses with their levels and words; `provider_fit` and `type_fit` find them.
 
 How a fit runs: `fit_provider` fits the provider's fields, then chooses the names of definitions and of
 capabilities, then fits each capability, then the definitions. Each type is fitted from the outside in by

@@ -1,4 +1,7 @@
-"""Fitting a provider: its fields, definitions and capabilities, with their names, inputs and outputs."""
+"""Fitting a provider: its fields, definitions and capabilities, with their names, inputs, outputs and access.
+
+A rule of access that nothing enforces in the target is a security finding.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from droidgate_mappings.fit import losses
-from droidgate_mappings.fit.access_fit import fit_capability_access, fit_component_access
 from droidgate_mappings.fit.collector import Collector, Node
 from droidgate_mappings.fit.description_notes import put_first, schema_notes
+from droidgate_mappings.fit.losses import TRUSTED_LEVEL
 from droidgate_mappings.fit.type_fit import (
     blank_type,
     fit_facts,
@@ -24,7 +27,14 @@ from droidgate_mappings.fit.type_fit import (
     unwrap,
 )
 from droidgate_mappings.json_schema import NAMESPACE
-from droidgate_mappings.model.capability import Capability, Effects, Provider, definitions_of
+from droidgate_mappings.model.capability import (
+    Capability,
+    CapabilityAccess,
+    ComponentAccess,
+    Effects,
+    Provider,
+    definitions_of,
+)
 from droidgate_mappings.model.findings import Finding, at_least
 from droidgate_mappings.model.json_values import pointer_token
 from droidgate_mappings.model.leaves import different_leaves, find_leaf, leaves_of_type
@@ -42,7 +52,115 @@ from droidgate_mappings.model.types import (
     as_extensions,
 )
 from droidgate_mappings.tables.capacity import Capacity
-from droidgate_mappings.tables.loading import FormatTables, find_format_tables
+from droidgate_mappings.tables.loading import FormatTables, find_binding, find_format_tables
+
+_EXPORTED: Final = "/access/exported"
+_PERMISSION: Final = "/access/permission"
+
+
+def is_restriction(field: str, value: Any) -> bool:
+    """Return whether the value of an access rule keeps some callers out, at some time or in some place."""
+    if field in {"exported", "enabled_by_default"}:
+        return value is False
+    if field == "enabled":
+        return value is not True
+    if field == "restrict_callers":
+        return value is True
+    return value not in {None, ""} and not (field == "access_level" and value == TRUSTED_LEVEL)
+
+
+def fit_component_access(fit: Collector) -> ComponentAccess:
+    """Return a provider's access as the dialect writes it; each rule that gets lost is a security finding."""
+    access = fit.provider.access
+    changes: dict[str, Any] = {"permission": _fit_permission(fit)}
+    if changes["permission"] != access.permission:
+        changes["protection_level"] = None
+    if access.exported is None and not fit.comes_from_target and fit.capacity.component is not None:
+        fit.report(losses.EXPORTED_STATED, _EXPORTED)
+        changes["exported"] = True
+    elif (
+        access.exported is False
+        and not fit.comes_from_target
+        and find_binding(fit.provider.protocol) is not None
+    ):
+        fit.report(losses.EXPORTED_TO_ANDROID, _EXPORTED)
+        changes["exported"] = True
+    elif access.exported is not True:
+        changes["exported"] = _carried(fit, "exported", access.exported, True, _EXPORTED)
+    if access.enabled is not True:
+        changes["enabled"] = _carried(fit, "enabled", access.enabled, True, "/access/enabled")
+    return access.changed(changes)
+
+
+def fit_capability_access(fit: Collector, capability: Capability, pointer: str) -> CapabilityAccess:
+    """Return a capability's access as the dialect writes it; each rule that gets lost is a security finding.
+
+    Args:
+        fit: Collects the findings.
+        capability: The capability.
+        pointer: Its JSON Pointer.
+    """
+    access = capability.access
+    if access == _OPEN:
+        return access
+    changes = {
+        name: _carried(fit, name, value, default, f"{pointer}/access/{name}")
+        for name, default in _OPEN
+        if (value := getattr(access, name)) != default
+    }
+    return access.changed(changes)
+
+
+_OPEN: Final = CapabilityAccess()
+
+
+def _carried(fit: Collector, field: Any, value: Any, default: Any, leaf: str) -> Any:
+    """Return the value that the dialect writes for one rule."""
+    carried = field in fit.capacity.access
+    if not is_restriction(field, value):
+        if not carried:
+            fit.report(losses.OPEN_ACCESS[field], leaf)
+    elif not carried or (field not in fit.capacity.access_enforced and not fit.comes_from_target):
+        fit.report(losses.ACCESS_RULES[field], leaf, target=fit.format_id)
+    return value if carried else default
+
+
+def _fit_permission(fit: Collector) -> str | None:
+    """Return the permission that the component is written with."""
+    stated = fit.provider.access.permission
+    capacity = fit.capacity
+    is_carried = "permission" in capacity.access
+    binding = find_binding(fit.format_id)
+    is_new = binding is not None and fit.provider.component is None and capacity.component is not None
+    if fit.comes_from_target and is_carried and not is_new:
+        return stated
+    if not stated and stated is not None:
+        fit.report(losses.OPEN_ACCESS["permission"], _PERMISSION)
+        stated = None
+    needed = stated
+    source = find_binding(fit.provider.protocol)
+    if source is not None and stated in {None, source.component}:
+        needed = source.caller
+    elif source is not None and "permission" in capacity.access_enforced:
+        fit.report(losses.CALLER_PERMISSION, _PERMISSION, needed=source.caller, stated=stated)
+    if binding is not None:
+        written = binding.component if is_carried else None
+        if needed not in {None, binding.caller}:
+            fit.report(losses.OTHER_PERMISSION, _PERMISSION, needed=needed, caller=binding.caller)
+        elif needed is None and written is not None:
+            fit.report(losses.PERMISSION_ADDED, _PERMISSION, written=written, caller=binding.caller)
+        elif written != stated:
+            fit.report(losses.PERMISSION_AS_BEFORE, _PERMISSION, caller=binding.caller)
+        return written
+    if needed is None:
+        return None
+    if "permission" not in capacity.access_enforced:
+        fit.report(losses.ACCESS_RULES["permission"], _PERMISSION, needed=needed, target=fit.format_id)
+        return needed if is_carried else None
+    if needed != stated:
+        fit.report(losses.PERMISSION_OF_COMPONENT, _PERMISSION, needed=needed)
+    return needed
+
 
 _WRAPPER: Final = "result"
 _EFFECT_WORDS: Final = {
@@ -505,7 +623,7 @@ def without_facts(
     tables: FormatTables,
     is_left_out: Callable[[str], bool],
     pointer: str,
-    found: list[Finding],
+    findings: list[Finding],
 ) -> Extensions:
     """Return extensions without those facts of the target's own format that its dialect cannot hold.
 
@@ -514,7 +632,7 @@ def without_facts(
         tables: Of the target format.
         is_left_out: Whether a fact is left out, by its name.
         pointer: JSON Pointer of the part.
-        found: Takes a finding for each fact that was left out.
+        findings: Takes a finding for each fact that was left out.
     """
     facts = extensions.get(tables.id, {})
     other_facts = {fact: value for fact, value in facts.items() if not is_left_out(fact)}
@@ -524,17 +642,18 @@ def without_facts(
         if fact not in other_facts:
             leaf = f"{pointer}/extensions/{tables.id}/{pointer_token(fact)}"
             loss = losses.FACT_OF_NOTATION if fact in tables.notations else losses.OWN_FACT
-            found.append(loss.finding(leaf, fact=fact))
+            findings.append(loss.finding(leaf, fact=fact))
     return as_extensions(tables.id, other_facts, extensions)
 
 
 def without_own_facts(
-    provider: Provider, tables: FormatTables, is_left_out: Callable[[str], bool], found: list[Finding]
+    provider: Provider, tables: FormatTables, is_left_out: Callable[[str], bool], findings: list[Finding]
 ) -> Provider:
     """Return a provider without such facts of its own and of its capabilities; see `without_facts`."""
     capabilities = []
     for position, each in enumerate(provider.capabilities):
-        extensions = without_facts(each.extensions, tables, is_left_out, f"/capabilities/{position}", found)
+        pointer = f"/capabilities/{position}"
+        extensions = without_facts(each.extensions, tables, is_left_out, pointer, findings)
         capabilities.append(each.changed({"extensions": extensions}))
-    extensions = without_facts(provider.extensions, tables, is_left_out, "", found)
+    extensions = without_facts(provider.extensions, tables, is_left_out, "", findings)
     return provider.changed({"extensions": extensions, "capabilities": tuple(capabilities)})

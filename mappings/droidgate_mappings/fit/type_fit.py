@@ -147,11 +147,11 @@ def report_structure(fit: Collector, type_: Type, pointer: str, leaf: str, value
 
 
 def move_keywords(
-    fit: Collector, type_: Type, pointer: str, notes: list[str], kept: Container[str] = ()
+    fit: Collector, type_: Type, pointer: str, notes: list[str], kept_keywords: Container[str] = ()
 ) -> None:
     """Report a type's keywords but for the kept ones, and append those that help a caller to `notes`."""
     for keyword, value in type_.keywords.items():
-        if keyword in kept:
+        if keyword in kept_keywords:
             continue
         loss = keyword_loss(type_, keyword, value)
         fit.report(loss, f"{pointer}/keywords/{pointer_token(keyword)}", keyword=keyword)

@@ -288,43 +288,31 @@ class CodeReader:
     ) = None
 
 
-def no_descriptors(application: Application, context: ReadingContext) -> Reading:
-    """Return nothing: no app declares anything in such a format."""
-    del application, context
-    return Reading()
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Format:
-    """A protocol's descriptor format, as an adapter registers it.
-
-    The first six fields are what most formats need; each of the others adds one ability.
+@dataclass(frozen=True, slots=True)
+class HandlerRequest:
+    """What source code that answers the calls of a provider is written from.
 
     Attributes:
-        tables: Id, title, dialects and what each can carry, from `mappings` or the adapter's own data.
-        detect: How sure a file's content makes us that it is of this format: 0 no, up to 100.
-        may_be: Whether a file that `detect` does not claim is read where the user names the file and the
-            format: it lacks the part by which others are known.
-        read_file: Reads one descriptor file. Raises `InputError`.
-        endings: How the names of descriptor files end (`.json`): in a folder, only files with the ending of a
-            format are looked at. A file that was named itself is looked at in any case.
-        read_application: Finds the format's providers in an application; none by default. Raises `InputError`
-            where none can be read.
-        write: Writes one provider in one dialect. Raises `WriteError`.
-        find_losses: The findings that `write` has for a provider of another format that holds no facts of
-            this one, without its artifacts; the same in dialects of equal capacity. Raises `WriteError`
-            wherever `write` would. Without it, `write` lists them.
-        lint_file: Findings against the rules of the specification, for one descriptor file. Raises
-            `InputError`.
-        lint_application: The same for an application's components and descriptors.
-        code: How source code is read that declares capabilities; None where none does.
-        write_handlers: Source code that answers a written provider's calls: takes the provider as written,
-            the dialect, the language (`java` or `kotlin`), the package of the new classes, and the functions
-            of the app that do what capabilities declare, by id.
-        write_functions: Functions that do what a provider of the app declares, written for the handlers of
-            other protocols to call: takes the provider as it was read and the package of new classes, and
-            returns them by the ids of its capabilities.
-        looks_for: The components by which the format's providers are found on a phone.
+        provider: The provider as written.
+        dialect: Its dialect.
+        language: `java` or `kotlin`: what the class that the app's author fills in is written in.
+        namespace: Package of the app's classes.
+        functions: The app's functions that do what capabilities declare, by the ids of these.
+    """
+
+    provider: Provider
+    dialect: DialectTable
+    language: str
+    namespace: str
+    functions: Mapping[str, ExistingFunction]
+
+
+@dataclass(frozen=True, slots=True)
+class PhoneSupport:
+    """How a format's providers are found on a phone, and read there.
+
+    Attributes:
+        looks_for: The components by which they are found.
         listing: The listing of the running system that `read_installed` needs, and how it is read.
         read_installed: Reads an installed application with what the running system says of it; without it,
             `read_application` does. Raises `InputError` as that does.
@@ -335,58 +323,99 @@ class Format:
             `read_application` leaves them out: a phone would be asked.
         found_by: What would find the capabilities of a provider whose app's files do not list them,
             one sentence; None where they do.
-        call_routes: The ways in which a provider could be called from a computer, and what they lack on a
-            phone.
-        shell_calls: How Android's shell calls the format's capabilities, where it can: makes the object. Its
-            `route_id` is that of one of the `call_routes`.
-        shim_backend: How a shim calls the format's capabilities, where it can: makes the object.
-        shim_frontends: How a shim declares itself to the format's agents, by the words of `--advertise`. The
-            engine and the shim's app have the classes that answer.
-        read_call: Reads a language model's call of a function that the format declared. Raises `InputError`.
-        size_for_models: How many bytes a model is given for each capability of a provider, from what was
-            written of it; None where that cannot be known. For the one format that language models are given.
-        built_in: The provider that the protocol itself fixes, where it fixes its capabilities: `ID:` names it
-            as a source.
     """
 
-    # Every format
-    tables: FormatTables
-    detect: Callable[[SourceFile], int]
-    read_file: Callable[[SourceFile, ReadingContext], Reading]
-    may_be: Callable[[SourceFile], bool] | None = None
-    endings: tuple[str, ...] = ()
-    read_application: Callable[[Application, ReadingContext], Reading] = no_descriptors
-    write: Callable[[Provider, DialectTable], Writing] | None = None
-
-    # Losses and rules
-    find_losses: Callable[[Provider, DialectTable], tuple[Finding, ...]] | None = None
-    lint_file: Callable[[SourceFile], tuple[Finding, ...]] | None = None
-    lint_application: Callable[[Application], tuple[Finding, ...]] | None = None
-
-    # Source code of apps
-    code: CodeReader | None = None
-    write_handlers: (
-        Callable[[Provider, DialectTable, str, str, Mapping[str, ExistingFunction]], HandlerCode] | None
-    ) = None
-
-    write_functions: Callable[[Provider, str], Mapping[str, ExistingFunction]] | None = None
-
-    # Phones and calls
     looks_for: tuple[ComponentQuery, ...] = ()
     listing: SystemListing | None = None
     read_installed: Callable[[Application, InstalledState, ReadingContext], Reading] | None = None
     why_not_indexed: Callable[[Application, str, str], str | None] | None = None
     find_silent: Callable[[Application], tuple[Provider, ...]] | None = None
     found_by: Callable[[Provider], str | None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallSupport:
+    """How a format's capabilities are called, and how a shim serves the format's agents.
+
+    Attributes:
+        call_routes: The ways in which a provider could be called from a computer, and what they lack on a
+            phone.
+        shell_calls: How Android's shell makes the calls, where it can: makes the object. Its `route_id` is
+            that of one of the `call_routes`.
+        shim_backend: How a shim makes the calls, where it can: makes the object.
+        shim_frontends: How a shim declares itself to the format's agents, by the words of `--advertise`. The
+            engine and the shim's app have the classes that answer.
+    """
+
     call_routes: Callable[[Provider, DeviceFacts], tuple[CallRoute, ...]] | None = None
     shell_calls: Callable[[], ShellCalls] | None = None
     shim_backend: Callable[[], ShimBackend[Any]] | None = None
     shim_frontends: Mapping[str, Callable[[ShimOffer], Advertised]] = field(default_factory=dict)
 
-    # Models and agents
+
+def no_descriptors(application: Application, context: ReadingContext) -> Reading:
+    """Return nothing: no app declares anything in such a format."""
+    del application, context
+    return Reading()
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Format:
+    """A protocol's descriptor format, as an adapter registers it.
+
+    The first six fields make a format of files; each of the others adds one ability.
+
+    Attributes:
+        tables: Id, title, dialects and what each can carry, from `mappings` or the adapter's own data.
+        detect: How sure a file's content makes us that it is of this format: 0 no, up to 100.
+        read_file: Reads one descriptor file. Raises `InputError`.
+        endings: How the names of descriptor files end (`.json`): in a folder, only files with the ending of a
+            format are looked at. A file that was named itself is looked at in any case.
+        write: Writes one provider in one dialect. Raises `WriteError`.
+        lint_file: Findings against the rules of the specification, for one descriptor file. Raises
+            `InputError`.
+        read_application: Finds the format's providers in an application; none by default. Raises `InputError`
+            where none can be read.
+        lint_application: As `lint_file`, for an application's components and descriptors.
+        may_be: Whether a file that `detect` does not claim is read where the user names the file and the
+            format: it lacks the part by which others are known.
+        find_losses: The findings that `write` has for a provider of another format that holds no facts of
+            this one, without its artifacts; the same in dialects of equal capacity. Raises `WriteError`
+            wherever `write` would. Without it, `write` lists them.
+        built_in: The provider that the protocol itself fixes, where it fixes its capabilities: `ID:` names it
+            as a source.
+        code: How source code is read that declares capabilities; None where none does.
+        write_handlers: Writes source code that answers a written provider's calls.
+        write_functions: Functions that do what a provider of the app declares, written for the handlers of
+            other protocols to call: takes the provider as it was read and the package of new classes, and
+            returns them by the ids of its capabilities.
+        phones: How its providers are found on a phone.
+        calls: How its capabilities are called.
+        read_call: Reads a language model's call of a function that the format declared. Raises `InputError`.
+        size_for_models: How many bytes a model is given for each capability of a provider, from what was
+            written of it; None where that cannot be known. For the one format that language models are given.
+    """
+
+    tables: FormatTables
+    detect: Callable[[SourceFile], int]
+    read_file: Callable[[SourceFile, ReadingContext], Reading]
+    endings: tuple[str, ...] = ()
+    write: Callable[[Provider, DialectTable], Writing] | None = None
+    lint_file: Callable[[SourceFile], tuple[Finding, ...]] | None = None
+
+    read_application: Callable[[Application, ReadingContext], Reading] = no_descriptors
+    lint_application: Callable[[Application], tuple[Finding, ...]] | None = None
+    may_be: Callable[[SourceFile], bool] | None = None
+    find_losses: Callable[[Provider, DialectTable], tuple[Finding, ...]] | None = None
+    built_in: Callable[[], Provider] | None = None
+
+    code: CodeReader | None = None
+    write_handlers: Callable[[HandlerRequest], HandlerCode] | None = None
+    write_functions: Callable[[Provider, str], Mapping[str, ExistingFunction]] | None = None
+    phones: PhoneSupport = PhoneSupport()
+    calls: CallSupport = CallSupport()
     read_call: Callable[[DialectTable, Json], ModelCall] | None = None
     size_for_models: Callable[[Provider, Writing], tuple[int, ...] | None] | None = None
-    built_in: Callable[[], Provider] | None = None
 
     def __repr__(self) -> str:
         return f"<Format {self.id}>"
@@ -503,9 +532,9 @@ def found_by(provider: Provider) -> str | None:
         One sentence, without a period; None where they are known.
     """
     format_ = load_formats().get(provider.protocol)
-    if format_ is None or format_.found_by is None:
+    if format_ is None or format_.phones.found_by is None:
         return None
-    return format_.found_by(provider)
+    return format_.phones.found_by(provider)
 
 
 def finder_of_silent(application: Application) -> str | None:
@@ -513,8 +542,8 @@ def finder_of_silent(application: Application) -> str | None:
     silent = (
         provider
         for format_ in load_formats().values()
-        if format_.find_silent is not None
-        for provider in format_.find_silent(application)
+        if format_.phones.find_silent is not None
+        for provider in format_.phones.find_silent(application)
     )
     return next(filter(None, map(found_by, silent)), None)
 

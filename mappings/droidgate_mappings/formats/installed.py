@@ -99,6 +99,10 @@ SHIM_PREFIX: Final = f"{SHIM_PACKAGE}.of."
 """An app's own shim has its package behind this (shim.md 1)."""
 
 
+INSTALL_SHIM: Final = "droidgate shim install --from adb:"
+"""The command that installs a shim for what a phone's apps declare, as hints name it."""
+
+
 def is_shim(package: str) -> bool:
     """Return whether an application id is that of a shim."""
     return package == SHIM_PACKAGE or package.startswith(SHIM_PREFIX)

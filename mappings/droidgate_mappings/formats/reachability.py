@@ -49,13 +49,13 @@ class CallingApp:
     Attributes:
         title: What users see it called.
         can_request: Its manifest can request the permission that a component requires.
-        held: The permissions that it holds on a phone; None where that is not known.
+        granted: The permissions that it holds on a phone; None where that is not known.
         requested: The permissions that its manifest requests, where `held` is known.
     """
 
     title: str
     can_request: bool
-    held: frozenset[str] | None = None
+    granted: frozenset[str] | None = None
     requested: frozenset[str] = frozenset()
 
 
@@ -397,8 +397,8 @@ def _permission_gates(facts: ComponentFacts, interface: Interface, caller: Calli
     permission = f"the permission {facts.permission}" if facts.permission else "a permission"
     required = f"callers need {permission}"
     words, state = f"{required}, which ordinary apps cannot hold", GateState.SHUT
-    if caller.held is not None and facts.permission:
-        yield _permission_of_app(facts.permission, facts.protection, caller, caller.held)
+    if caller.granted is not None and facts.permission:
+        yield _permission_of_app(facts.permission, facts.protection, caller, caller.granted)
         return
     if facts.protection is Protection.UNKNOWN:
         words = f"{required}, whose protection level is not known"
@@ -412,11 +412,11 @@ def _permission_gates(facts: ComponentFacts, interface: Interface, caller: Calli
 
 
 def _permission_of_app(
-    permission: str, protection: Protection, caller: CallingApp, held: frozenset[str]
+    permission: str, protection: Protection, caller: CallingApp, held_permissions: frozenset[str]
 ) -> Gate:
     """Return whether an app of a phone holds a permission, and who can give it to the app."""
     required, title = f"callers need the permission {permission}", caller.title
-    if permission in held:
+    if permission in held_permissions:
         return Gate("permission", GateState.OPEN, f"{required}, which {title} holds")
     if protection in {Protection.SIGNATURE, Protection.UNKNOWN}:
         return Gate("permission", GateState.SHUT, f"{required}, which {title} does not hold")

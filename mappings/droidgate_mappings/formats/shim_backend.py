@@ -1,7 +1,7 @@
 """Calls that a shim makes: what a format says of them (shim.md).
 
 A format says which of its components can be called, where a route leads and what a phone compares before a
-call (`droidgate_mappings.formats.format.Format.shim_backend`). So the shim's builder knows no protocol.
+call (`droidgate_mappings.formats.format.CallSupport.shim_backend`). So the shim's builder knows no protocol.
 """
 
 from __future__ import annotations

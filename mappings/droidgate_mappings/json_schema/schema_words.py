@@ -209,7 +209,7 @@ def ends_with_null(schema: Mapping[str, Json], members: list[Schema], *, exclusi
     """Return whether the last alternative of a schema is null and adds null to the values of the others."""
     if len(members) < _NULLABLE_PAIR or not json_equal(members[-1], dict(NULL_SCHEMA)):
         return False
-    return not excludes_null(schema) and not (exclusive and any(map(takes_null, members[:-1])))
+    return not excludes_null(schema) and not (exclusive and any(map(schema_takes_null, members[:-1])))
 
 
 def with_null_last(schema: Mapping[str, Json]) -> tuple[dict[str, Json], int] | None:
@@ -250,7 +250,7 @@ def applicator_of(schema: Mapping[str, Json]) -> str | None:
     return stated[0] if len(stated) == 1 else None
 
 
-def takes_null(schema: Schema) -> bool:
+def schema_takes_null(schema: Schema) -> bool:
     """Return whether null is a value of a schema by its `type`, or because it allows every value."""
     if isinstance(schema, bool) or not schema:
         return schema is not False

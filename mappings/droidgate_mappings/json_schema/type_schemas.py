@@ -42,7 +42,7 @@ from droidgate_mappings.json_schema.schema_words import (
     name_reference,
     note_of,
     referenced_name,
-    takes_null,
+    schema_takes_null,
     type_word,
     undiscriminate,
     unwrap_all_of,
@@ -355,7 +355,9 @@ def _write_one_of(choice: OneOfType, layout: Layout, out: dict[str, Json]) -> bo
     if classes:
         members = list(map(discriminate, members, classes))
     allows_null = (
-        _allows_null(choice) and bool(members) and not (choice.exclusive and any(map(takes_null, members)))
+        _allows_null(choice)
+        and bool(members)
+        and not (choice.exclusive and any(map(schema_takes_null, members)))
     )
     out["oneOf" if choice.exclusive else "anyOf"] = [*members, dict(NULL_SCHEMA)] if allows_null else members
     return allows_null
@@ -557,16 +559,16 @@ _KINDS_WITH_NULL_LAST: Final = frozenset({"one-of", "ref", "all-of"})
 """The kinds that are written with a null alternative where they are nullable."""
 
 
-def read_schema(schema: Schema, *, known: Mapping[str, Type] = NOTHING) -> tuple[Type, dict[str, Type]]:
+def read_schema(schema: Schema, *, definitions: Mapping[str, Type] = NOTHING) -> tuple[Type, dict[str, Type]]:
     """Read a whole schema with its definitions.
 
     Args:
         schema: A JSON Schema object or boolean.
-        known: Definitions that the provider already has. A definition of the same name and another content
+        definitions: Those that the provider already has. A definition of the same name and another content
             gets the name `name@suffix`, the suffix made from its content.
 
     Returns:
-        The root type, and the definitions in it (those that `known` has already, equal, are among them).
+        The root type, and the definitions in it (equal ones that `definitions` has, are among them).
     """
     if isinstance(schema, bool):
         return read_type(schema), {}
@@ -578,7 +580,7 @@ def read_schema(schema: Schema, *, known: Mapping[str, Type] = NOTHING) -> tuple
     if not local:
         return read_type(schema), {}
     reading = _Reading(_unique_names(names, local))
-    read = _read_definitions(local, reading, known)
+    read = _read_definitions(local, reading, definitions)
     names = reading.layout.read
     root = reading.read({word: value for word, value in schema.items() if word not in containers})
     usual = {f"$defs/{name}": name for name in reachable_definitions(root, read)}
@@ -620,7 +622,7 @@ class _NewNames:
 
 
 def _read_definitions(
-    local: Mapping[str, Schema], reading: _Reading, known: Mapping[str, Type]
+    local: Mapping[str, Schema], reading: _Reading, definitions: Mapping[str, Type]
 ) -> dict[str, Type]:
     """Read definitions, and give those whose names mean something else already new names.
 
@@ -639,7 +641,7 @@ def _read_definitions(
     pending = list(local)
     while pending:
         changed: set[str] = set()
-        renamed = [pointer for pointer in pending if _is_taken(layout.read[pointer], read[pointer], known)]
+        renamed = [item for item in pending if _is_taken(layout.read[item], read[item], definitions)]
         for pointer, name in [(pointer, layout.read[pointer]) for pointer in renamed]:
             new = new_names.make(name, local[pointer])
             reading.rename(pointer, new)
@@ -647,7 +649,7 @@ def _read_definitions(
             changed |= users[new]
         outdated |= changed
         pending = sorted(
-            (pointer for pointer in changed | set(renamed) if layout.read[pointer] in known),
+            (pointer for pointer in changed | set(renamed) if layout.read[pointer] in definitions),
             key=order.__getitem__,
         )
         for pointer in outdated.intersection(pending):
@@ -658,8 +660,8 @@ def _read_definitions(
     return {name: read[pointer] for pointer, name in layout.read.items()}
 
 
-def _is_taken(name: str, type_: Type, known: Mapping[str, Type]) -> bool:
-    return name in known and not is_same(known[name], type_)
+def _is_taken(name: str, type_: Type, definitions: Mapping[str, Type]) -> bool:
+    return name in definitions and not is_same(definitions[name], type_)
 
 
 def read_type(schema: Schema, names: Mapping[str, str] = NOTHING) -> Type:

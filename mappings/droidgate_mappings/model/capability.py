@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
@@ -272,6 +272,31 @@ def declaration_of(part: Frozen, *, in_order: bool = True) -> dict[str, Json]:
     if not in_order and isinstance(part, ObjectType) and "required" in part.keywords:
         declared["keywords"] = _without_order_of_required(part)
     return declared
+
+
+def stated_fields(
+    part: Frozen, left_out: Container[str], write: Callable[[Json], Json] = lambda value: value
+) -> dict[str, Json]:
+    """Return a model part as JSON values without what is default, in the order of its class.
+
+    Args:
+        part: The model part.
+        left_out: Names of fields that are left out, in its parts too.
+        write: Returns what is written for a value that has no parts.
+    """
+
+    def written(value: Json) -> Json:
+        if isinstance(value, Frozen):
+            return stated_fields(value, left_out, write)
+        if isinstance(value, dict):
+            return {name: written(item) for name, item in value.items()}
+        return [written(item) for item in value] if isinstance(value, list | tuple) else write(value)
+
+    return {
+        name: written(value)
+        for name, default in _defaults_of(type(part))
+        if name not in left_out and ((value := getattr(part, name)) != default or name == "kind")
+    }
 
 
 def is_same(left: Type, right: Type) -> bool:

@@ -155,6 +155,9 @@ Type: TypeAlias = Annotated[
     Field(discriminator="kind"),
 ]
 
+Definitions: TypeAlias = Mapping[str, Type]
+"""Types by the names that references have."""
+
 TYPE_KINDS: tuple[str, ...] = (
     *get_args(ScalarKind),
     "array",

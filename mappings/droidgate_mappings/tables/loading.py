@@ -136,7 +136,7 @@ class DivergenceRow(Frozen):
     linted_as: frozenset[str] = frozenset()
 
 
-def read_toml(name: str) -> dict[str, Any]:
+def read_table_file(name: str) -> dict[str, Any]:
     """Return one of the package's TOML files as a dict.
 
     Args:
@@ -157,7 +157,7 @@ def load_table(name: str, model: type[Table], check: Callable[[Table], None] | N
         ValueError: the TOML does not fit; the message names file and key.
     """
     try:
-        table = model.model_validate(read_toml(name))
+        table = model.model_validate(read_table_file(name))
         if check is not None:
             check(table)
     except ValueError as error:
@@ -173,7 +173,7 @@ def load_format_tables(format_id: str) -> FormatTables:
     Raises:
         ValueError: the TOML does not fit the schema; the message names table and key.
     """
-    raw = read_toml(f"formats/{format_id}.toml")
+    raw = read_table_file(f"formats/{format_id}.toml")
     base = raw.pop("capacity", {})
     for dialect in raw["dialects"]:
         stated = dialect.get("capacity")

@@ -160,16 +160,16 @@ def _check(taxonomy: Taxonomy) -> None:
                 raise ValueError(reason)
 
 
-def _refuse_repeated(what: str, values: Iterable[str]) -> None:
+def _refuse_repeated(subject: str, values: Iterable[str]) -> None:
     listed = list(values)
     twice = sorted({item for item in listed if listed.count(item) > 1})
     if twice:
-        reason = f"{what} twice: {', '.join(twice)}"
+        reason = f"{subject} twice: {', '.join(twice)}"
         raise ValueError(reason)
 
 
-def _refuse_unknown(what: str, values: Iterable[str], known: set[str]) -> None:
-    unknown = sorted(set(values) - known)
+def _refuse_unknown(subject: str, values: Iterable[str], known_values: set[str]) -> None:
+    unknown = sorted(set(values) - known_values)
     if unknown:
-        reason = f"unknown {what}: {', '.join(unknown)}"
+        reason = f"unknown {subject}: {', '.join(unknown)}"
         raise ValueError(reason)

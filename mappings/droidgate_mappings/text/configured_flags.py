@@ -236,10 +236,10 @@ def resolve_flag(start: Key, values_of: Callable[[Key], Mapping[str, bool | Key]
     return resolved if qualifiers is not None else dict.fromkeys(resolved, False)
 
 
-def _follow(start: Key, known: Mapping[Key, Mapping[str, bool | Key]], qualifier: str) -> bool | None:
+def _follow(start: Key, flags: Mapping[Key, Mapping[str, bool | Key]], qualifier: str) -> bool | None:
     key = start
     for _ in range(MAX_REFERENCES):
-        value = value_for_qualifier(known.get(key, {}), qualifier)
+        value = value_for_qualifier(flags.get(key, {}), qualifier)
         if value is None or isinstance(value, bool):
             return value
         key = value

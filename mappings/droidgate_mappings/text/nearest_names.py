@@ -12,7 +12,7 @@ _LONGEST: Final = 200
 _SEPARATORS: Final = re.compile("[#/.]")
 
 
-def closest_name(name: str, known: Iterable[str]) -> str | None:
+def closest_name(name: str, candidates: Iterable[str]) -> str | None:
     """Return the known name that is closest to what somebody wrote, None if none is close.
 
     A name is also compared by its last part, without letter case: `createnote` is close to
@@ -20,7 +20,7 @@ def closest_name(name: str, known: Iterable[str]) -> str | None:
     """
     from difflib import get_close_matches
 
-    names = [item for item in known if len(item) <= _LONGEST]
+    names = [item for item in candidates if len(item) <= _LONGEST]
     if len(name) > _LONGEST:
         return None
     closest = get_close_matches(name, names, n=1)
@@ -30,15 +30,15 @@ def closest_name(name: str, known: Iterable[str]) -> str | None:
     return next((by_last_part[part] for part in get_close_matches(_last_part(name), by_last_part, n=1)), None)
 
 
-def suggest_name(name: str, known: Iterable[str], *, most: int | None = None) -> str:
+def suggest_name(name: str, candidates: Iterable[str], *, most: int | None = None) -> str:
     """Return a hint with the known name that is closest, and with all of them.
 
     Args:
         name: What somebody wrote.
-        known: The names that would be accepted.
+        candidates: The names that would be accepted.
         most: How many of them are listed; all by default.
     """
-    names = list(known)
+    names = list(candidates)
     closest = closest_name(name, names)
     question = f"did you mean {closest!r}? " if closest is not None else ""
     more = 0 if most is None else len(names) - most

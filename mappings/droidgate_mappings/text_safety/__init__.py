@@ -8,7 +8,7 @@ is in them; its callers decide what follows: a mark, a refusal, a cleaned text.
 from typing import Final
 
 from droidgate_mappings.text_safety.hidden import (
-    code_of,
+    escaped_character,
     hidden_characters,
     is_hidden,
     json_escape,
@@ -29,7 +29,7 @@ MAX_DESCRIPTION: Final = 1_024
 __all__ = [
     "MAX_DESCRIPTION",
     "MAX_NAME",
-    "code_of",
+    "escaped_character",
     "folded_skeleton",
     "hidden_characters",
     "is_hidden",

@@ -190,7 +190,7 @@ def without_any_hidden(text: str) -> str:
     return text if _is_plain(text) else _one_of("hidden").sub("", text)
 
 
-def code_of(character: str) -> str:
+def escaped_character(character: str) -> str:
     r"""Return a character by its code, such as `\u202e`."""
     return character.encode("unicode-escape").decode()
 
@@ -203,7 +203,7 @@ def json_escape(character: str) -> str:
 
 def visible(text: str) -> str:
     r"""Return a text whose hidden characters are written by their code; tabs and line ends stay."""
-    return with_hidden(text, code_of)
+    return with_hidden(text, escaped_character)
 
 
 def one_line(text: str) -> str:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
-from typing import Final, TypeAlias
+from typing import Final
 
 from droidgate_mappings.model.capability import Capability, type_behind
 from droidgate_mappings.model.errors import InputError
@@ -27,6 +27,7 @@ from droidgate_mappings.model.types import (
     AllOfType,
     AnyType,
     ArrayType,
+    Definitions,
     ObjectType,
     OneOfType,
     OpaqueType,
@@ -129,7 +130,7 @@ def _exponent(number: Decimal) -> int:
 
 
 def _counted(
-    kind: type[str | list[Json] | dict[str, Json]], what: str, *, least: bool
+    kind: type[str | list[Json] | dict[str, Json]], unit: str, *, least: bool
 ) -> Callable[[Json, Json], str | None]:
     def check(value: Json, limit: Json) -> str | None:
         bound = _number(limit)
@@ -137,9 +138,9 @@ def _counted(
             return None
         count = len(value)
         if least and count < bound:
-            return f"{count} {what} are fewer than {shown_json(limit)}"
+            return f"{count} {unit} are fewer than {shown_json(limit)}"
         if not least and count > bound:
-            return f"{count} {what} are more than {shown_json(limit)}"
+            return f"{count} {unit} are more than {shown_json(limit)}"
         return None
 
     return check
@@ -220,8 +221,6 @@ MAX_STEPS: Final = 200_000
 
 SCHEMA_TYPE_KEY: Final = "schemaType"
 """Key that says which alternative of a one-of an object is (reference appfunctions 2.c, oneOf)."""
-
-Definitions: TypeAlias = Mapping[str, Type]
 
 _INTEGER_BITS: Final = {"int32": 32, "int64": 64}
 _INTEGER_TEXT: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,18})")

@@ -106,7 +106,7 @@ def _check(schema: Json) -> Iterator[_Fault]:
     if isinstance(schema, bool):
         return
     stated = schema.get("$schema") if isinstance(schema, Mapping) else None
-    dialect = dialect_of(stated)
+    dialect = dialect_of_schema(stated)
     if dialect is None:
         yield DIALECT, "/$schema", f"{shown_json(stated)} is not a dialect of JSON Schema", {}
         dialect = NEWEST
@@ -126,7 +126,7 @@ _DIALECTS: Final = {
 }
 
 
-def dialect_of(stated: Json) -> str | None:
+def dialect_of_schema(stated: Json) -> str | None:
     """Return the id of the dialect that `$schema` states, else the newest; None for an unknown one."""
     if not isinstance(stated, str):
         return NEWEST
@@ -384,7 +384,7 @@ class _Parts:
         here = f"{pointer}/$ref"
         if target is False:
             yield REFERENCE, here, f"{shown_json(reference)} leads to no schema of this document", {}
-        elif target is True and not str(reference).startswith("#") and dialect_of(reference) is None:
+        elif target is True and not str(reference).startswith("#") and dialect_of_schema(reference) is None:
             yield REMOTE_REFERENCE, here, f"{shown_json(reference)} is another document", {}
         passed: set[str] = set()
         while isinstance(target, str) and target not in passed and len(passed) < _LONGEST_CHAIN:
@@ -445,7 +445,7 @@ class _Parts:
         }
 
     def check_required(
-        self, pointer: str, part: Mapping[str, Json], known: frozenset[str] | None
+        self, pointer: str, part: Mapping[str, Json], known_names: frozenset[str] | None
     ) -> Iterator[_Fault]:
         required = part.get("required")
         if not _are_names(required):
@@ -460,7 +460,7 @@ class _Parts:
             elif isinstance(properties, Mapping) and _refuses_all(properties.get(name)):
                 message = f"{name!r} is required, and its schema refuses every value"
                 yield REQUIRED, f"{pointer}/required", message, {"level": Level.ERROR, "hint": _REFUSED_HINT}
-            elif known is not None and name not in known:
+            elif known_names is not None and name not in known_names:
                 yield REQUIRED, f"{pointer}/required", f"{name!r} is required and not described", {}
 
     def check_values(self, pointer: str, part: Mapping[str, Json]) -> Iterator[_Fault]:

@@ -28,7 +28,8 @@ from adapters.appfunctions.function_files import (
     typed,
     write_in,
 )
-from droidgate_android.app_search.indexing import index_file, jetpack_schema
+from droidgate_android.app_search.indexed_packages import index_file
+from droidgate_android.app_search.schemas import jetpack_schema
 from droidgate_android.projects.android_project import application_from_tree
 from droidgate_appfunctions.format import FORMAT
 from droidgate_mappings.formats.format import Reading

@@ -28,7 +28,7 @@ from adapters.appfunctions.function_files import (
     typed,
     write_in,
 )
-from droidgate_android.app_search.indexing import simulate_indexing
+from droidgate_android.app_search.indexed_packages import simulate_indexing
 from droidgate_android.projects.android_project import application_from_tree
 from droidgate_appfunctions.format import FORMAT
 from droidgate_mappings.formats.application import Application

@@ -17,7 +17,7 @@ from adapters.appfunctions.function_files import (
     typed,
     write_in,
 )
-from droidgate_android.app_search import indexing as indexer
+from droidgate_android.app_search import events, schemas as indexer
 from droidgate_appfunctions.schema import parse_schema, write_schema_file
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import InputError
@@ -121,7 +121,7 @@ def test_what_android_accepts_is_read_and_means_the_same_when_written_again(text
         "".join(f'<xs:documentType name="T{n}"/>' for n in range(20)) + END),
 })  # fmt: skip
 def test_what_android_rejects_neither_reader_takes(text: str) -> None:
-    with pytest.raises(indexer.IndexerError):
+    with pytest.raises(events.IndexerError):
         indexer.read_schema(text)
     with pytest.raises(InputError) as caught:
         parse_schema(text, "s.xsd")
@@ -145,7 +145,7 @@ def test_any_attributes_are_lossless_or_rejected(attributes: dict[str, str]) -> 
     text = f"<xs:schema>{functions}<xs:element {words}/></xs:documentType>{TYPE}</xs:schema>"
     try:
         for_android = indexer.read_schema(text)
-    except indexer.IndexerError:
+    except events.IndexerError:
         with pytest.raises(InputError):
             parse_schema(text, "s.xsd")
         return

@@ -9,7 +9,7 @@ from adapters.appfunctions_kotlin.kotlin_pairs import kotlin
 from droidgate_appfunctions.format import FORMAT
 from droidgate_appfunctions.kotlin import may_declare
 from droidgate_appfunctions.kotlin.kotlin_sources import read_sources
-from droidgate_mappings.formats.format import Reading, SourceFile
+from droidgate_mappings.formats.format import HandlerRequest, Reading, SourceFile
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Capability
 from droidgate_mappings.model.errors import InputError
@@ -482,7 +482,7 @@ def test_the_name_of_the_functions_file_is_written_again(name: str, fact: str | 
     paths = [artifact.path for artifact in FORMAT.write(provider, FORMAT.dialect("v2")).artifacts]
     assert f"assets/{asset}" in paths
     assert FORMAT.write_handlers is not None
-    handlers = FORMAT.write_handlers(provider, FORMAT.dialect("v2"), "kotlin", "p", {})
+    handlers = FORMAT.write_handlers(HandlerRequest(provider, FORMAT.dialect("v2"), "kotlin", "p", {}))
     assert f'appFunctionXmlFileName = "{name}"' in handlers.artifacts[0].text
 
 

@@ -25,20 +25,12 @@ from adapters.appfunctions_lint.app_fixtures import (
     named,
     service,
 )
-from droidgate_android.app_search import app_files
-from droidgate_android.app_search.events import PullParser
+from droidgate_android.app_search import indexed_packages
+from droidgate_android.app_search.events import IndexerError, PullParser
 from droidgate_android.app_search.indexed_documents import java_hash
-from droidgate_android.app_search.indexing import (
-    AppFiles,
-    AppSearchSchema,
-    IndexerError,
-    IndexingReport,
-    index_file,
-    jetpack_schema,
-    platform_schema,
-    read_schema,
-    simulate_indexing,
-)
+from droidgate_android.app_search.indexed_packages import AppFiles, index_file, simulate_indexing
+from droidgate_android.app_search.indexer_reports import IndexingReport
+from droidgate_android.app_search.schemas import AppSearchSchema, jetpack_schema, platform_schema, read_schema
 from droidgate_android.projects.indexed_text import (
     java_trim,
     parse_boolean,
@@ -442,7 +434,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 def test_releases_checked_together_give_the_findings_of_each_alone(
     name: str, kept_characters: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(app_files, "_KEPT_CHARACTERS", kept_characters)
+    monkeypatch.setattr(indexed_packages, "_KEPT_CHARACTERS", kept_characters)
     files = AppFiles(APPS[name])
     for release in (*RELEASES, *RELEASES):
         shared = simulate_indexing(APPS[name], release, files=files)
@@ -459,7 +451,7 @@ def test_the_linter_reads_a_file_once_for_all_releases(name: str, reads: Counter
 
 
 def test_large_files_are_not_cached(monkeypatch: pytest.MonkeyPatch, reads: Counter[str]) -> None:
-    monkeypatch.setattr(app_files, "_KEPT_CHARACTERS", 10)
+    monkeypatch.setattr(indexed_packages, "_KEPT_CHARACTERS", 10)
     application = APPS["an asset"]
     files = AppFiles(application)
     for release in RELEASES:

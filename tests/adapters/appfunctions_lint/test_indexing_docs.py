@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from droidgate_android.app_search.indexing import REASONS
+from droidgate_android.app_search.indexer_reports import REASONS
 from droidgate_mappings.tables.app_functions import Release, load_indexing
 from requirements_of_tests import CHECKOUT
 

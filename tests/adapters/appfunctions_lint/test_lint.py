@@ -25,10 +25,9 @@ from adapters.appfunctions_lint.app_fixtures import (
     of_type,
     service,
 )
-from droidgate_android.app_search.indexing import REASONS
+from droidgate_android.app_search.indexer_reports import REASONS
 from droidgate_android.projects.android_project import application_from_tree
-from droidgate_appfunctions.lint import lint_application, lint_file, lint_source_code
-from droidgate_appfunctions.lint_rules import RULES
+from droidgate_appfunctions.lint import RULES, lint_application, lint_file, lint_source_code
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.model.capability import Place

@@ -1,7 +1,7 @@
 """Providers that handlers are made for in these tests."""
 
 from droidgate_android.projects.android_project import application_from_tree
-from droidgate_mappings.formats.format import HandlerCode, find_format
+from droidgate_mappings.formats.format import HandlerCode, HandlerRequest, find_format
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.types import AnyType, ArrayType, ObjectType, OpaqueType, Property, Type
@@ -146,7 +146,8 @@ def handlers_for(
     assert target_format.write is not None
     assert target_format.write_handlers is not None
     written = target_format.write(provider, dialect).provider
-    return written, target_format.write_handlers(written, dialect, language, namespace, {})
+    request = HandlerRequest(written, dialect, language, namespace, {})
+    return written, target_format.write_handlers(request)
 
 
 def folder_name(target: str) -> str:

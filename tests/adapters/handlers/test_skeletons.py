@@ -152,7 +152,7 @@ def test_app_functions_leave_to_the_compiler_what_it_makes() -> None:
 @pytest.mark.parametrize("language", ["java", "kotlin"])
 def test_the_author_reads_which_keys_a_result_takes(output: Type, comment: str | None, language: str) -> None:
     provider = Provider(protocol="test", capabilities=(Capability(id="call", output=output),))
-    place = place_classes(".S", ".S", "a.b")
+    place = place_classes(".S", "a.b")
     (written,) = write_author_class(provider, place, language, {}).artifacts
     text = written.text
     assert [line.strip() for line in text.splitlines() if "//" in line] == ([comment] if comment else [])

@@ -111,11 +111,11 @@ def test_an_anchor_alone_gives_the_protocol_and_how_its_tools_are_found(dialect:
     (finding,) = reading.findings
     assert finding.code == "observed-tools-not-in-files"
     assert finding.source == provider.source
-    assert FORMAT.found_by is not None
-    assert finding.hint == FORMAT.found_by(provider)
+    assert FORMAT.phones.found_by is not None
+    assert finding.hint == FORMAT.phones.found_by(provider)
     assert finding.hint
-    assert FORMAT.call_routes is not None
-    (route,) = FORMAT.call_routes(provider, DeviceFacts("36.1"))
+    assert FORMAT.calls.call_routes is not None
+    (route,) = FORMAT.calls.call_routes(provider, DeviceFacts("36.1"))
     assert not route.ready
     assert route.needs
 

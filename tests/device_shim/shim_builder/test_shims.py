@@ -32,7 +32,7 @@ from droidgate.cli.program import run
 from droidgate.shims.source_apps import read_source_apps
 from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.reader import open_apk
-from droidgate_android.app_search.indexing import simulate_indexing
+from droidgate_android.app_search.indexed_packages import simulate_indexing
 from droidgate_mappings.model.capability import Capability
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.types import ObjectType, Property

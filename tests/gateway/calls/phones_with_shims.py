@@ -15,7 +15,7 @@ import pytest
 from droidgate.calls.approvals import Approval, ApprovalRequest, Approver
 from droidgate.calls.audit_log import AuditLog
 from droidgate.calls.call_requests import CallRequest, CallResult
-from droidgate.calls.caller import CallControls, Caller
+from droidgate.calls.caller import CallControls, CapabilityCaller
 from droidgate.calls.pins import PinStore
 from droidgate.calls.policy import Policy
 from droidgate.devices.adb_client import AdbClient, ServerAddress
@@ -114,9 +114,9 @@ class ReachedPhone:
         uninstall(self.device, LEGACY)
         self.replace_legacy()
 
-    def caller(self, *, approver: Approver = allow_once, policy: Policy | None = None) -> Caller:
+    def caller(self, *, approver: Approver = allow_once, policy: Policy | None = None) -> CapabilityCaller:
         """Return what calls its apps, with files of its own."""
-        return Caller(
+        return CapabilityCaller(
             self.device,
             policy=policy or Policy(),
             pins=PinStore(self.folder),
@@ -128,7 +128,7 @@ class ReachedPhone:
         """Call a capability; what is not the option of a request, of a call or `caller` is an argument."""
         of_request = {name: given.pop(name) for name in ("app", "deadline", "files") if name in given}
         of_call = {name: given.pop(name) for name in ("cancel", "trace") if name in given}
-        caller: Caller = given.pop("caller", None) or self.caller()
+        caller: CapabilityCaller = given.pop("caller", None) or self.caller()
         return caller.call(CallRequest(capability, given, **of_request), CallControls(**of_call))
 
     def failure(self, capability: str, /, **options: Any) -> CallError:

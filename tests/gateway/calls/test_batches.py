@@ -17,8 +17,14 @@ from typing import Any
 
 import pytest
 
-from droidgate.calls.agent_command_lists import read_command_file
-from droidgate.calls.batches import BatchOutcome, BatchRequest, open_journal, read_batch, run_batch
+from droidgate.calls.batches import (
+    BatchOutcome,
+    BatchRequest,
+    open_journal,
+    read_batch,
+    read_command_file,
+    run_batch,
+)
 from droidgate_mappings.model.errors import InputError
 
 

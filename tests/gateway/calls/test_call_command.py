@@ -12,7 +12,7 @@ import pytest
 
 from droidgate.calls.batches import BatchRequest
 from droidgate.calls.call_requests import CallRequest
-from droidgate.calls.caller import Caller
+from droidgate.calls.caller import CapabilityCaller
 from droidgate.cli.calls.batch_calls import _Callers, call_batch
 from droidgate.cli.calls.call_options import Call
 from droidgate.cli.calls.run_call import call_and_report
@@ -94,7 +94,7 @@ def test_a_call_that_ends_without_an_answer_says_that_the_app_may_have_finished_
             failure.is_of_sent_call = True
         raise failure
 
-    monkeypatch.setattr(Caller, "call", fail)
+    monkeypatch.setattr(CapabilityCaller, "call", fail)
     options = Call(serial=bare.phone.serial, approved=True)
     with pytest.raises(type(failure)) as raised:
         call_and_report(CallRequest(CREATE), options)
@@ -293,7 +293,7 @@ def test_a_batch_that_ctrl_c_ends_names_the_file_to_go_on_with(
     def press_ctrl_c(*_arguments: object, **_options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Caller, "call", press_ctrl_c)
+    monkeypatch.setattr(CapabilityCaller, "call", press_ctrl_c)
     with pytest.raises(KeyboardInterrupt):
         call_batch(write(tmp_path / "batch.jsonl", note("first", "One")), options)
     assert str(tmp_path / "batch.results.jsonl") in capsys.readouterr().err
@@ -315,10 +315,10 @@ def test_a_shim_that_takes_nothing_in_time_is_busy(
     callers = _Callers(options)
     calls: list[CallRequest] = []
 
-    def refuse(_caller: Caller, request: CallRequest, _controls: object) -> None:
+    def refuse(_caller: CapabilityCaller, request: CallRequest, _controls: object) -> None:
         calls.append(request)
         raise call_error(Failure("busy", "this app sent too many requests"))
 
-    monkeypatch.setattr(Caller, "call", refuse)
+    monkeypatch.setattr(CapabilityCaller, "call", refuse)
     outcome = callers.call(BatchRequest("first", CREATE))
     assert (outcome.status, outcome.token, len(calls)) == ("failed", "busy", 3)

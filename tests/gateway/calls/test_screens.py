@@ -17,12 +17,12 @@ from droidgate.calls.approvals import Approval, ApprovalRequest, refuse
 from droidgate.calls.audit_log import AuditLog
 from droidgate.calls.audit_reading import verify
 from droidgate.calls.call_requests import CallRequest, CallResult
-from droidgate.calls.caller import Caller
+from droidgate.calls.caller import CapabilityCaller
 from droidgate.calls.pins import PinStore
 from droidgate.calls.policy import Policy, PolicyFile
 from droidgate.serving.phone_tools import PhoneTools
 from droidgate.serving.served_phones import ServedPhone
-from droidgate.serving.tools import Client, Question, ToolCall, ToolOutcome, UserAnswer
+from droidgate.serving.tools import Client, ToolCall, ToolOutcome, UserAnswer, UserQuestion
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.values.failures import CallError
 from droidgate_mcp.format import HANDSHAKE
@@ -43,7 +43,7 @@ def reached(made: MadePhone, tmp_path: Path) -> ReachedPhone:
     return ReachedPhone(made.phone, device_on(made.phone), tmp_path)
 
 
-def ask(caller: Caller, tool: str, **arguments: Any) -> CallResult:
+def ask(caller: CapabilityCaller, tool: str, **arguments: Any) -> CallResult:
     return caller.call(CallRequest(tool, arguments, protocol="mobile-agent"))
 
 
@@ -199,7 +199,7 @@ def test_options_that_exclude_others_are_refused(typed: str, droidgate: Runner) 
 
 
 async def call_tool(tools: PhoneTools, name: str, arguments: dict[str, Any]) -> ToolOutcome:
-    async def ask_nobody(_: Question) -> UserAnswer:
+    async def ask_nobody(_: UserQuestion) -> UserAnswer:
         return UserAnswer("unavailable")
 
     client = Client("mcp:test", "test", HANDSHAKE)

@@ -348,8 +348,9 @@ def test_help_and_version_import_nothing_heavy(arguments: tuple[str, ...]) -> No
 
 UNUSED_BY_A_PLAIN_REPORT = {
     *("rich", "jsonschema", "adbutils", "duckdb", "jinja2", "cryptography"),
-    *("droidgate_android.app_search.indexing", "droidgate_android.apk.reader", "droidgate_mappings.compare",
-        "droidgate.cli.descriptors.inspect_documents", "droidgate.sources.catalogs.catalog_rows"),
+    *("droidgate_android.app_search.indexed_packages", "droidgate_android.apk.reader",
+        "droidgate_mappings.compare", "droidgate.cli.descriptors.inspect_documents",
+        "droidgate.sources.catalogs.catalog_rows"),
     *("droidgate.coverage", "droidgate.devices", "droidgate_mappings.fit", "droidgate_phone",
         "droidgate_shim"),
 }  # fmt: skip

@@ -10,7 +10,7 @@ import pytest
 
 from conftest import Golden
 from droidgate.calls import audit_log, pins
-from droidgate.calls.audit_log import AuditLog, Entry, file_of
+from droidgate.calls.audit_log import AuditEntry, AuditLog, file_of
 from droidgate.calls.declared_capabilities import declared_capabilities
 from droidgate.calls.phones import open_device
 from droidgate.calls.pins import PinStore
@@ -196,7 +196,7 @@ def test_a_broken_chain_ends_with_code_one_and_its_place(droidgate: Runner, tmp_
 
 def test_a_record_with_other_fields_is_an_error_of_show(droidgate: Runner) -> None:
     log = AuditLog()
-    log.append(Entry("start", {"call": "x"}))
+    log.append(AuditEntry("start", {"call": "x"}))
     run = droidgate("audit", "show")
     assert (run.code, run.out) == (3, "")
     assert "a record of the log has other fields" in run.err

@@ -8,8 +8,7 @@ from droidgate.coverage.figures import Figures
 from droidgate.coverage.match import features
 from droidgate.coverage.match.features import CapabilityText, declared_text, features_of, parts_of
 from droidgate.coverage.match.match_words import Vocabulary
-from droidgate.coverage.match.use_cases import ServedUseCase, UseCases
-from droidgate.coverage.overlaps import find_overlaps
+from droidgate.coverage.overlaps import ServedUseCase, UseCases, find_overlaps
 from gateway.coverage_compare.made_catalogs import App, Tool, functions, make_catalog, mmcp
 from gateway.coverage_match.labelled_pairs import (
     FOLDER,

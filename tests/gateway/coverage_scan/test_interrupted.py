@@ -20,9 +20,9 @@ from droidgate.coverage.catalog_writing import only_scan_of
 from droidgate.coverage.cluster import Cluster
 from droidgate.coverage.process_pool import PoolAnswer, PoolSettings, ProcessPool, StandingWorker
 from droidgate.coverage.scan_inputs import Item, list_inputs
-from droidgate.sources import read_opened
 from droidgate.sources.catalogs.catalog import Catalog
 from droidgate.sources.catalogs.catalog_files import LOG_FILE
+from droidgate.sources.file_reader import FileReader
 from droidgate_mappings.model.errors import DroidgateError, InputError
 from droidgate_phone.apps.sample_packages import filler_package
 from gateway.coverage_scan.catalogs import (
@@ -118,13 +118,13 @@ def test_an_app_has_no_rows_if_a_file_of_it_changes_during_the_scan(
 ) -> None:
     for name, data in zip(("base", "de"), split_app("dev.example.split"), strict=True):
         (tmp_path / name).write_bytes(data)
-    read = read_opened
+    read = FileReader.read_apk
 
-    def changed_meanwhile(apk: Any, options: Any) -> Any:
+    def changed_meanwhile(reader: FileReader, apk: Any) -> Any:
         os.utime(tmp_path / changed, ns=(1, 1))
-        return read(apk, options)
+        return read(reader, apk)
 
-    monkeypatch.setattr(scan_one_module, "read_opened", changed_meanwhile)
+    monkeypatch.setattr(FileReader, "read_apk", changed_meanwhile)
     item = Item("a", "app", str(tmp_path / "base"), (("de", str(tmp_path / "de")),))
     scanned = scan_one_module.scan_one(item)
     assert (scanned.outcome, scanned.reason) == ("unreadable", "it changed while it was read")

@@ -27,7 +27,7 @@ from droidgate.calls.screen.screen_tools import MobileAgentTools
 from droidgate.devices.adb_client import AdbClient, ServerAddress
 from droidgate.devices.device import Device, connect_device
 from droidgate.serving.http_transport import HttpAddress, http_application, http_server, listen
-from droidgate.serving.mobile_agent.mobile_agent_server import Extension, MobileAgentServer, Role
+from droidgate.serving.mobile_agent.mobile_agent_server import Extension, MobileAgentServer, UfoRole
 from droidgate.serving.tokens import TokenCheck
 from droidgate_mappings.tables.mobile_agent import mobile_agent_commands, more_tools
 from droidgate_phone.apps.app_registry import BEHAVIOURS
@@ -256,20 +256,20 @@ def control(listed: list[dict[str, Any]], name: str) -> dict[str, str]:
     return {"control_id": entry["id"], "control_name": entry["name"]}
 
 
-ROLES: tuple[Role, Role] = ("data_collection", "action")
+ROLES: tuple[UfoRole, UfoRole] = ("data_collection", "action")
 MODES = ("legacy", "2026-07-28")
 
 
 @dataclass(frozen=True)
 class ServedPhone:
     made: MadePhone
-    ports: dict[Role, int]
+    ports: dict[UfoRole, int]
 
-    def url(self, role: Role) -> str:
+    def url(self, role: UfoRole) -> str:
         return f"http://localhost:{self.ports[role]}/mcp"
 
     def call(
-        self, tool: str, /, mode: str = "legacy", role: Role | None = None, **arguments: Any
+        self, tool: str, /, mode: str = "legacy", role: UfoRole | None = None, **arguments: Any
     ) -> mcp_types.CallToolResult:
         """Call a tool with the official client, in a session of its own, as UFO does."""
         commands = {command.id: command for command in (*mobile_agent_commands().values(), *more_tools())}
@@ -296,13 +296,13 @@ class ServedPhone:
 @contextmanager
 def served(
     made: MadePhone,
-    tokens: dict[Role, str] | None = None,
+    tokens: dict[UfoRole, str] | None = None,
     *,
     extensions: Collection[Extension] = (),
     phones: dict[str, MobileAgentTools] | None = None,
 ) -> Iterator[ServedPhone]:
     with ExitStack() as stack:
-        ports: dict[Role, int] = {}
+        ports: dict[UfoRole, int] = {}
         for role in ROLES:
             listener, address = stack.enter_context(listen(HttpAddress("127.0.0.1", 0)))
             check = None if tokens is None else TokenCheck(tokens[role])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from droidgate import convert, read
-from droidgate.calls.agent_command_lists import MAX_BYTES, MAX_COMMANDS, read_command_file, run_commands
+from droidgate.calls.batches import MAX_BYTES, MAX_COMMANDS, read_command_file, run_commands
 from droidgate_mappings.model.errors import DeviceError, InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mobile_agent.wire import AgentCommand, read_command

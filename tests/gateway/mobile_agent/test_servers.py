@@ -27,7 +27,7 @@ from droidgate.calls.screen import phone_commands
 from droidgate.calls.screen.controls import Control, ControlSign
 from droidgate.calls.screen.extension_tools import make_picture
 from droidgate.calls.screen.screen_state import PhoneState
-from droidgate.serving.mobile_agent.mobile_agent_server import EXTENSIONS, MobileAgentServer, Role
+from droidgate.serving.mobile_agent.mobile_agent_server import EXTENSIONS, MobileAgentServer, UfoRole
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.tables.mobile_agent import mobile_agent_commands, more_tools
 from gateway.mobile_agent.made_phone import (
@@ -45,7 +45,7 @@ from gateway.mobile_agent.made_phone import (
 from gateway.serving.running_servers import HOSTILE_HEADERS, status_of
 from requirements_of_tests import CHECKOUT, fastmcp_interpreters
 
-MORE: dict[Role, list[str]] = {
+MORE: dict[UfoRole, list[str]] = {
     "data_collection": ["list_controls", "find_element", "wait_for_element", "take_screenshot"],
     "action": ["long_press", "drag"],
 }
@@ -64,7 +64,7 @@ def plain(phone: ServedPhone) -> Iterator[ServedPhone]:
         yield started
 
 
-def listed(phone: ServedPhone, role: Role, mode: str = "legacy") -> list[Any]:
+def listed(phone: ServedPhone, role: UfoRole, mode: str = "legacy") -> list[Any]:
     async def run() -> list[Any]:
         async with Client(phone.url(role), mode=mode, cache=None) as client:
             return list((await client.list_tools()).tools)
@@ -83,7 +83,7 @@ def lines_of(phone: ServedPhone, **arguments: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("role", ROLES)
 def test_without_extensions_not_a_byte_of_the_lists_is_new_to_ufos_client(
-    plain: ServedPhone, role: Role, golden: Golden
+    plain: ServedPhone, role: UfoRole, golden: Golden
 ) -> None:
     headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
     with urllib.request.urlopen(
@@ -519,7 +519,7 @@ def test_arguments_that_do_not_fit_are_errors_in_ufos_words(
 
 
 def test_the_data_server_cannot_act_nor_the_action_server_see(phone: ServedPhone, plain: ServedPhone) -> None:
-    refused: list[tuple[ServedPhone, list[str], Role]] = [
+    refused: list[tuple[ServedPhone, list[str], UfoRole]] = [
         (plain, [*ACTION, *MORE["data_collection"]], "data_collection"),
         (plain, [*DATA, "nope", *MORE["action"]], "action"),
         (phone, MORE["action"], "data_collection"),

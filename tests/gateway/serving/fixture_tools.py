@@ -10,8 +10,7 @@ from mcp.shared.exceptions import MCPError
 
 from droidgate.serving.tool_documents import write_tools
 from droidgate.serving.tools import (
-    Change,
-    Question,
+    ListChange,
     ResourceContent,
     ServedResource,
     ServedTool,
@@ -21,6 +20,7 @@ from droidgate.serving.tools import (
     UnknownResourceError,
     UnknownToolError,
     UserAnswer,
+    UserQuestion,
 )
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.json_values import Json
@@ -173,17 +173,19 @@ async def progress(_tools: "FixtureTools", call: ToolCall) -> ToolOutcome:
 
 def asking(key: str, message: str, schema: Mapping[str, Any], done: str = "Elicitation completed") -> Run:
     async def run(_tools: "FixtureTools", call: ToolCall) -> ToolOutcome:
-        answer = await call.ask(Question(key, str(call.arguments.get("message", message)), schema))
+        answer = await call.ask(UserQuestion(key, str(call.arguments.get("message", message)), schema))
         return text(f"{done}: action={answer.outcome}, content={dict(answer.fields)}")
 
     return run
 
 
 async def multi_round(_tools: "FixtureTools", call: ToolCall) -> ToolOutcome:
-    name = await call.ask(Question("step1", "Step 1: What is your name?", form(name="string")))
+    name = await call.ask(UserQuestion("step1", "Step 1: What is your name?", form(name="string")))
     if name.outcome != "accepted":
         return text(f"step 1: {name.outcome}")
-    color = await call.ask(Question("step2", "Step 2: What is your favorite color?", form(color="string")))
+    color = await call.ask(
+        UserQuestion("step2", "Step 2: What is your favorite color?", form(color="string"))
+    )
     return text(f"{dict(name.fields)} {color.outcome} {dict(color.fields)}")
 
 
@@ -230,7 +232,7 @@ def later(run: Run) -> Run:
 
 async def multi_input(_tools: "FixtureTools", call: ToolCall) -> ToolOutcome:
     async def ask(key: str) -> None:
-        answers.append(await call.ask(Question(key, "What is your name?", form(name="string"))))
+        answers.append(await call.ask(UserQuestion(key, "What is your name?", form(name="string"))))
 
     answers: list[UserAnswer] = []
     async with anyio.create_task_group() as tasks:
@@ -240,12 +242,12 @@ async def multi_input(_tools: "FixtureTools", call: ToolCall) -> ToolOutcome:
 
 
 async def ask_twice(_tools: "FixtureTools", call: ToolCall) -> ToolOutcome:
-    question = Question("confirm", "Delete it?", form(confirm="boolean"))
+    question = UserQuestion("confirm", "Delete it?", form(confirm="boolean"))
     return text(f"{(await call.ask(question)).outcome} {(await call.ask(question)).outcome}")
 
 
 async def task_after_question(_tools: "FixtureTools", call: ToolCall) -> ToolOutcome:
-    answer = await call.ask(Question("user_name", "What is your name?", form(name="string")))
+    answer = await call.ask(UserQuestion("user_name", "What is your name?", form(name="string")))
     if answer.outcome == "accepted":
         await anyio.sleep(1)
     return text(f"Hello, {answer.fields.get('name')}!")
@@ -304,11 +306,11 @@ class FixtureTools:
 
     def __init__(self, runs: Mapping[str, tuple[Run, Mapping[str, Any]]] = RUNS) -> None:
         self.runs = dict(runs)
-        self.report: Callable[[Change], None] = lambda _change: None
+        self.report: Callable[[ListChange], None] = lambda _change: None
         self.calls: list[ToolCall] = []
 
     @asynccontextmanager
-    async def run(self, on_change: Callable[[Change], None]) -> AsyncIterator[None]:
+    async def run(self, on_change: Callable[[ListChange], None]) -> AsyncIterator[None]:
         self.report = on_change
         yield
 

@@ -19,7 +19,7 @@ from device_shim.phone_system.phone_system_apps import make_apk
 from device_shim.phone_system.test_app_functions import SCHEMA
 from droidgate.calls.audit_log import AuditLog
 from droidgate.calls.call_requests import CallRequest
-from droidgate.calls.caller import Caller
+from droidgate.calls.caller import CapabilityCaller
 from droidgate.calls.pins import PinStore
 from droidgate.calls.policy import Policy
 from droidgate.calls.subjects import NamePattern
@@ -191,7 +191,7 @@ async def test_a_phone_is_asked_ever_more_rarely_while_no_client_asks_and_at_onc
 async def test_a_phone_that_is_not_there_yet_is_waited_for(phone: ReachedPhone) -> None:
     present = threading.Event()
 
-    def connect() -> Caller:
+    def connect() -> CapabilityCaller:
         if not present.is_set():
             raise DeviceError("no device")
         return phone.caller()
@@ -211,8 +211,8 @@ async def test_a_phone_may_go_away_and_return(tmp_path: Path) -> None:
     device = Device(AdbClient(ServerAddress(port=server_port)), f"127.0.0.1:{port}")
     audit = AuditLog(tmp_path / "audit", tmp_path)
 
-    def connect() -> Caller:
-        return Caller(device, policy=Policy(), pins=PinStore(tmp_path), audit=audit)
+    def connect() -> CapabilityCaller:
+        return CapabilityCaller(device, policy=Policy(), pins=PinStore(tmp_path), audit=audit)
 
     tools = PhoneTools([ServedPhone(None, connect)], allow=[NamePattern.parse("*")], poll_seconds=0.1)
     call = ("legacy_createNote", {"title": "Milk", "content": "two litres"})

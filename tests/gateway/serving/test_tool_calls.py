@@ -33,7 +33,7 @@ from droidgate.calls.audit_log import HEAD_NAME, AuditLog
 from droidgate.calls.audit_reading import read_calls
 from droidgate.calls.call_files import read_files
 from droidgate.calls.call_steps import Work
-from droidgate.calls.caller import Caller
+from droidgate.calls.caller import CapabilityCaller
 from droidgate.calls.traces import open_trace
 from droidgate.computer.private_files import exclusive_file
 from droidgate.devices.adb_client import AdbClient, ServerAddress
@@ -42,7 +42,7 @@ from droidgate.serving.phone_tools import PhoneTools
 from droidgate.serving.served_files import SharedFolders
 from droidgate.serving.served_phones import ServedPhone
 from droidgate.serving.tool_search import SearchTools
-from droidgate.serving.tools import Client as ServedClient, Question, ToolCall, UserAnswer
+from droidgate.serving.tools import Client as ServedClient, ToolCall, UserAnswer, UserQuestion
 from droidgate.shims.host_client import HostClient
 from droidgate_mappings.model.errors import WriteError
 from droidgate_mappings.model.json_values import Json
@@ -70,7 +70,7 @@ pytestmark = pytest.mark.anyio
 CLIENT = ServedClient("mcp:test", "Test", "2026-07-28")
 
 
-async def ask_nobody(_question: Question) -> UserAnswer:
+async def ask_nobody(_question: UserQuestion) -> UserAnswer:
     raise AssertionError
 
 
@@ -262,7 +262,7 @@ async def test_nobody_waits_for_a_phone_whose_apps_are_read_again(
     assert threading.main_thread() not in askers
 
 
-def caller_of(tools: PhoneTools) -> Caller:
+def caller_of(tools: PhoneTools) -> CapabilityCaller:
     caller = tools._phones[0].caller
     assert caller is not None
     return caller

@@ -24,7 +24,7 @@ from droidgate.serving.short_schemas import short_input, short_output
 from droidgate.serving.tool_documents import hidden_name, named, write_tools
 from droidgate.serving.tool_names import FILE_NAME, NamedCapability, ToolNames, new_names
 from droidgate.serving.tool_search import MANY_TOOLS, RELATED_WORDS, STOP_WORDS, SearchTools, ToolIndex
-from droidgate.serving.tools import Change, Client, ServedTool, ToolCall, ToolOutcome, ToolSnapshot
+from droidgate.serving.tools import Client, ListChange, ServedTool, ToolCall, ToolOutcome, ToolSnapshot
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.types import ObjectType, Property, ScalarType
 from droidgate_mcp.format import HANDSHAKE, MODERN
@@ -476,7 +476,7 @@ class GrowingTools(FixtureTools):
     def __init__(self, count: int) -> None:
         super().__init__({})
         self.count = count
-        self.report: Callable[[Change], None] = lambda _change: None
+        self.report: Callable[[ListChange], None] = lambda _change: None
 
     def snapshot(self) -> ToolSnapshot:
         documents = [
@@ -486,7 +486,7 @@ class GrowingTools(FixtureTools):
         return ToolSnapshot(tuple(tools))
 
     @asynccontextmanager
-    async def run(self, on_change: Callable[[Change], None]) -> AsyncIterator[None]:
+    async def run(self, on_change: Callable[[ListChange], None]) -> AsyncIterator[None]:
         self.report = on_change
         yield
 

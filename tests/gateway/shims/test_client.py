@@ -15,7 +15,7 @@ from droidgate.shims.answers import (
     ShimMissingError,
     ShimRefusalError,
     ShimVersionError,
-    Status,
+    StatusAnswer,
 )
 from droidgate.shims.device_user import DeviceUser, InstalledShim
 from droidgate.shims.host_client import HostClient
@@ -377,7 +377,9 @@ def test_a_missing_shim_and_a_capability_that_is_not_offered_differ() -> None:
 
 
 def installed(name: str, *routes: str) -> InstalledShim:
-    return InstalledShim(name, Status.model_validate({**STATUS, "application_id": name, "routes": routes}))
+    return InstalledShim(
+        name, StatusAnswer.model_validate({**STATUS, "application_id": name, "routes": routes})
+    )
 
 
 def test_the_shim_is_found_by_what_it_offers() -> None:

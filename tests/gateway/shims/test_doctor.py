@@ -10,7 +10,7 @@ from typer.main import get_command
 from droidgate.cli.program import build_app
 from droidgate.devices.device import Device
 from droidgate.shims import doctor
-from droidgate.shims.answers import Status
+from droidgate.shims.answers import StatusAnswer
 from droidgate.shims.device_user import DeviceUser, InstalledShim, installed_shims
 from droidgate.shims.doctor import CheckKind, DeviceState, DoctorCheck, accessibility, examine
 from droidgate.shims.shim_facts import ShimFacts
@@ -68,7 +68,7 @@ def checks(device: Device, sdk: int = 36) -> dict[str, DoctorCheck]:
 def holder(*, lends: bool = True, **changes: Any) -> InstalledShim:
     access = {**STATUS["access"], "execute_app_functions": lends}
     status = {**STATUS, "application_id": SHIM_PACKAGE, "routes": [], "access": access, **changes}
-    return InstalledShim(SHIM_PACKAGE, Status.model_validate(status))
+    return InstalledShim(SHIM_PACKAGE, StatusAnswer.model_validate(status))
 
 
 def functions(device: Device, *others: InstalledShim, sdk: int = 36) -> DoctorCheck:

@@ -12,7 +12,7 @@ from adapters.apk_writing.packed_samples import signing_key
 from droidgate.devices.device import Device
 from droidgate.devices.packages import InstalledPackage
 from droidgate.shims import installation_steps, shell_identity
-from droidgate.shims.answers import ShimVersionError, Status
+from droidgate.shims.answers import ShimVersionError, StatusAnswer
 from droidgate.shims.device_user import DeviceUser, InstalledShim
 from droidgate.shims.host_client import HostClient
 from droidgate.shims.installation_steps import (
@@ -410,7 +410,7 @@ def installed(package: str, *routes: str, build: str = "1", name: str | None = N
         "routes": routes,
         "sources": [source] if routes else [],
     }
-    return InstalledShim(name or PREFIX + package, Status.model_validate(reported))
+    return InstalledShim(name or PREFIX + package, StatusAnswer.model_validate(reported))
 
 
 def test_apps_that_came_changed_went_or_stayed_are_planned_apart() -> None:
@@ -446,7 +446,7 @@ def test_an_app_of_another_signer_is_reported_as_what_it_is() -> None:
     present = installed("a.b", "x")
     assert present.status is not None
     other = STATUS["targets"][0] | {"package": "a.b", "state": "other-signer"}
-    status = Status.model_validate({**present.status.model_dump(), "targets": [other]})
+    status = StatusAnswer.model_validate({**present.status.model_dump(), "targets": [other]})
     replaced = InstalledShim(present.application_id, status)
     (change,) = plan_changes([replaced], [built("a.b", "x", build="2")], None)
     assert change.why == "signed by another than was approved: a.b"

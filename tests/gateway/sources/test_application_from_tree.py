@@ -465,8 +465,8 @@ def test_a_name_nearly_that_of_a_protocol_is_reported_once() -> None:
 
 
 @pytest.mark.parametrize("format_", FORMATS, ids=lambda item: item.id)
-def test_a_name_of_a_protocol_is_not_reported(format_: object) -> None:
-    names = [query.action for item in FORMATS if item is format_ for query in item.looks_for if query.action]
+def test_a_name_of_a_protocol_is_not_reported(format_: Format) -> None:
+    names = [query.action for query in format_.phones.looks_for if query.action]
     assert near_names("".join(service_of(action=name) for name in names)) == []
 
 

@@ -57,7 +57,7 @@ SHELL_COMMANDS: dict[str, frozenset[str]] = dict.fromkeys(
 
 def routes(format_id: str, *, facts: DeviceFacts | None = None, **fields: object) -> tuple[CallRoute, ...]:
     provider = Provider(protocol=format_id, **fields)  # type: ignore[arg-type]
-    call_routes = load_formats()[format_id].call_routes
+    call_routes = load_formats()[format_id].calls.call_routes
     assert call_routes is not None
     return call_routes(provider, facts or DeviceFacts("36.1", 0, SHELL_COMMANDS))
 
@@ -73,13 +73,15 @@ def routes(format_id: str, *, facts: DeviceFacts | None = None, **fields: object
 ])  # fmt: skip
 def test_a_phone_is_asked_for_the_components_of_a_format(format_id: str, kind: str, action: str) -> None:
     query = next(
-        item for item in load_formats()[format_id].looks_for if (item.kind, item.action) == (kind, action)
+        item
+        for item in load_formats()[format_id].phones.looks_for
+        if (item.kind, item.action) == (kind, action)
     )
     assert query.can_be_asked
 
 
 def test_the_shell_cannot_list_content_providers_and_what_has_no_action() -> None:
-    unasked = [item for item in load_formats()["observed"].looks_for if not item.can_be_asked]
+    unasked = [item for item in load_formats()["observed"].phones.looks_for if not item.can_be_asked]
     assert ComponentQuery("provider", mark=".flint") in unasked
     assert ComponentQuery("provider", "se.premex.mcp.MCP_PROVIDER") in unasked
 
@@ -90,11 +92,11 @@ def test_the_shell_cannot_list_content_providers_and_what_has_no_action() -> Non
     ("android.intent.action.MAIN", False),
 ])  # fmt: skip
 def test_a_manifest_without_a_mark_needs_no_reading(text: str, reported: bool) -> None:  # noqa: FBT001
-    assert any(item.may_match(text) for item in load_formats()["observed"].looks_for) is reported
+    assert any(item.may_match(text) for item in load_formats()["observed"].phones.looks_for) is reported
 
 
 def test_mcp_has_nothing_on_a_phone() -> None:
-    assert load_formats()["mcp"].looks_for == ()
+    assert load_formats()["mcp"].phones.looks_for == ()
 
 
 @pytest.mark.parametrize("package", ["org.example.tools", f"{SHIM_PREFIX}org.example.tools"])
@@ -132,7 +134,7 @@ def test_each_route_states_its_conditions(
 
 def test_every_format_that_is_found_on_phones_has_a_route() -> None:
     for format_ in load_formats().values():
-        assert (format_.call_routes is not None) == bool(format_.looks_for), format_.id
+        assert (format_.calls.call_routes is not None) == bool(format_.phones.looks_for), format_.id
 
 
 # Apps joined with what the running system says of them: functions with states, receivers without tools
@@ -152,7 +154,7 @@ def application_of(module: Path) -> Application:
 
 
 def read_functions(state: InstalledState, application: Application | None = None) -> Reading:
-    read_installed = load_formats()["appfunctions"].read_installed
+    read_installed = load_formats()["appfunctions"].phones.read_installed
     assert read_installed is not None
     return read_installed(application or application_of(APPS / "notes/app"), state, ReadingContext())
 
@@ -330,11 +332,11 @@ def test_unreadable_files_alone_are_an_error(functions: tuple[ListedFunction, ..
 def _find_in_mmcp_app(app: str) -> tuple[Provider, str | None, list[str]]:
     """Return its provider, what would find its tools, and the codes of the findings."""
     mmcp = load_formats()["mmcp"]
-    assert mmcp.read_installed is not None
-    assert mmcp.found_by is not None
-    reading = mmcp.read_installed(application_of(APPS / app), InstalledState(FACTS), ReadingContext())
+    assert mmcp.phones.read_installed is not None
+    assert mmcp.phones.found_by is not None
+    reading = mmcp.phones.read_installed(application_of(APPS / app), InstalledState(FACTS), ReadingContext())
     (provider,) = reading.providers
-    return provider, mmcp.found_by(provider), [finding.code for finding in reading.findings]
+    return provider, mmcp.phones.found_by(provider), [finding.code for finding in reading.findings]
 
 
 def test_a_receiver_is_a_provider_whose_tools_are_not_known_from_outside() -> None:

@@ -26,7 +26,7 @@ from adapters.appfunctions.function_files import (
     typed,
     write_in,
 )
-from droidgate.sources import read_content
+from droidgate.sources import open_reader
 from droidgate_appfunctions.format import FORMAT
 from droidgate_mappings.formats.format import SourceFile, load_formats
 from droidgate_mappings.formats.leniency import ReadingContext
@@ -141,7 +141,9 @@ def test_a_changed_descriptor_is_read_and_written_or_refused(dialect: str, chanc
             with suppress(DroidgateError):
                 format_.lint_file(source)
     try:
-        providers = read_content(path, changed)
+        reader = open_reader(None)
+        reader.read_named(path, changed)
+        providers = reader.result()
     except DroidgateError:
         return
     with suppress(DroidgateError):

@@ -10,7 +10,7 @@ import pytest
 
 from droidgate_mappings.compare import Weight
 from droidgate_mappings.fit import fit_provider
-from droidgate_mappings.fit.access_fit import is_restriction
+from droidgate_mappings.fit.provider_fit import is_restriction
 from droidgate_mappings.model.capability import Capability, CapabilityAccess, ComponentAccess, Provider
 from droidgate_mappings.model.findings import CONVERSION_LEVELS, LINT_LEVELS, Level, at_least
 from droidgate_mappings.model.json_values import Json

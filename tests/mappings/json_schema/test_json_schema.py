@@ -112,7 +112,7 @@ def test_definitions_of_several_schemas_never_take_each_others_names(random: Any
     definitions: dict[str, Type] = {}
     for _ in range(3):
         schema = random_schema(random)
-        root, brought = read_schema(schema, known=definitions)
+        root, brought = read_schema(schema, definitions=definitions)
         for name in definitions.keys() & brought.keys():
             assert _exact(definitions[name]) == _exact(brought[name])
         definitions.update(brought)
@@ -398,7 +398,7 @@ def test_definitions_that_only_python_takes_for_equal_are_two(left: Json, right:
     first = {"$ref": "#/$defs/A", "$defs": {"A": {"default": left}}}
     second = {"$ref": "#/$defs/A", "$defs": {"A": {"default": right}}}
     _, definitions = read_schema(first)
-    root, brought = read_schema(second, known=definitions)
+    root, brought = read_schema(second, definitions=definitions)
     assert not definitions.keys() & brought.keys()
     assert canonical_json(write_schema(root, {**definitions, **brought})) == canonical_json(second)
 
@@ -406,7 +406,7 @@ def test_definitions_that_only_python_takes_for_equal_are_two(left: Json, right:
 def test_an_equal_definition_of_another_schema_is_the_same_definition() -> None:
     schema = {"$ref": "#/$defs/A", **TEXT_AS_A}
     _, definitions = read_schema(schema)
-    assert read_schema(schema, known=definitions) == (ref("A"), definitions)
+    assert read_schema(schema, definitions=definitions) == (ref("A"), definitions)
 
 
 def test_a_definition_is_another_when_what_it_refers_to_is() -> None:
@@ -414,7 +414,7 @@ def test_a_definition_is_another_when_what_it_refers_to_is() -> None:
         return {"$ref": "#/$defs/A", "$defs": {"A": {"items": {"$ref": "#/$defs/B"}}, "B": {"type": leaf}}}
 
     _, definitions = read_schema(schema("string"))
-    root, brought = read_schema(schema("boolean"), known=definitions)
+    root, brought = read_schema(schema("boolean"), definitions=definitions)
     assert len({**definitions, **brought}) == 4
     assert canonical_json(write_schema(root, {**definitions, **brought})) == canonical_json(schema("boolean"))
 
@@ -573,7 +573,7 @@ def _chain(length: int, last: str) -> dict[str, Any]:
 
 def _work_of_second_chain(length: int) -> int:
     _, definitions = read_schema(_chain(length, "string"))
-    return count_calls(lambda: read_schema(_chain(length, "boolean"), known=definitions))
+    return count_calls(lambda: read_schema(_chain(length, "boolean"), definitions=definitions))
 
 
 def test_a_chain_of_definitions_takes_time_in_proportion_to_its_length() -> None:
@@ -583,7 +583,7 @@ def test_a_chain_of_definitions_takes_time_in_proportion_to_its_length() -> None
 def test_each_definition_of_a_chain_that_another_tool_ends_otherwise_gets_a_new_name() -> None:
     _, definitions = read_schema(_chain(50, "string"))
     second = _chain(50, "boolean")
-    root, brought = read_schema(second, known=definitions)
+    root, brought = read_schema(second, definitions=definitions)
     assert len({**definitions, **brought}) == 2 * 51
     assert write_schema(root, {**definitions, **brought}) == second
 

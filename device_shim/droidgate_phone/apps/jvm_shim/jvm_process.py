@@ -8,7 +8,7 @@ import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from droidgate_android.apk.signatures import read_certificates
+from droidgate_android.apk.signatures import read_signature
 from droidgate_mappings.model.errors import UsageError
 from droidgate_phone.apps.jvm_shim.jvm_machine import Machine, shared_machine
 from droidgate_phone.apps.jvm_shim.jvm_parts import check_dex, classes_of_dex, kept_apk
@@ -467,4 +467,4 @@ def _base_of(package: InstalledPackage) -> bytes:
 def _certificates(package: InstalledPackage, sdk: int) -> list[str]:
     if package.apk is None:
         return []
-    return [certificate.hex() for certificate in read_certificates(package.apk.archive, sdk)]
+    return [certificate.hex() for certificate in read_signature(package.apk.archive, sdk).certificates]

@@ -135,7 +135,7 @@ class ExtensionCall(UfoCall):
 
     def list_controls(self, since: str = "", *, force_refresh: bool = False) -> Json:
         try:
-            with self.state.turn(self.left):
+            with self.state.turn(self.time_left):
                 snapshot = self.snapshot(fresh=force_refresh)
                 before = self.state.given_list(since)
                 screen = self.state.give_ids(snapshot)
@@ -148,7 +148,7 @@ class ExtensionCall(UfoCall):
     def find_element(self, text: str | None = None, resource_id: str | None = None) -> Json:
         try:
             matches = _matcher(text, resource_id)
-            with self.state.turn(self.left):
+            with self.state.turn(self.time_left):
                 return self._matching_controls(self.snapshot(), matches)
         except DroidgateError as error:
             return failure(error_words(error))
@@ -168,7 +168,7 @@ class ExtensionCall(UfoCall):
             while True:
                 problem = ""
                 try:
-                    with self.state.turn(self.left):
+                    with self.state.turn(self.time_left):
                         snapshot = self.snapshot(fresh=True)
                         if gone != any(map(matches, snapshot.controls)):
                             return self._matching_controls(snapshot, matches)
@@ -190,14 +190,14 @@ class ExtensionCall(UfoCall):
         facts: dict[str, Json] = {}
         try:
             if boxes:
-                with self.state.turn(self.left):
-                    hierarchy, png = phone.dump_with_picture(self.device, self.left, self.cancel)
+                with self.state.turn(self.time_left):
+                    hierarchy, png = phone.dump_with_picture(self.device, self.time_left, self.cancel)
                     snapshot = self.state.snapshot(lambda: (hierarchy, read_controls(hierarchy)), fresh=True)
                     facts["screen"] = self.state.give_ids(snapshot)
                 controls = snapshot.controls
                 facts["controls"] = _lines(controls)
             else:
-                png = phone.take_picture(self.device, self.left)
+                png = phone.take_picture(self.device, self.time_left)
             picture = make_picture(png, max_size=max_size, file_format=format, controls=controls)
         except DroidgateError as error:
             raise ToolError(f"Failed to capture screenshot on device: {error_words(error)}") from error
@@ -229,7 +229,7 @@ class ExtensionCall(UfoCall):
         if x is not None or y is not None:
             return input_result(action, error="a control_id and a point are given; leave one of them out")
         try:
-            with self.state.turn(self.left):
+            with self.state.turn(self.time_left):
                 place = self.find(control_id, control_name or "")
                 error = self.send(_press(place.now.center, duration))
         except DroidgateError as problem:

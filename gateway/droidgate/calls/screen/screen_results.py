@@ -13,9 +13,9 @@ def failure(error: str) -> dict[str, Json]:
     return {"success": False, "error": error}
 
 
-def input_result(action: str, *, error: str = "", output: str = "") -> dict[str, Json]:
+def input_result(action: str, *, error: str = "") -> dict[str, Json]:
     """Return the result of `tap`, `swipe` and `press_key`; an error means that it failed."""
-    return {"success": not error, "action": action, "output": output, "error": error}
+    return {"success": not error, "action": action, "output": "", "error": error}
 
 
 def app_target(number: str, package: str) -> dict[str, Json]:

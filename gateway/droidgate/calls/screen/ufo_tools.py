@@ -113,13 +113,13 @@ class UfoCall:
         return self.connect().ended_by(self.cancel)
 
     @property
-    def left(self) -> float:
+    def time_left(self) -> float:
         """Seconds that are left; a device's command with none ends at once."""
         return max(self.end - time.monotonic(), 0.001)
 
     def capture_screenshot(self, format: str | None = None) -> Json:
         try:
-            picture = phone.take_picture(self.device, self.left)
+            picture = phone.take_picture(self.device, self.time_left)
         except DeviceError as error:
             message = (
                 f"Error capturing screenshot: Failed to capture screenshot on device: {error_words(error)}"
@@ -134,7 +134,7 @@ class UfoCall:
 
     def get_ui_tree(self) -> Json:
         try:
-            with self.state.turn(self.left):
+            with self.state.turn(self.time_left):
                 hierarchy = self.snapshot().hierarchy
         except DroidgateError as error:
             return failure(f"Failed to dump UI hierarchy: {error_words(error)}")
@@ -143,7 +143,7 @@ class UfoCall:
     def get_device_info(self) -> Json:
         try:
             facts, was_kept = self.state.info(
-                lambda: phone.read_device_info(self.device, self.left), self.left
+                lambda: phone.read_device_info(self.device, self.time_left), self.time_left
             )
         except DeviceError as error:
             return failure(f"Failed to get device info: {error_words(error)}")
@@ -165,7 +165,7 @@ class UfoCall:
 
     def get_app_window_controls_target_info(self, *, force_refresh: bool = False) -> Json:
         try:
-            with self.state.turn(self.left):
+            with self.state.turn(self.time_left):
                 snapshot = self.snapshot(fresh=force_refresh)
                 self.state.give_ids(snapshot)
         except DroidgateError as error:
@@ -193,7 +193,7 @@ class UfoCall:
     def click_control(self, control_id: str, control_name: str) -> Json:
         action = f"click_control(id={control_id}, name={control_name})"
         try:
-            with self.state.turn(self.left):
+            with self.state.turn(self.time_left):
                 place = self.find(control_id, control_name)
                 point = place.now.center
                 error = self.send(["tap", *map(str, point)])
@@ -218,7 +218,7 @@ class UfoCall:
         action = f"type_text(text='{text}', control_id='{control_id}', control_name='{control_name}')"
         try:
             _check_text(text)
-            with self.state.turn(self.left):
+            with self.state.turn(self.time_left):
                 place = self.find(control_id, control_name)
                 self._type(place, text, clear=clear_current_text)
         except DroidgateError as problem:
@@ -290,7 +290,7 @@ class UfoCall:
 
     def dump(self) -> tuple[str, tuple[Control, ...]]:
         """Return the hierarchy of the screen and its controls, from the phone."""
-        hierarchy = phone.dump_hierarchy(self.device, self.left, self.cancel)
+        hierarchy = phone.dump_hierarchy(self.device, self.time_left, self.cancel)
         return hierarchy, read_controls(hierarchy)
 
     def snapshot(self, *, fresh: bool = False) -> ScreenSnapshot:
@@ -307,10 +307,10 @@ class UfoCall:
 
     def _apps(self, *, include_system: bool, fresh: bool = False) -> tuple[str, ...]:
         return self.state.apps(
-            lambda: phone.list_apps(self.device, self.left, include_system=include_system),
+            lambda: phone.list_apps(self.device, self.time_left, include_system=include_system),
             include_system=include_system,
             fresh=fresh,
-            seconds=self.left,
+            seconds=self.time_left,
         )
 
     def input(self, action: str, arguments: list[str], points: tuple[int, ...] = ()) -> Json:
@@ -318,14 +318,16 @@ class UfoCall:
         try:
             if points:
                 self._check_on_screen(points)
-            with self.state.turn(self.left):
+            with self.state.turn(self.time_left):
                 error = self.send(arguments)
         except DroidgateError as problem:
             return input_result(action, error=error_words(problem))
         return input_result(action, error=error)
 
     def _check_on_screen(self, points: tuple[int, ...]) -> None:
-        side = self.state.longest_side(lambda: phone.read_longest_side(self.device, self.left), self.left)
+        side = self.state.longest_side(
+            lambda: phone.read_longest_side(self.device, self.time_left), self.time_left
+        )
         outside = next((number for number in points if not 0 <= number <= side), None)
         if outside is not None:
             raise ToolError(f"coordinate {outside} is not on the screen, whose longer side has {side} pixels")
@@ -333,7 +335,7 @@ class UfoCall:
     def send(self, arguments: list[str]) -> str:
         """Run `input`; return why it failed, empty where it did not."""
         try:
-            result = phone.send_input(self.device, arguments, self.left)
+            result = phone.send_input(self.device, arguments, self.time_left)
         except DeviceError:
             # It may have reached the phone.
             self.state.drop_screen()
@@ -344,11 +346,11 @@ class UfoCall:
         self.state.drop_screen()
         return ""
 
-    def _type(self, found: FoundControl, text: str, *, clear: bool) -> None:
-        point = found.now.center
-        keys = keys_that_clear(found.now.text) if clear else []
+    def _type(self, control: FoundControl, text: str, *, clear: bool) -> None:
+        point = control.now.center
+        keys = keys_that_clear(control.now.text) if clear else []
         by_keys = way_of(text) == "keys"
-        before = None if by_keys else phone.find_keyboard(self.device, self.left)
+        before = None if by_keys else phone.find_keyboard(self.device, self.time_left)
         if not by_keys and before is None:
             raise ToolError(
                 f"Failed to type text: no key types {_first_without_key(text)}; install the input method "
@@ -357,9 +359,9 @@ class UfoCall:
             )
         try:
             if before is None:
-                typed = phone.type_by_keys(self.device, point, keys, pieces_of(text), self.left)
+                typed = phone.type_by_keys(self.device, point, keys, pieces_of(text), self.time_left)
             else:
-                typed = phone.type_by_keyboard(self.device, point, keys, text, before, self.left)
+                typed = phone.type_by_keyboard(self.device, point, keys, text, before, self.time_left)
         except DeviceError:
             # Some of it may have reached the phone.
             self.state.drop_screen()
@@ -371,14 +373,14 @@ class UfoCall:
         if not typed.typed:
             raise ToolError(f"Failed to type text: {typed.error}")
         if before is not None:
-            self._check_typed(found, text, typed.hierarchy, clear=clear)
+            self._check_typed(control, text, typed.hierarchy, clear=clear)
 
-    def _check_typed(self, found: FoundControl, text: str, hierarchy: str, *, clear: bool) -> None:
+    def _check_typed(self, control: FoundControl, text: str, hierarchy: str, *, clear: bool) -> None:
         """Check that the field holds a text: an input method reports nothing."""
         dump = self.dump if HIERARCHY_END not in hierarchy else lambda: (hierarchy, read_controls(hierarchy))
         screen = self.state.snapshot(dump, fresh=True)
         self.state.drop_screen()
-        now = self.state.find(found.control.id, found.control.name, lambda: screen).now
+        now = self.state.find(control.control.id, control.control.name, lambda: screen).now
         is_typed = now.text == text if clear else text in now.text
         if not is_typed and set(now.text) != {_HIDDEN}:
             raise ToolError("Failed to type text: the control does not hold it; look at the screen")
@@ -407,12 +409,12 @@ class UfoCall:
 
     def _launch(self, package: str) -> str:
         """Open an app and return the command that did."""
-        activity = phone.find_launcher_activity(self.device, package, self.left)
+        activity = phone.find_launcher_activity(self.device, package, self.time_left)
         if activity is None:
             raise ToolError(f"{package} is not installed, or has no activity that its icon would open")
-        with self.state.turn(self.left):
+        with self.state.turn(self.time_left):
             try:
-                phone.launch(self.device, activity, self.left)
+                phone.launch(self.device, activity, self.time_left)
             finally:
                 self.state.drop_screen()
         return " ".join(["am", "start-activity", "-W", *phone.launch_arguments(activity)])
@@ -444,9 +446,9 @@ def error_words(error: DroidgateError) -> str:
     return f"{place}{error.message}"
 
 
-def _info(found: FoundControl, *, with_rect: bool) -> dict[str, Json]:
-    info = control_info(found.control, with_rect=with_rect)
-    return {**info, "rect": list(found.now.rect)} if with_rect else info
+def _info(control: FoundControl, *, with_rect: bool) -> dict[str, Json]:
+    info = control_info(control.control, with_rect=with_rect)
+    return {**info, "rect": list(control.now.rect)} if with_rect else info
 
 
 def name_warning(control: Control, name: str) -> str:

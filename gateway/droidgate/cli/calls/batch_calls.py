@@ -9,10 +9,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from droidgate.calls.agent_command_lists import read_command_file, run_commands
-from droidgate.calls.batches import BatchOutcome, BatchRequest, Status, open_journal, read_batch, run_batch
+from droidgate.calls.batches import (
+    BatchOutcome,
+    BatchRequest,
+    CallStatus,
+    open_journal,
+    read_batch,
+    read_command_file,
+    run_batch,
+    run_commands,
+)
 from droidgate.calls.call_requests import CallRequest
-from droidgate.calls.caller import CallControls, Caller
+from droidgate.calls.caller import CallControls, CapabilityCaller
 from droidgate.calls.subjects import EVERY_CAPABILITY
 from droidgate.calls.trace_context import trace_context_of_process
 from droidgate.cli.calls.call_options import Call
@@ -80,7 +88,7 @@ class _Callers:
         self.cancel = threading.Event()
         self._options = options
         self._lock = threading.Lock()
-        self._callers: dict[str | None, Caller] = {}
+        self._callers: dict[str | None, CapabilityCaller] = {}
 
     def lane_of(self, request: BatchRequest) -> tuple[str, str] | None:
         """Return phone and app: an app gets one call at a time, since it may open an activity for it.
@@ -111,7 +119,7 @@ class _Callers:
             result = caller.call(call, CallControls(cancel=self.cancel, allowed=allowed))
         except CallError as error:
             token = error.failure.token
-            status: Status = "interrupted" if token in _UNKNOWN_ENDS else "failed"
+            status: CallStatus = "interrupted" if token in _UNKNOWN_ENDS else "failed"
             return BatchOutcome(request.id, status, error=error.message, token=token)
         except DeviceError as error:
             status = "interrupted" if error.is_of_sent_call else "failed"
@@ -120,13 +128,13 @@ class _Callers:
             return BatchOutcome(request.id, "failed", error=error.message)
         return BatchOutcome(request.id, "ok", result.outputs)
 
-    def _prepared(self, request: BatchRequest) -> tuple[Caller, CallRequest]:
+    def _prepared(self, request: BatchRequest) -> tuple[CapabilityCaller, CallRequest]:
         options = self._options
         serial = request.device or options.serial
         with self._lock:
             if serial not in self._callers:
                 device = connect_device(serial)
-                self._callers[serial] = Caller(device, signed_by=options.signed_by)
+                self._callers[serial] = CapabilityCaller(device, signed_by=options.signed_by)
         call = CallRequest(
             request.capability,
             request.arguments,
@@ -157,7 +165,7 @@ def call_commands(path: Path, options: Call) -> int:
         DeviceError: the phone cannot be reached.
     """
     commands = read_command_file(path)
-    caller = Caller(connect_device(options.serial), approver=ask_on_terminal)
+    caller = CapabilityCaller(connect_device(options.serial), approver=ask_on_terminal)
     allowed = EVERY_CAPABILITY if options.approved else ()
 
     def call(command: AgentCommand) -> Json:

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from droidgate.calls.call_files import fetch_files
 from droidgate.calls.call_requests import CallProgress, CallRequest, CallResult, Hop
-from droidgate.calls.caller import CallControls, Caller, CallPlan
+from droidgate.calls.caller import CallControls, CallPlan, CapabilityCaller
 from droidgate.calls.subjects import EVERY_CAPABILITY, CapabilityKey
 from droidgate.calls.trace_context import trace_context_of_process
 from droidgate.calls.traces import SCHEMA_ID, TracedEvent, open_trace
@@ -279,8 +279,8 @@ def point_to_parameters(error: CallError | ShimRefusalError, capability: str, se
         last.hint = f"`{command}` lists the parameters"
 
 
-def _caller(options: Call) -> Caller:
-    return Caller(connect_device(options.serial), signed_by=options.signed_by)
+def _caller(options: Call) -> CapabilityCaller:
+    return CapabilityCaller(connect_device(options.serial), signed_by=options.signed_by)
 
 
 def _plan_lines(plan: CallPlan) -> list[Line]:

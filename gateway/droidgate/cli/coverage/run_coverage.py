@@ -14,7 +14,7 @@ from droidgate.cli.output.pages import Block, Heading, Line, Table, print_warnin
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.summaries import left_out_line
-from droidgate.computer.output_folder import Status, write_files
+from droidgate.computer.output_folder import WriteStatus, write_files
 from droidgate.coverage.coverage_document import (
     REACHES,
     AgentFacts,
@@ -32,7 +32,7 @@ from droidgate.coverage.coverage_document import (
     UnreadCounts,
     outcomes_in_words,
 )
-from droidgate.coverage.export import Form
+from droidgate.coverage.export import TableForm
 from droidgate.coverage.reach import obstacle_of
 from droidgate.coverage.report import ReportedCatalog, ReportOptions, open_snapshot
 from droidgate.sources.catalogs.catalog_rows import LEFT_OUT
@@ -81,7 +81,7 @@ def _document(report: CoverageReport, *, has_details: bool) -> CoverageDocument:
     return CoverageDocument(report=report if has_details else report.changed({"details": None}))
 
 
-def _write_texts(coverage: ReportedCatalog, options: coverage_options.Coverage) -> dict[Path, Status]:
+def _write_texts(coverage: ReportedCatalog, options: coverage_options.Coverage) -> dict[Path, WriteStatus]:
     files: dict[Path, bytes] = {}
     if options.html is not None:
         from droidgate.coverage.html.page import render_page
@@ -99,9 +99,9 @@ def _write_texts(coverage: ReportedCatalog, options: coverage_options.Coverage) 
     return write_files(files, force=options.force, makes_folders=False)
 
 
-def _write_tables(coverage: ReportedCatalog, options: coverage_options.Coverage) -> dict[Path, Status]:
-    statuses: dict[Path, Status] = {}
-    forms: tuple[tuple[Path | None, Form], ...] = ((options.csv, "csv"), (options.parquet, "parquet"))
+def _write_tables(coverage: ReportedCatalog, options: coverage_options.Coverage) -> dict[Path, WriteStatus]:
+    statuses: dict[Path, WriteStatus] = {}
+    forms: tuple[tuple[Path | None, TableForm], ...] = ((options.csv, "csv"), (options.parquet, "parquet"))
     for folder, form in forms:
         if folder is not None:
             earlier = _digests(folder, form, force=options.force)

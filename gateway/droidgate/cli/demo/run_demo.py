@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from droidgate.calls.caller import Caller
+from droidgate.calls.caller import CapabilityCaller
 from droidgate.calls.subjects import NamePattern
 from droidgate.cli.demo.demo_options import Demo
 from droidgate.cli.demo.demonstration_calls import (
@@ -116,7 +116,7 @@ class DemonstrationServer:
         from droidgate.serving.server_application import McpServer
         from droidgate.serving.tokens import TokenCheck, read_or_make_token, token_file
 
-        caller = Caller(self.device, signed_by=self.signed_by)
+        caller = CapabilityCaller(self.device, signed_by=self.signed_by)
         tools = PhoneTools([ServedPhone(None, lambda: caller)], allow=[NamePattern.parse("*")])
         token = read_or_make_token(token_file())
         headers = {"Authorization": f"Bearer {token}"}

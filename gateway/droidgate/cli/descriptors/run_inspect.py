@@ -132,7 +132,7 @@ def _protocols_by_action() -> dict[str, str]:
     return {
         query.action: format_.title
         for format_ in load_formats().values()
-        for query in format_.looks_for
+        for query in format_.phones.looks_for
         if query.action is not None
     }
 

@@ -20,7 +20,7 @@ _NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]")
 
 def visible(text: str) -> str:
     r"""Return a text whose unsafe characters are written by their code, such as `\x1b`."""
-    return _LINE_CONTROL.sub(lambda match: text_safety.code_of(match[0]), text_safety.visible(text))
+    return _LINE_CONTROL.sub(lambda match: text_safety.escaped_character(match[0]), text_safety.visible(text))
 
 
 def cut(text: str, most: int | None) -> str:

@@ -23,7 +23,7 @@ from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.shim import shim_options
 from droidgate.cli.shim.shim_documents import BuiltShimRecord, ShimBuildDocument, ShimKey
 from droidgate.computer.output_folder import compare_files, path_below, write_files
-from droidgate.shims.building import Key, ShimBuild, build_shim
+from droidgate.shims.building import KeyFile, ShimBuild, build_shim
 from droidgate_mappings.model.findings import Finding
 from droidgate_shim.builder.protocols import LeftOut
 from droidgate_shim.builder.shim_manifest import EXECUTE_FUNCTIONS, PermissionUse
@@ -43,7 +43,7 @@ _ADVERTISED: Final = (
 )
 
 
-def key_record(key: Key) -> ShimKey:
+def key_record(key: KeyFile) -> ShimKey:
     """Return a key as documents have it."""
     return ShimKey(path=str(key.path), signer=key.signing.digest)
 
@@ -145,7 +145,7 @@ def _page(made: ShimBuild, findings: Sequence[Finding], *, advertised: bool) -> 
     ]
 
 
-def signed_line(key: Key) -> Line:
+def signed_line(key: KeyFile) -> Line:
     """Return what signed the shims."""
     return Line(f"signed with {one_line(str(key.path))}")
 

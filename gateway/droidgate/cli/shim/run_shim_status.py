@@ -21,7 +21,7 @@ from droidgate.cli.shim.shim_documents import (
     shims_and_helper,
 )
 from droidgate.devices.device import connect_device
-from droidgate.shims.answers import Access, Status
+from droidgate.shims.answers import Access, StatusAnswer
 from droidgate.shims.device_user import (
     DeviceUser,
     InstalledShim,
@@ -31,7 +31,7 @@ from droidgate.shims.device_user import (
 )
 from droidgate.shims.doctor import DoctorCheck, examine
 from droidgate.shims.installation_steps import APP_FUNCTIONS_SDK
-from droidgate_mappings.formats.installed import SHIM_PACKAGE
+from droidgate_mappings.formats.installed import INSTALL_SHIM, SHIM_PACKAGE
 from droidgate_mappings.tables.android_names import android_name
 from droidgate_mappings.text.counted_nouns import amount
 
@@ -138,7 +138,7 @@ def _status_row(shim: InstalledShim) -> tuple[str, ...]:
     return name, str(len(shim.status.routes)), str(len(shim.status.grants)), state
 
 
-def _grants(status: Status) -> Iterator[str]:
+def _grants(status: StatusAnswer) -> Iterator[str]:
     name = app_name(status.application_id, [source.package for source in status.sources])
     for grant in status.grants:
         caller = "any app" if isinstance(grant.caller, str) else grant.caller.package
@@ -161,7 +161,7 @@ def _whole_status(device_user: DeviceUser, shims: Sequence[InstalledShim]) -> li
 
 def _status_line(device_user: DeviceUser, shims: Sequence[InstalledShim]) -> Line:
     where = f"{device_user.device.serial}, user {device_user.user}, {android_name(device_user.sdk_full)}"
-    hint = "" if shims else "; install some with: droidgate shim install --from adb:"
+    hint = "" if shims else f"; install some with: {INSTALL_SHIM}"
     broken = sum(not shim.works for shim in shims)
     summary = shims_and_helper(len(shims), sum(shim.is_bare for shim in shims))
     summary += f", {broken} broken," if broken else ""
@@ -179,13 +179,13 @@ def _broken_lines(shim: InstalledShim) -> Iterator[str]:
             yield f"broken: {target.package} {problem[0]}; fix: {problem[1]}"
 
 
-def _role(status: Status) -> str:
+def _role(status: StatusAnswer) -> str:
     if status.access.execute_app_functions:
         return "calls app functions for the other shims until the phone restarts"
     return "does not call app functions for the other shims; start it with: droidgate shim install"
 
 
-def _status_blocks(status: Status) -> list[Block]:
+def _status_blocks(status: StatusAnswer) -> list[Block]:
     off = set(status.switched_off)
     offered = [f"{item} (off)" if item in off else item for item in map(one_line, status.routes)]
     labels = {source.package: source.label or source.package for source in status.sources}

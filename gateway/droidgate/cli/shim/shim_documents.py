@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from droidgate.cli.output.json_output import Document, Problem, PublishedDocument
 from droidgate.cli.output.safe_text import one_line
-from droidgate.shims.answers import Status
+from droidgate.shims.answers import StatusAnswer
 from droidgate.shims.granting import GrantChange
 from droidgate.shims.installation_steps import InstallationStep
 from droidgate_mappings.formats.installed import SHIM_PACKAGE, SHIM_PREFIX
@@ -181,7 +181,7 @@ class ShimStatusRecord(Document):
     application_id: str
     works: bool
     calls_functions_for_others: bool
-    status: Status | None
+    status: StatusAnswer | None
     problem: Problem | None
 
 

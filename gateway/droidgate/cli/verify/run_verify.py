@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from droidgate.agents.agent_installation import installed_agents, installed_app
-from droidgate.agents.rule_checks import DECLARED, RuleCheck, Verdict
+from droidgate.agents.rule_checks import DECLARED, CheckVerdict, RuleCheck
 from droidgate.agents.verification import (
     Verification,
     VerifyRequest,
@@ -58,7 +58,7 @@ class VerifyCheck(Document):
     asks: str
     component: str
     transport: str
-    verdict: Verdict
+    verdict: CheckVerdict
     reason: str
     sent: tuple[str, ...]
     received: tuple[str, ...]
@@ -77,7 +77,7 @@ class VerifyDocument(PublishedDocument, schema="droidgate.verify/1"):
 
     serial: str | None
     source: str
-    counts: dict[Verdict, int]
+    counts: dict[CheckVerdict, int]
     static: tuple[Finding, ...]
     checks: tuple[VerifyCheck, ...]
 

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from droidgate.calls.subjects import last_part
-from droidgate.calls.why import why
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import PublishedDocument
 from droidgate.cli.output.pages import Block, Heading, Line, Table
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import cut, one_line
 from droidgate.cli.why.why_options import Why
-from droidgate.coverage.gate_chains import FoundGate, WhyAnswer
+from droidgate.gates.gate_chains import FoundGate, WhyAnswer
+from droidgate.gates.phone_gates import why
 from droidgate.sources.source_schemes import DEVICE_SCHEME
 from droidgate_mappings.formats.reachability import GateState
 from droidgate_mappings.model.errors import UsageError

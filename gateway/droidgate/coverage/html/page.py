@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from droidgate.computer.optional_packages import need
 from droidgate.coverage.coverage_document import REACHES, CoverageReport, outcomes_in_words
 from droidgate.coverage.html import views
-from droidgate.coverage.html.page_packs import pack
+from droidgate.coverage.html.page_packs import pack_details
 from droidgate.coverage.html.views import ends_tell, finalized, marked, script_json
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.text.counted_nouns import amount
@@ -47,7 +47,7 @@ def render_page(report: CoverageReport, *, most_bytes: int = MOST_BYTES) -> str:
     if details is None:
         return _page(report, None, None, ())
     for left_out in (None, "declarations"):
-        packed = pack(report, details, with_declarations=left_out is None)
+        packed = pack_details(report, details, with_declarations=left_out is None)
         notes = (_LEFT_OUT[left_out],) if left_out else ()
         page = _page(report, packed.columns, packed.packs, notes)
         if len(page.encode()) <= most_bytes:

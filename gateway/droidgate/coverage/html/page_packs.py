@@ -48,7 +48,7 @@ class Packed:
     packs: list[str]
 
 
-def pack(report: CoverageReport, details: Details, *, with_declarations: bool = True) -> Packed:
+def pack_details(report: CoverageReport, details: Details, *, with_declarations: bool = True) -> Packed:
     """Return the details of a report for its page; without declarations it is smaller."""
     return _Packing(report, details, with_declarations=with_declarations).packed()
 

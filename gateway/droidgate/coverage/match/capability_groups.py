@@ -258,10 +258,10 @@ _KEPT_PER_NAME: Final = 4
 _NOBODY: Final[list[int]] = []
 _ALONE: Final = (0.0, -1)
 
-Block: TypeAlias = tuple[str, str] | str
+BlockKey: TypeAlias = tuple[str, str] | str
 """An action with an object, an object (no action), or a word."""
 
-Kind = Literal["same-use-case", "near-duplicate", "same-app-twice"]
+GroupKind = Literal["same-use-case", "near-duplicate", "same-app-twice"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +283,7 @@ class Link:
     key: str
     match: str
     group: int
-    kind: Kind
+    kind: GroupKind
     score: float
     terms: tuple[str, ...]
     parameters: tuple[str, ...]
@@ -364,8 +364,8 @@ class _Run:
         self._scorer = Scorer(self._features)
         self._prepared: dict[int, PreparedFeatures] = {}
         self._joined: list[tuple[float, int]] = [_ALONE] * len(self._features)
-        self._blocks: dict[Block, list[int]] = {}
-        self._full: set[Block] = set()
+        self._blocks: dict[BlockKey, list[int]] = {}
+        self._full: set[BlockKey] = set()
         self._compared = 0
 
     def matching(self) -> Matching:
@@ -464,10 +464,10 @@ class _Run:
             else:
                 self._full.add(block)
 
-    def _blocks_with(self, actions: Iterable[str], features: Features) -> list[Block]:
+    def _blocks_with(self, actions: Iterable[str], features: Features) -> list[BlockKey]:
         """Return actions with objects, the objects that it is about, and the rarest of its words."""
         sense = features.sense
-        doing: list[Block] = [(action, object_) for object_, _ in sense.objects for action in actions]
+        doing: list[BlockKey] = [(action, object_) for object_, _ in sense.objects for action in actions]
         if sense.actions and sense.actions[0][0] == UNKNOWN_VERB:
             # What may be a verb of its own is like nothing by the rest alone, and would only fill the blocks.
             return doing
@@ -507,7 +507,7 @@ class _Run:
                 if score:
                     return self._make_link(group, member, other, "near-duplicate", score)
         other_app = self._packages[member] != self._packages[leader]
-        kind: Kind = "same-use-case" if other_app else "same-app-twice"
+        kind: GroupKind = "same-use-case" if other_app else "same-app-twice"
         return self._make_link(group, member, leader, kind, self._score_with(leader, member, leader))
 
     def _score_with(self, leader: int, member: int, other: int) -> float:
@@ -526,7 +526,7 @@ class _Run:
         siblings = self._lists[other] == self._lists[member]
         return self._scorer.score(self._prepare(mine), self._prepare(theirs), siblings=siblings)
 
-    def _make_link(self, group: int, member: int, other: int, kind: Kind, score: float) -> Link:
+    def _make_link(self, group: int, member: int, other: int, kind: GroupKind, score: float) -> Link:
         mine = self._features[self._text_of[member]]
         theirs = self._features[self._text_of[other]]
         rarity = self._scorer.rarity

@@ -96,7 +96,7 @@ class Features:
         return any(len(term) >= _FEWEST_LETTERS or not term.isascii() for term in self.terms)
 
 
-Parts: TypeAlias = tuple[
+TextParts: TypeAlias = tuple[
     tuple[str, ...],
     tuple[tuple[str, float], ...],
     frozenset[str],
@@ -126,7 +126,7 @@ def declared_text(capability: CapabilityText) -> str:
     return f"{_names(capability.name)}\n{description}\n{capability.parameters[:_LONGEST_PARAMETERS]}"
 
 
-def parts_of(text: str, vocabulary: Vocabulary) -> Parts:
+def parts_of(text: str, vocabulary: Vocabulary) -> TextParts:
     """Return the parts of the features of a declared text."""
     written_name, _, rest = text.partition("\n")
     description, _, parameters = rest.rpartition("\n")
@@ -163,7 +163,7 @@ class FeatureMaker:
         self._senses: dict[tuple[object, ...], Sense] = {}
         self._kept: dict[Hashable, Any] = {}
 
-    def features(self, text: str, parts: Parts) -> Features:
+    def features(self, text: str, parts: TextParts) -> Features:
         """Return the features of a text, given their parts."""
         *sense_parts, roles, terms, name = parts
         key = tuple(sense_parts)

@@ -287,10 +287,10 @@ def _command(*, is_shared: bool) -> list[str]:
 
 def _environment() -> dict[str, str]:
     """Return the variables that lead to the phone and to droidgate's folder; clients pass few on."""
-    given = {name: os.environ[name] for name in _VARIABLES if os.environ.get(name)}
+    environment = {name: os.environ[name] for name in _VARIABLES if os.environ.get(name)}
     if os.environ.get(HOME_VARIABLE):
-        given[HOME_VARIABLE] = str(Path(os.environ[HOME_VARIABLE]).expanduser().absolute())
-    return given
+        environment[HOME_VARIABLE] = str(Path(os.environ[HOME_VARIABLE]).expanduser().absolute())
+    return environment
 
 
 def _fill_entry(template: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
@@ -430,30 +430,30 @@ def _entry_in(row: ClientRow, path: Path, text: str | None, name: str) -> dict[s
 
 
 def _original(
-    row: ClientRow, path: Path, text: str | None, kept: str | None, name: str, entry: Mapping[str, Any]
+    row: ClientRow, path: Path, text: str | None, backup: str | None, name: str, entry: Mapping[str, Any]
 ) -> _Original | None:
     """Return the settings without the entry, None where more than the entry changed since it was added.
 
     What was added to the text of the backup gives the text there is now if nothing else changed.
     """
     try:
-        made = [_change(row, path, kept or "", name, entry, asked) for asked in (None, row.http_input)]
+        made = [_change(row, path, backup or "", name, entry, asked) for asked in (None, row.http_input)]
     except InputError:
         return None
-    return _Original(kept) if text in made else None
+    return _Original(backup) if text in made else None
 
 
 def _put_back(
     row: ClientRow,
     path: Path,
     text: str,
-    kept: str | None,
+    backup: str | None,
     name: str,
     *,
     is_ours: Callable[[Mapping[str, Any]], bool],
 ) -> str:
     """Return settings with the user's entry of the backup, without one where that has none."""
-    entry = _entry_in(row, path, kept, name)
+    entry = _entry_in(row, path, backup, name)
     removed = _change(row, path, text, name, None, row.http_input)
     return removed if entry is None or is_ours(entry) else _change(row, path, removed, name, entry, None)
 
@@ -485,7 +485,7 @@ def _change(
     text: str,
     name: str,
     entry: Mapping[str, Any] | None,
-    asked: Mapping[str, Any] | None,
+    http_input: Mapping[str, Any] | None,
 ) -> str:
     """Return the settings with the entry, or without it; checked to differ in nothing else."""
     mark = _MARK if text.startswith(_MARK) else ""
@@ -503,22 +503,22 @@ def _change(
         del servers[name]
         changed = syntax.remove(body, row.key, name)
         inputs = expected.get(_INPUTS)
-        if isinstance(inputs, list) and asked in inputs and not _is_used(asked, expected):
-            changed = json_edit.remove_item(changed, _INPUTS, inputs.index(asked))
-            inputs.remove(asked)
+        if isinstance(inputs, list) and http_input in inputs and not _is_used(http_input, expected):
+            changed = json_edit.remove_item(changed, _INPUTS, inputs.index(http_input))
+            inputs.remove(http_input)
     else:
         inputs = expected.get(_INPUTS, [])
         if not isinstance(inputs, list):
             raise InputError(f"{_INPUTS!r} is not a list", place=str(path), hint=HINT_OF_DAMAGED)
-        known = [item.get("id") for item in inputs if isinstance(item, dict)]
-        is_asked = asked is None or asked["id"] in known
+        input_ids = [item.get("id") for item in inputs if isinstance(item, dict)]
+        is_asked = http_input is None or http_input["id"] in input_ids
         if servers is not None and servers.get(name) == entry and is_asked:
             return text
         expected[row.key] = {**(servers or {}), name: dict(entry)}
         changed = syntax.set(body, row.key, name, dict(entry))
-        if asked is not None and not is_asked:
-            expected[_INPUTS] = [dict(asked), *inputs]
-            changed = json_edit.add_item(changed, _INPUTS, dict(asked))
+        if http_input is not None and not is_asked:
+            expected[_INPUTS] = [dict(http_input), *inputs]
+            changed = json_edit.add_item(changed, _INPUTS, dict(http_input))
     # TOML has no table of servers without servers.
     meant = (expected, {word: value for word, value in expected.items() if value or word != row.key})
     try:
@@ -532,9 +532,9 @@ def _change(
     return mark + changed
 
 
-def _is_used(asked: Mapping[str, Any] | None, settings: Mapping[str, Any]) -> bool:
+def _is_used(http_input: Mapping[str, Any] | None, settings: Mapping[str, Any]) -> bool:
     """Return whether settings refer to what their user is asked for."""
-    return asked is None or f"${{input:{asked['id']}}}" in json.dumps(settings)
+    return http_input is None or f"${{input:{http_input['id']}}}" in json.dumps(settings)
 
 
 def _write(
@@ -542,11 +542,11 @@ def _write(
 ) -> ClientChange:
     """Write settings, and keep those before in the backup, which ends with the entry."""
     path, before, after = change.path, change.before, change.after
-    kept = _backup_of(path)
+    backup = _backup_of(path)
     try:
         if backup_text is not None:
             # The settings may hold secrets: the backup is as private as they are.
-            replace_file(kept, backup_text.encode(), like=path)
+            replace_file(backup, backup_text.encode(), like=path)
         if _read(path, project) != before:
             raise WriteError("another program changed it just now", place=str(path), hint="try again")
         if after is None:
@@ -554,7 +554,7 @@ def _write(
         else:
             replace_file(path, after.encode())
         if change.entry is None and backup_text is None:
-            kept.unlink(missing_ok=True)
+            backup.unlink(missing_ok=True)
     except OSError as error:
         raise WriteError(error.strerror or "cannot be written", place=str(path)) from error
-    return replace(change, backup=None if backup_text is None else kept)
+    return replace(change, backup=None if backup_text is None else backup)

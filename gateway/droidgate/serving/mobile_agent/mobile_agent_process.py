@@ -17,7 +17,12 @@ import uvicorn
 from droidgate.calls.screen.screen_tools import DEFAULT_SECONDS, MobileAgentTools
 from droidgate.devices.device import connect_device
 from droidgate.serving.http_transport import HttpAddress, http_application, http_server, listen
-from droidgate.serving.mobile_agent.mobile_agent_server import EXTENSIONS, Extension, MobileAgentServer, Role
+from droidgate.serving.mobile_agent.mobile_agent_server import (
+    EXTENSIONS,
+    Extension,
+    MobileAgentServer,
+    UfoRole,
+)
 from droidgate.serving.stop_signals import stopped_by_signals
 from droidgate.serving.tokens import TokenCheck, is_token, read_or_make_token, token_file
 from droidgate_mappings.model.errors import UsageError
@@ -48,7 +53,7 @@ class ListeningServer:
         token_file: Where its bearer token is; None where the caller gave one, or no token is needed.
     """
 
-    role: Role
+    role: UfoRole
     url: str
     token_file: Path | None
 
@@ -98,7 +103,7 @@ def serve_mobile_agent(  # noqa: PLR0913
         )
         for each in serials
     }
-    ports: dict[Role, int] = {"data_collection": data_port}
+    ports: dict[UfoRole, int] = {"data_collection": data_port}
     if server == "both":
         ports["action"] = action_port
     with contextlib.ExitStack() as stack:
@@ -154,8 +159,8 @@ def _check_request(
 
 def _listen_all(
     stack: contextlib.ExitStack,
-    servers: Mapping[Role, MobileAgentServer],
-    addresses: Mapping[Role, HttpAddress],
+    servers: Mapping[UfoRole, MobileAgentServer],
+    addresses: Mapping[UfoRole, HttpAddress],
     token: str | bool,  # noqa: FBT001
     on_listening: Callable[[ListeningServer], None] | None,
 ) -> list[tuple[uvicorn.Server, socket.socket]]:
@@ -171,7 +176,7 @@ def _listen_all(
     return running
 
 
-def _check_of(role: Role, token: str | bool) -> tuple[Path | None, TokenCheck | None]:  # noqa: FBT001
+def _check_of(role: UfoRole, token: str | bool) -> tuple[Path | None, TokenCheck | None]:  # noqa: FBT001
     """Return the file of a server's own token, and what checks tokens; each None if there is none."""
     if isinstance(token, str):
         return None, TokenCheck(token)

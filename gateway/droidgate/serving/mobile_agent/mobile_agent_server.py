@@ -94,13 +94,13 @@ def _output_schema(command: MobileAgentCommand) -> dict[str, Any]:
     return {**schema, "$defs": load_mobile_agent().definitions} if is_list else schema
 
 
-Role = Literal["data_collection", "action"]
+UfoRole = Literal["data_collection", "action"]
 Extension = Literal["compact", "find", "images", "gestures", "annotations"]
 """What a server has beyond UFO's: a set of tools, or annotations of all tools."""
 
 EXTENSIONS: Final[tuple[Extension, ...]] = get_args(Extension)
 
-NAMES: Final[Mapping[Role, str]] = {
+NAMES: Final[Mapping[UfoRole, str]] = {
     "data_collection": "Mobile Data Collection MCP Server",
     "action": "Mobile Action MCP Server",
 }
@@ -132,7 +132,7 @@ class MobileAgentServer:
 
     def __init__(
         self,
-        role: Role,
+        role: UfoRole,
         phones: Mapping[str, MobileAgentTools],
         extensions: AbstractSet[Extension] = frozenset(),
     ) -> None:

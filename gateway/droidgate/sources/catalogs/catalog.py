@@ -61,7 +61,7 @@ _OFFLINE: Final = {
 
 
 Rows = Iterator[tuple[Any, ...]]
-Ask = Callable[[str], Rows]
+AskCatalog = Callable[[str], Rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class Catalog:
         """
         place = catalog_folder(str(folder)) or Path(folder)
         try:
-            text = read_bytes(str(place / CATALOG_FILE), shown=str(place))
+            text = read_bytes(str(place / CATALOG_FILE), label=str(place))
         except InputError:
             if not (place / CATALOG_FILE).exists():
                 raise _no_catalog(place) from None
@@ -180,7 +180,7 @@ class Catalog:
             yield from ask(sql)
 
     @contextmanager
-    def asking(self) -> Iterator[Ask]:
+    def asking(self) -> Iterator[AskCatalog]:
         """Lend a function that asks queries of ours over one connection, one after the other; as `ask`."""
         duckdb = need("duckdb", "coverage")
 
@@ -443,7 +443,7 @@ class _CatalogReader:
     """
 
     catalog: Catalog
-    ask: Ask
+    ask: AskCatalog
     protocols: Collection[str]
 
     def check_size(self) -> None:
@@ -548,5 +548,5 @@ class _CatalogReader:
 
 def _is_silent(provider: Provider) -> bool:
     """Return whether a provider lists its capabilities only on a phone, and files alone do not show it."""
-    format_ = load_formats()[provider.protocol]
-    return not provider.capabilities and format_.find_silent is not None and found_by(provider) is not None
+    phones = load_formats()[provider.protocol].phones
+    return not provider.capabilities and phones.find_silent is not None and found_by(provider) is not None

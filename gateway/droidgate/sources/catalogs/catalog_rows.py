@@ -56,7 +56,7 @@ def read_part(kind: type[Part], text: str) -> Part:
         InputError: the column holds something else.
     """
     try:
-        return kind.model_validate(read_members(text))
+        return kind.model_validate(read_json_column(text))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = "/".join(map(str, first["loc"]))
@@ -64,7 +64,7 @@ def read_part(kind: type[Part], text: str) -> Part:
         raise InputError(message, hint=_SCAN_AGAIN) from None
 
 
-def read_members(text: str) -> dict[str, Json]:
+def read_json_column(text: str) -> dict[str, Json]:
     """Return the JSON object that a column holds.
 
     Raises:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import IO, Any, Final
 
 from droidgate_mappings.model.json_values import Json, one_line_json
-from droidgate_mappings.text_safety import code_of, visible
+from droidgate_mappings.text_safety import escaped_character, visible
 
 _FORMULA_BEGINNINGS: Final = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 """What a spreadsheet takes for the beginning of a formula (OWASP, CSV injection)."""
@@ -32,7 +32,7 @@ def csv_cell(value: Json) -> str:
     """Return a cell: a text that a spreadsheet would run begins with an apostrophe."""
     if not isinstance(value, str):
         return "" if value is None else one_line_json(value)
-    seen = _LINE_CONTROL.sub(lambda match: code_of(match[0]), visible(value))
+    seen = _LINE_CONTROL.sub(lambda match: escaped_character(match[0]), visible(value))
     return f"'{seen}" if value.startswith(_FORMULA_BEGINNINGS) else seen
 
 

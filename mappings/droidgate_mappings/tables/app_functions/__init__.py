@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from droidgate_mappings.model.types import Frozen
-from droidgate_mappings.tables.loading import load_table, read_toml
+from droidgate_mappings.tables.loading import load_table, read_table_file
 
 PropertyKind = Literal["string", "long", "boolean", "document"]
 Cardinality = Literal["repeated", "optional", "required"]
@@ -237,7 +237,7 @@ def load_schema_types(name: KnownSchema) -> dict[str, dict[str, SchemaProperty]]
         ValueError: the TOML does not fit.
     """
     file = "schemas" if name in {"android", "scoped"} else "written_schemas"
-    raw: dict[str, dict[str, dict[str, Any]]] = read_toml(f"app_functions/{file}.toml")[name]
+    raw: dict[str, dict[str, dict[str, Any]]] = read_table_file(f"app_functions/{file}.toml")[name]
     return {
         type_name: {key: _read_property(attributes, raw) for key, attributes in properties.items()}
         for type_name, properties in raw.items()

@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field, ValidationError, model_validator
 
 from droidgate_mappings.model.types import Frozen
-from droidgate_mappings.tables.loading import load_format_tables, read_toml
+from droidgate_mappings.tables.loading import load_format_tables, read_table_file
 
 AnchorKind = Literal["activity", "service", "receiver", "provider", "application"]
 ToolsForm = Literal["ari", "catalog", "functions", "mcp-tools", "named-lists"]
@@ -99,7 +99,8 @@ def load_observed_protocols() -> tuple[ObservedProtocol, ...]:
     """
     try:
         rows = tuple(
-            ObservedProtocol.model_validate(row) for row in read_toml("observed/protocols.toml")["protocols"]
+            ObservedProtocol.model_validate(row)
+            for row in read_table_file("observed/protocols.toml")["protocols"]
         )
     except ValidationError as error:
         message = f"droidgate_mappings/tables/observed/protocols.toml: {error}"

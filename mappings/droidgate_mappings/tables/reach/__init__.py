@@ -202,7 +202,7 @@ class Interface(Frozen):
         return None if self.permission is None else load_format_tables(self.format).names[self.permission]
 
 
-class Agent(Frozen):
+class AgentKind(Frozen):
     """A kind of agent.
 
     Attributes:
@@ -226,7 +226,7 @@ class ReachTable(Frozen):
     """The kinds of agents and the ways of being called."""
 
     interfaces: tuple[Interface, ...]
-    agents: tuple[Agent, ...]
+    agents: tuple[AgentKind, ...]
 
     def interface(self, interface_id: str | None) -> Interface | None:
         """Return an interface, None for None; raises `KeyError` for an unknown one."""

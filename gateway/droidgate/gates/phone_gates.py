@@ -14,16 +14,6 @@ from droidgate.calls.phones import Phone, open_device
 from droidgate.calls.shim_route import ShimRoute
 from droidgate.calls.subjects import EVERY_CLIENT, CapabilityKey, key_of, names_capability
 from droidgate.calls.targets import CallTarget, PhoneTargets
-from droidgate.coverage.gate_chains import (
-    AskingAgent,
-    GateChains,
-    Subject,
-    WhyAnswer,
-    agent_kind_of,
-    gates_of_codes,
-    kinds_of_agents,
-    levels_of,
-)
 from droidgate.coverage.reach import ReachRoute
 from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError
 from droidgate.devices.packages import (
@@ -35,6 +25,15 @@ from droidgate.devices.packages import (
     query_components,
 )
 from droidgate.devices.quoting import check_package, check_user, is_package
+from droidgate.gates.gate_chains import (
+    AskingAgent,
+    GateChains,
+    Subject,
+    WhyAnswer,
+    agent_kind_of,
+    conversion_levels,
+    gates_of_codes,
+)
 from droidgate.shims.device_user import DeviceUser, InstalledShim, installed_shims, target_problem
 from droidgate.shims.doctor import (
     APP_FUNCTIONS,
@@ -136,7 +135,7 @@ def _kinds(name: str | None, *, on_phone: bool) -> tuple[AskingAgent, ...]:
     Raises:
         UsageError: it is neither a kind nor an app of a phone.
     """
-    kinds = kinds_of_agents()
+    kinds = tuple(AskingAgent(kind=agent) for agent in load_reach().agents)
     if name is None:
         return kinds
     matching_kinds = tuple(kind for kind in kinds if kind.kind.id == name)
@@ -200,7 +199,7 @@ def _application_of(provider: Provider, applications: tuple[Application, ...]) -
 def _of_provider(
     provider: Provider, application: Application | None, findings: tuple[Finding, ...], sdk: str | None
 ) -> Iterator[Subject]:
-    levels = levels_of(provider)
+    levels = conversion_levels(provider)
     capabilities: list[tuple[Capability | None, dict[str, str]]] = []
     if found_by(provider) is not None:
         capabilities.append((None, {}))
@@ -435,7 +434,7 @@ class WhyOnPhone:
         for target in targets:
             app, provider, capability = target.app, target.provider, target.capability
             if id(provider) not in levels:
-                levels[id(provider)] = levels_of(provider)
+                levels[id(provider)] = conversion_levels(provider)
             if app.package not in findings:
                 findings[app.package] = self._findings(app)
             self._targets[id(provider), id(capability)] = target
@@ -502,7 +501,7 @@ class WhyOnPhone:
             DeviceError: it is not installed.
         """
         (app,) = read_phone(self.phone.device, _request_for(package)).apps
-        requested, held = permissions_of(self.phone.device, package, self.device_user.user)
+        requested, granted = permissions_of(self.phone.device, package, self.device_user.user)
         queries = () if app.application is None else app.application.queries
         actions = {name for query in queries if query.kind == "intent" for name in query.names}
         kind = agent_kind_of(package, frozenset(actions | requested))
@@ -514,7 +513,7 @@ class WhyOnPhone:
         return AskingAgent(
             kind=kind,
             application=app.application,
-            held=held,
+            granted=granted,
             requested=requested,
             is_allowed=self._is_allowed(package),
             names_protocol=names_protocol,
@@ -661,9 +660,8 @@ def reasons_for_models(
     targets: Iterable[CallTarget],
     sdk_full: str,
     failures: Mapping[CapabilityKey, CallError],
-    agent: str = "mcp-client",
 ) -> list[dict[str, Json]]:
-    """Return why an agent can or cannot call each capability of a phone, by what is known of it already.
+    """Return why an MCP client can or cannot call each capability of a phone, by what is known of it already.
 
     How a gate is opened is left out: a model should not grant itself anything.
 
@@ -671,9 +669,8 @@ def reasons_for_models(
         targets: What the phone's apps declare.
         sdk_full: The phone's API level.
         failures: Why each call of a capability would fail, such as a rule of the user's policy.
-        agent: The kind of agents.
     """
-    (kind,) = _kinds(agent, on_phone=False)
+    (kind,) = _kinds("mcp-client", on_phone=False)
     chains, rows = GateChains(), []
     for target in targets:
         subject = Subject(

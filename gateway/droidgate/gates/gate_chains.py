@@ -1,8 +1,8 @@
 """The chain of gates between an agent and a capability, and the verdict: `droidgate why`.
 
-The facts come from where other commands have them: how an agent comes to a capability is `reach.py`, whose
-rules are those of `discover` and `shim build`; what is wrong with a declaration is what `lint` finds; what a
-phone lists is what `discover` reads. Here they are put in the order in which a call meets them.
+The facts come from where other commands have them: how an agent comes to a capability is `coverage/reach.py`,
+whose rules are those of `discover` and `shim build`; what is wrong with a declaration is what `lint` finds;
+what a phone lists is what `discover` reads. Here they are put in the order in which a call meets them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from droidgate_mappings.model.capability import Capability, CapabilityAccess, Pr
 from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.model.json_values import pointer_token
 from droidgate_mappings.tables.android_names import android_name
-from droidgate_mappings.tables.reach import Agent, Interface, Owner, load_gates, load_reach
+from droidgate_mappings.tables.reach import AgentKind, Interface, Owner, load_gates, load_reach
 
 VerdictWord = Literal["can", "cannot", "not known"]
 
@@ -199,15 +199,15 @@ class AskingAgent:
     Attributes:
         kind: The kind of agent, or an app's own row: what it speaks, and how it uses the gateway.
         application: The app, None of a kind.
-        held: The permissions that the app holds; None of a kind.
+        granted: The permissions that the app holds; None of a kind.
         requested: The permissions that its manifest requests.
         is_allowed: Whether the device's allow list has it; None where that is not known.
         names_protocol: Its manifest says which protocol it speaks.
     """
 
-    kind: Agent
+    kind: AgentKind
     application: Application | None = None
-    held: frozenset[str] | None = None
+    granted: frozenset[str] | None = None
     requested: frozenset[str] = frozenset()
     is_allowed: bool | None = None
     names_protocol: bool = True
@@ -217,8 +217,8 @@ class AskingAgent:
         """The app as the rules of reach take it."""
         return (
             ORDINARY_APP
-            if self.held is None
-            else CallingApp(self.kind.title, can_request=True, held=self.held, requested=self.requested)
+            if self.granted is None
+            else CallingApp(self.kind.title, can_request=True, granted=self.granted, requested=self.requested)
         )
 
 
@@ -227,7 +227,7 @@ def gates_of_codes() -> dict[str, str]:
     return {code: gate.id for gate in load_gates().values() for code in gate.codes}
 
 
-def levels_of(provider: Provider) -> list[dict[str, str]]:
+def conversion_levels(provider: Provider) -> list[dict[str, str]]:
     """Return what the conversion of each capability of a provider costs, by `FORMAT+DIALECT`."""
     names = list(targets())
     levels: list[dict[str, str]] = [{} for _ in provider.capabilities]
@@ -241,22 +241,17 @@ MoreGates = Callable[[AskingAgent, Subject, ReachRoute], Iterable[Gate]]
 """Returns the gates that a phone has between an agent and a capability."""
 
 
-def kinds_of_agents() -> tuple[AskingAgent, ...]:
-    """Return the kinds of agents that there are."""
-    return tuple(AskingAgent(kind=agent) for agent in load_reach().agents)
-
-
-def agent_kind_of(package: str, asked: frozenset[str]) -> Agent:
+def agent_kind_of(package: str, marks: frozenset[str]) -> AgentKind:
     """Return what an agent's app speaks, by the actions of its `<queries>` and the permissions it requests.
 
     Args:
         package: The app.
-        asked: Actions and permissions.
+        marks: Actions and permissions.
     """
     table = load_reach()
-    speaks = {item.id for item in table.interfaces if not asked.isdisjoint(item.agent_marks)}
+    speaks = {item.id for item in table.interfaces if not marks.isdisjoint(item.agent_marks)}
     kinds = [kind for kind in table.agents if not speaks.isdisjoint(kind.speaks)]
-    return Agent(
+    return AgentKind(
         id=package,
         title=package,
         speaks=tuple(name for kind in kinds for name in kind.speaks),
@@ -449,9 +444,9 @@ def _index_gate(subject: Subject, capability: Capability) -> Gate:
         return Gate("indexed", OPEN if state.indexed else SHUT, words, "the listing of the running system")
     format_ = None if subject.provider is None else load_formats().get(subject.provider.protocol)
     application, release = subject.application, subject.sdk_full
-    if format_ is None or format_.why_not_indexed is None or application is None or release is None:
+    if format_ is None or format_.phones.why_not_indexed is None or application is None or release is None:
         return Gate("indexed", UNKNOWN, "only a manifest and its files say what Android would list")
-    reason = format_.why_not_indexed(application, capability.id, release)
+    reason = format_.phones.why_not_indexed(application, capability.id, release)
     if reason is None and not subject.state_is_read:
         return Gate("indexed", OPEN, f"by the rules of {android_name(release)} it is listed")
     if reason is None:
@@ -488,7 +483,7 @@ def _visibility_gates(agent: AskingAgent, subject: Subject, *, of_shim: bool = F
         target_sdk or _QUERIES_SDK
     ) < _QUERIES_SDK:
         yield Gate("visible", OPEN, "an app sees every other one here", place)
-    elif _QUERY_ALL in (agent.held or ()):
+    elif _QUERY_ALL in (agent.granted or ()):
         yield Gate("visible", OPEN, f"{seen_by} holds {_QUERY_ALL}", place)
     elif is_named:
         yield Gate("visible", OPEN, f"{seen_by} names {title} in <queries>", place)
@@ -508,15 +503,15 @@ def _permission_gates(agent: AskingAgent, subject: Subject, interface: Interface
     allow_list = interface.allow_list
     if allow_list is not None and sdk is not None and sdk < allow_list.since:
         allow_list = None
-    if allow_list is not None and allow_list.exempt in (agent.held or ()):
+    if allow_list is not None and allow_list.exempt in (agent.granted or ()):
         yield Gate("agent-permission", OPEN, f"{title} holds {allow_list.exempt}", "dumpsys package")
         yield Gate("allow-list", OPEN, f"{title} holds {allow_list.exempt}, which needs no entry")
         return
-    if agent.held is None:
+    if agent.granted is None:
         yield Gate(
             "agent-permission", UNKNOWN, f"an agent needs {permission}, which ordinary apps cannot hold"
         )
-    elif permission in agent.held:
+    elif permission in agent.granted:
         yield Gate("agent-permission", OPEN, f"{title} holds {permission}", "dumpsys package")
     elif requested := sorted(interface.caller_permissions & agent.requested):
         words = f"{title} requests {requested[0]} and does not hold it: it is for apps of the device's image"

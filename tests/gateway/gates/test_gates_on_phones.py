@@ -15,14 +15,14 @@ import pytest
 from device_shim.phone_system.phone_system_apps import make_apk
 from device_shim.phone_system.test_app_functions import SCHEMA
 from droidgate import open_device
-from droidgate.calls import why as why_module
 from droidgate.calls.subjects import pin_of
-from droidgate.calls.why import WhyOnPhone, why
 from droidgate.cli.program import run
-from droidgate.coverage.gate_chains import WhyAnswer
 from droidgate.coverage.report import ReportOptions, report_coverage
 from droidgate.coverage.scan import scan
 from droidgate.devices.packages import PackageState, read_package_states, read_permissions
+from droidgate.gates import phone_gates
+from droidgate.gates.gate_chains import WhyAnswer
+from droidgate.gates.phone_gates import WhyOnPhone, why
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.tables.reach import load_gates
 from droidgate_phone.apps.sample_packages import sample_packages
@@ -535,7 +535,7 @@ def test_the_state_of_a_package_is_that_of_each_user(flags: str, more: str, expe
 def test_an_app_that_the_user_in_front_does_not_have_is_not_installed_for_them(
     sample_phone: VirtualPhone, monkeypatch: pytest.MonkeyPatch, states: dict[int, PackageState], fact: str
 ) -> None:
-    monkeypatch.setattr(why_module, "package_states", lambda *_: states)
+    monkeypatch.setattr(phone_gates, "package_states", lambda *_: states)
     (answer,) = why(agent="mobile-mcp", app="org.absent", source=f"adb:{sample_phone.serial}")
     assert (decided(answer), answer.gates[0].fact) == (("installed", "shut"), fact)
 
@@ -553,7 +553,7 @@ def test_a_suspended_app_opens_no_screen(
     expected: tuple[str, str],
 ) -> None:
     state = replace(PackageState(), **{flag: True})
-    monkeypatch.setattr(why_module, "package_states", lambda *_: {0: state})
+    monkeypatch.setattr(phone_gates, "package_states", lambda *_: {0: state})
     agent = "mmcp-activity" if capability == "page_count" else "mobile-mcp"
     assert ask(sample_phone, capability, agent) == expected
 
