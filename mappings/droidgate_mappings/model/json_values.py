@@ -19,6 +19,7 @@ Json: TypeAlias = Any
 
 _MOST_SHOWN: Final = 80
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE_OR_LINE_END = re.compile("[\ud800-\udfff\x85\u2028\u2029]")
 _quoted = json.encoder.encode_basestring
 _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
 _ordered_encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -66,12 +67,12 @@ def readable_json(value: Json) -> str:
 def one_line_json(value: Json) -> str:
     """Return a JSON text in one line without blanks: members in their order; numbers exact.
 
-    Halves of surrogate pairs are written as escapes.
+    Halves of surrogate pairs, and what some readers take for the end of a line, are written as escapes.
 
     Raises:
         ValueError: the value holds NaN or an infinity.
     """
-    return _SURROGATE.sub(_escaped, _write_ordered(value, ""))
+    return _SURROGATE_OR_LINE_END.sub(_escaped, _write_ordered(value, ""))
 
 
 def shown_json(value: Json) -> str:

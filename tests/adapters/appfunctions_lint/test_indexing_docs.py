@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Final
 
-from droidgate_android.app_search.indexer_reports import REASONS
 from droidgate_mappings.tables.app_functions import Release, load_indexing
 from requirements_of_tests import CHECKOUT
 
@@ -50,11 +49,6 @@ def test_the_documented_table_of_releases_is_that_of_the_data() -> None:
     head = f"| | {' | '.join(release.title for release in releases)} |\n|---|{'---|' * len(releases)}\n"
     rows = (f"| {title} | {' | '.join(map(describe, releases))} |\n" for title, describe in ROWS)
     assert head + "".join(rows) in PAGE
-
-
-def test_every_reason_of_the_indexer_is_documented() -> None:
-    for reason, meaning in REASONS.items():
-        assert f"| `appfunctions-{reason}` | {meaning} |\n" in PAGE
 
 
 def test_the_documented_limits_are_those_of_the_data() -> None:

@@ -22,6 +22,7 @@ from droidgate_mappings.model.json_values import (
     canonical_json,
     digest_of,
     json_equal,
+    one_line_json,
     pointer_name,
     pointer_token,
     readable_json,
@@ -215,6 +216,13 @@ def test_half_a_surrogate_pair_is_escaped_for_people() -> None:
     assert text == '"\\ud800"'
     assert text.encode()
     assert digest_of("\ud800").startswith("sha256:")
+
+
+def test_a_json_text_of_one_line_is_one_line_for_every_reader() -> None:
+    text = "a\x85b\u2028c\u2029d\x0b\ud800"
+    line = one_line_json({"text": text})
+    assert line.splitlines() == [line]
+    assert json.loads(line) == {"text": text}
 
 
 @pytest.mark.parametrize(("left", "right", "equal"), [
