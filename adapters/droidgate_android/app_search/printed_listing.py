@@ -16,6 +16,7 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.tables.app_functions import load_indexing, load_shell_texts
 from droidgate_mappings.text.json_text import parse_json
+from droidgate_mappings.text_safety.hidden import one_line
 
 STATIC_TYPE: Final = "AppFunctionStaticMetadata"
 RUNTIME_TYPE: Final = "AppFunctionRuntimeMetadata"
@@ -158,7 +159,7 @@ def _parse_packages(text: str, faults: dict[str, str]) -> Json:
 
 
 def _reason(error: ListingError) -> str:
-    return f"{error.reason} ({error.text[:100]})" if error.text else error.reason
+    return f"{error.reason} ({one_line(error.text[:100])})" if error.text else error.reason
 
 
 def listed_function(listed_document: ListedDocument) -> ListedFunction:
