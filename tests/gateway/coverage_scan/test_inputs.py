@@ -172,7 +172,7 @@ def test_a_large_remote_apk_is_read_in_pieces_where_there_are_pieces(place: str,
     large = {**files, "assets/large.bin": random.Random(1).randbytes(3 << 20)}
     data = pack_project(large, key=signing_key())
     (tmp_path / "x.apk").write_bytes(data)
-    with _serving(data) as (address, sent):
+    with serving(data) as (address, sent):
         fetched = scan_into(tmp_path / "remote", f"{address}/{place}/x.apk")
     local = scan_into(tmp_path / "local", tmp_path / "x.apk")
     mine, theirs = rows_of(fetched.catalog), rows_of(local.catalog)
@@ -192,13 +192,13 @@ def test_of_a_large_remote_apk_that_declares_nothing_only_pieces_are_read(place:
     manifest = f'<manifest xmlns:android="{ANDROID}" package="dev.example.large"><application/></manifest>'
     content = random.Random(1).randbytes(3 << 20)
     large = {"AndroidManifest.xml": manifest.encode(), "assets/large.bin": content}
-    with _serving(pack_project(large, key=signing_key())) as (address, sent):
+    with serving(pack_project(large, key=signing_key())) as (address, sent):
         scan_into(tmp_path / "remote", f"{address}/{place}/x.apk")
     assert sum(sent) < 3 * (256 << 10)
 
 
 def test_a_remote_file_that_ends_early_is_a_row_with_its_reason(tmp_path: Path) -> None:
-    with _serving(b"PK\x03\x04" * 1000) as (address, _):
+    with serving(b"PK\x03\x04" * 1000) as (address, _):
         result = scan_into(tmp_path / "c", f"{address}/short/x.apk")
     (row,) = rows_of(result.catalog)["sources"]
     assert row[5] == "unreadable"
@@ -207,13 +207,13 @@ def test_a_remote_file_that_ends_early_is_a_row_with_its_reason(tmp_path: Path) 
 
 def test_reading_a_remote_file_without_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote_files, "MAX_REMOTE_BYTES", 1 << 20)
-    with _serving(b"x" * 1000) as (address, _), pytest.raises(BudgetError, match="more than 1048576 bytes"):
+    with serving(b"x" * 1000) as (address, _), pytest.raises(BudgetError, match="more than 1048576 bytes"):
         remote_files.open_remote(f"{address}/endless/x.apk")
 
 
 def test_a_place_that_takes_too_long_to_list_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote_files, "LISTING_SECONDS", 0.2)
-    with _serving(b"") as (address, _):
+    with serving(b"") as (address, _):
         items = list_inputs([f"{address}/endless/"]).items
     assert [(item.kind, item.reason) for item in items] == [
         ("refused", "cannot be listed: it takes too long")
@@ -222,7 +222,7 @@ def test_a_place_that_takes_too_long_to_list_is_a_row(monkeypatch: pytest.Monkey
 
 def test_a_listing_without_end_is_stopped_before_it_fills_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote_files, "MAX_ANSWER_BYTES", 100_000)
-    with _serving(b"x" * 1000) as (address, sent):
+    with serving(b"x" * 1000) as (address, sent):
         items = list_inputs([f"{address}/endless/"]).items
         assert len(sent) * 1000 < 100 * remote_files.MAX_ANSWER_BYTES
     reason = "cannot be listed: the server's answer has more than 100000 bytes"
@@ -234,13 +234,13 @@ def test_a_listing_without_end_is_stopped_before_it_fills_the_memory(monkeypatch
 )
 def test_a_page_that_is_slow_for_regular_expressions_is_listed_in_time(page: bytes) -> None:
     links = b'<A  class="x"\n\t   href="a  b.apk">a</A><a href=\'c.apk\' >c</a>' + page * 1000
-    with _serving(b"<html>" + links) as (address, _):
+    with serving(b"<html>" + links) as (address, _):
         assert names(f"{address}/page/") == [f"{address}/page/{item}.apk" for item in ("a  b", "c")]
 
 
 def test_listing_a_tree_of_pages_without_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote_files, "MAX_LISTED", 10_000)
-    with _serving(b'<a href="again/">') as (address, sent):
+    with serving(b'<a href="again/">') as (address, sent):
         items = list_inputs([f"{address}/tree/"]).items
         assert len(sent) * len(b'<a href="again/">') < remote_files.MAX_LISTED
         assert len(list_inputs([f"{address}/tree/x.apk"]).items) == 1
@@ -264,7 +264,7 @@ def test_a_missing_remote_file_is_reported_without_its_url_or_python_s_words(
 
 
 @contextmanager
-def _serving(data: bytes) -> Iterator[tuple[str, list[int]]]:
+def serving(data: bytes) -> Iterator[tuple[str, list[int]]]:
     """Serve some bytes in the way that the first part of a path names; yield the bytes of each answer."""
     sent: list[int] = []
 
@@ -290,6 +290,8 @@ def _serving(data: bytes) -> Iterator[tuple[str, list[int]]]:
                 self.send_header("Content-Range", f"bytes {first}-{last}/{len(data)}")
             else:
                 self.send_response(200)
+            if way.lower() in {"gzip", "deflate"} and self.headers["Accept-Encoding"] == "identity":
+                self.send_header("Content-Encoding", way)
             if way != "endless":
                 self.send_header("Content-Length", str(len(body) + (1 if way == "short" else 0)))
             self.end_headers()
