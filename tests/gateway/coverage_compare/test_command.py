@@ -27,6 +27,7 @@ from gateway.coverage_compare.made_catalogs import (
     mobile_mcp,
     tool_list,
 )
+from gateway.sources.formats_of_tests import write_tree
 
 ReportOn = Callable[..., str]
 
@@ -139,7 +140,7 @@ def test_an_app_whose_code_was_not_all_read_has_not_screens_only(
     launcher = """<activity android:name=".A" android:exported="true"><intent-filter>
         <action android:name="android.intent.action.MAIN"/>
         <category android:name="android.intent.category.LAUNCHER"/></intent-filter></activity>"""
-    files = {
+    files: dict[str, str | bytes] = {
         "build.gradle.kts": 'plugins { id("com.android.application") }\nandroid { productFlavors {\n'
         'create("fdroid") {}\ncreate("play") {}\n} }\n',
         "src/main/AndroidManifest.xml": '<manifest package="a.b" '
@@ -147,9 +148,7 @@ def test_an_app_whose_code_was_not_all_read_has_not_screens_only(
         "src/fdroid/kotlin/Nothing.kt": "class Nothing\n",
         f"src/{name}": f"{IMPORTS}{text}",
     }
-    for path, content in files.items():
-        (tmp_path / "p" / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "p" / path).write_text(content)
+    write_tree(tmp_path / "p", files)
     assert droidgate("scan", tmp_path / "p", "--catalog", tmp_path / "c").code == 0
     run_again = droidgate("coverage", tmp_path / "c", "--details", "--csv", tmp_path / "csv")
     head = _head(run_again.out)
@@ -285,13 +284,10 @@ def test_an_app_without_capabilities_has_no_weight(report_on: ReportOn, tmp_path
 
 
 def scanned(
-    droidgate: Runner, tmp_path: Path, files: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+    droidgate: Runner, tmp_path: Path, files: dict[str, str | bytes], monkeypatch: pytest.MonkeyPatch
 ) -> Path:
     """Return the catalog of a folder with these files."""
-    for name, data in files.items():
-        path = tmp_path / "it's bad" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+    write_tree(tmp_path / "it's bad", files)
     monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path / "home"))
     droidgate("scan", tmp_path / "it's bad", "--catalog", tmp_path / "its catalog")
     return tmp_path / "its catalog"
@@ -323,7 +319,7 @@ def test_a_part_that_cannot_be_read_is_named_with_its_place(
 </application></manifest>"""
     function = b"<appfunctions><appfunction><id>a</id><functionId>a</functionId></appfunction></appfunctions>"
     main = "app/src/main"
-    files = {
+    files: dict[str, str | bytes] = {
         f"{main}/AndroidManifest.xml": manifest,
         f"{main}/res/xml/guide.xml": b"<wrong/>",
         f"{main}/assets/f.xml": function,

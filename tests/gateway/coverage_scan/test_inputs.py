@@ -33,6 +33,7 @@ from droidgate_mappings.model.errors import BudgetError, UsageError
 from droidgate_phone.apps.sample_packages import filler_package, signing_key
 from gateway.cli.program_runs import Run, Runner
 from gateway.coverage_scan.catalogs import SAMPLES, ask, rows_of, scan_into, split_app, tool_app, tool_files
+from gateway.sources.formats_of_tests import write_tree
 
 Scan = Callable[..., Run]
 
@@ -93,14 +94,7 @@ def test_an_archive_of_a_folder_has_the_inputs_of_the_folder(apps: Path, tmp_pat
 
 
 def test_a_list_names_sources_and_its_bad_lines_are_rows(apps: Path, tmp_path: Path) -> None:
-    lines = [
-        "# apps",
-        "",
-        str(apps / "agent.apk"),
-        f"  {apps / 'notes.apk'}  ",
-        str(apps / "gone.apk"),
-        "@more",
-    ]
+    lines = ["# apps", "", f"{apps}/agent.apk", f"  {apps}/notes.apk  ", f"{apps}/gone.apk", "@more"]
     (tmp_path / "list.txt").write_text("\n".join(lines))
     catalog = scan_into(tmp_path / "c", f"@{tmp_path / 'list.txt'}").catalog
     assert ask(catalog, "SELECT source, outcome, reason FROM sources") == [
@@ -538,10 +532,8 @@ def test_a_reason_names_a_file_inside_an_apk_as_such(tmp_path: Path, folder: Pat
 def test_a_file_in_place_of_a_catalog_folder_is_refused(scan: Scan, apps: Path, folder: Path) -> None:
     folder.write_text("")
     done = scan(apps)
-    assert (
-        done.code,
-        done.err.endswith(f"error: {folder}: it is a file\nhint: a catalog is a folder\n"),
-    ) == (3, True)
+    assert done.code == 3
+    assert done.err.endswith(f"error: {folder}: it is a file\nhint: a catalog is a folder\n")
 
 
 @pytest.mark.parametrize("address", ["host:8786", "http://127.0.0.1:8786", "tcp://127.0.0.1", "tcp://:port"])
@@ -549,10 +541,8 @@ def test_a_wrong_scheduler_is_refused_at_once(scan: Scan, address: str, apps: Pa
     pytest.importorskip("distributed")
     done = scan(apps, "--cluster", address)
     assert done.code == 2
-    reported = done.err
-    assert (
-        reported == f"error: '{address}' is not the address of a scheduler\nhint: {cluster._HOW_TO_WRITE}\n"
-    )
+    error, hint = f"'{address}' is not the address of a scheduler", cluster._HOW_TO_WRITE
+    assert done.err == f"error: {error}\nhint: {hint}\n"
     assert not folder.exists()
 
 
@@ -590,9 +580,7 @@ def test_the_page_of_a_scan_explains_where_it_counts_otherwise_than_inspect(
 ) -> None:
     apps = tmp_path / "apps"
     for name in ("app/src/main", "copy/src/main"):
-        for file, data in tool_files("a.b").items():
-            (apps / name / file).parent.mkdir(parents=True, exist_ok=True)
-            (apps / name / file).write_bytes(data)
+        write_tree(apps / name, {**tool_files("a.b")})
     (apps / "capabilities.xml").write_bytes(tool_files("a.b")["res/xml/capabilities.xml"])
     done = scan(apps)
     assert done.code == 0
@@ -631,9 +619,7 @@ def test_the_page_of_a_scan_warns_of_apps_counted_twice_next_to_a_file_of_discov
     scan: Scan, tmp_path: Path
 ) -> None:
     apps = tmp_path / "apps"
-    for file, data in tool_files("a.b").items():
-        (apps / "app/src/main" / file).parent.mkdir(parents=True, exist_ok=True)
-        (apps / "app/src/main" / file).write_bytes(data)
+    write_tree(apps / "app/src/main", {**tool_files("a.b")})
     (provider,) = read_source(str(apps)).providers
     record = {"provider": json_value(provider)}
     document = {"schema": "droidgate.discover/1", "apps": [{"package": "a.b", "providers": [record]}]}

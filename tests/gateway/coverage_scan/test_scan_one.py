@@ -23,6 +23,7 @@ from droidgate_mappings.translate import translate
 from droidgate_phone.apps.sample_packages import filler_package, sample_package, sample_packages, signing_key
 from droidgate_phone.phone import start_phone
 from gateway.coverage_scan.catalogs import ask, rows_of, scan_into, split_app, tool_app, tool_files
+from gateway.sources.formats_of_tests import write_tree
 from requirements_of_tests import CHECKOUT, require
 
 APPS = CHECKOUT / "device_shim/apps"
@@ -194,8 +195,7 @@ def test_a_receiver_that_has_to_be_asked_is_a_provider_without_capabilities(tmp_
 def test_a_changed_file_of_a_project_changes_its_unit(tmp_path: Path) -> None:
     units = []
     for text in ("Says the time.", "Says what time it is."):
-        for name, data in tool_files("dev.example.module", description=text).items():
-            write(tmp_path / "p/src/main" / name, data)
+        write_tree(tmp_path / "p/src/main", {**tool_files("dev.example.module", description=text)})
         (item,) = list_inputs([str(tmp_path / "p")]).items
         scanned = scan_one(item)
         units.append(scanned.unit)
@@ -318,8 +318,7 @@ def capabilities_of(reading: Providers) -> list[str]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_scan_reads_what_inspect_reads(kind: str, tmp_path: Path) -> None:
     folder = tmp_path / "p"
-    for name, content in KINDS[kind].items():
-        write(folder / name, content.encode() if isinstance(content, str) else content)
+    write_tree(folder, KINDS[kind])
     for source in (folder, *(folder / name for name in KINDS[kind])):
         try:
             inspected = capabilities_of(read_source(str(source)))
