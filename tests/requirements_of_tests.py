@@ -187,7 +187,8 @@ def _robolectric() -> Path | None:
 
 def _is_module_complete(maven: Path) -> bool:
     """Return whether the local repository has each plugin and library of the module, as Maven finds them."""
-    command = [maven, "--offline", "--quiet", "--batch-mode", "--file", ROBOLECTRIC_MODULE / "pom.xml"]
+    pom = ROBOLECTRIC_MODULE / "pom.xml"
+    command: list[str | Path] = [maven, "--offline", "--quiet", "--batch-mode", "--file", pom]
     command += [f"-Dmaven.repo.local={Path.home() / '.m2/repository'}"]
     command += ["-Dmaven.main.skip=true", "-Dmaven.test.skip=true"]
     with tempfile.TemporaryDirectory() as folder:
