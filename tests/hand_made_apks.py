@@ -7,7 +7,7 @@ import io
 import struct
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 ANDROID = "http://schemas.android.com/apk/res/android"
@@ -106,13 +106,8 @@ class _Axml:
     def _write(self, node: Node | str) -> None:
         if isinstance(node, str):
             number = self.string(node)
-            self.nodes.append(
-                chunk(
-                    0x0104,
-                    struct.pack("<II", 1, NOTHING),
-                    struct.pack("<IHBBI", number, 8, 0, STRING, number),
-                )
-            )
+            text = struct.pack("<IHBBI", number, 8, 0, STRING, number)
+            self.nodes.append(chunk(0x0104, struct.pack("<II", 1, NOTHING), text))
             return
         name = self.string(node.tag)
         attributes = b"".join(self._attribute(key, value) for key, value in node.attributes.items())
@@ -263,21 +258,8 @@ def local_header(
 ) -> bytes:
     """Return an entry as it is in the file: its header, name and content as given."""
     declared = len(data) if size is None else size
-    head = struct.pack(
-        "<4s5H3I2H",
-        b"PK\x03\x04",
-        20,
-        flags,
-        method,
-        0,
-        33,
-        zlib.crc32(data),
-        len(data),
-        declared,
-        len(name),
-        0,
-    )
-    return head + name + data
+    fields = (20, flags, method, 0, 33, zlib.crc32(data), len(data), declared, len(name), 0)
+    return struct.pack("<4s5H3I2H", b"PK\x03\x04", *fields) + name + data
 
 
 def central_header(
@@ -297,6 +279,18 @@ def central_header(
 
 def end_record(count: int, length: int, offset: int, comment: bytes = b"") -> bytes:
     return struct.pack("<4s4H2IH", b"PK\x05\x06", 0, 0, count, count, length, offset, len(comment)) + comment
+
+
+def archive_with(entries: Iterable[tuple[bytes, bytes, dict[str, int]]], *, before: bytes = b"") -> bytes:
+    """Return an archive of entries: name, content, and fields of the headers that are to be unusual."""
+    body, directory, count = bytearray(before), bytearray(), 0
+    for name, content, fields in entries:
+        local = {key: value for key, value in fields.items() if key in {"method", "flags", "size"}}
+        header = {"crc": zlib.crc32(content), "packed": len(content), "size": len(content), **fields}
+        directory += central_header(name, len(body), **header)  # type: ignore[arg-type]
+        body += local_header(name, content, **local)
+        count += 1
+    return bytes(body + directory + end_record(count, len(directory), len(body)))
 
 
 MANIFEST = element(

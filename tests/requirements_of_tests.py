@@ -187,14 +187,8 @@ def _robolectric() -> Path | None:
 
 def _is_module_complete(maven: Path) -> bool:
     """Return whether the local repository has each plugin and library of the module, as Maven finds them."""
-    command: list[str | Path] = [
-        maven,
-        "--offline",
-        "--quiet",
-        "--batch-mode",
-        "--file",
-        ROBOLECTRIC_MODULE / "pom.xml",
-    ]
+    pom = ROBOLECTRIC_MODULE / "pom.xml"
+    command: list[str | Path] = [maven, "--offline", "--quiet", "--batch-mode", "--file", pom]
     command += [f"-Dmaven.repo.local={Path.home() / '.m2/repository'}"]
     command += ["-Dmaven.main.skip=true", "-Dmaven.test.skip=true"]
     with tempfile.TemporaryDirectory() as folder:
@@ -239,18 +233,8 @@ def _adbd() -> Path | None:
     place = CHECKOUT / ".cache/adbd"
     if not (place / "usr/lib/android-sdk/platform-tools/adbd").is_file() or shutil.which("nsenter") is None:
         return None
-    own: list[str | Path] = [
-        "unshare",
-        "--mount",
-        "--pid",
-        "--fork",
-        "--net",
-        "mount",
-        "-t",
-        "tmpfs",
-        "any",
-        place / "etc",
-    ]
+    unshare = ("unshare", "--mount", "--pid", "--fork", "--net")
+    own = (*unshare, "mount", "-t", "tmpfs", "any", place / "etc")
     return place if subprocess.run(own, capture_output=True, check=False).returncode == 0 else None
 
 
@@ -275,14 +259,8 @@ def _package_index() -> Path | None:
 
 def _json_schema_suite() -> Path | None:
     """Return the source archive of `jsonschema`, which carries the suite; downloaded once into .cache/."""
-    folder = CHECKOUT / ".cache" / "json-schema-suite"
-    archive = next(folder.glob("jsonschema-*.tar.gz"), None)
-    if archive is None and _package_index() is not None:
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary=jsonschema"]
-        command += [f"--dest={folder}", "jsonschema"]
-        subprocess.run(command, capture_output=True, check=False, timeout=300)
-        archive = next(folder.glob("jsonschema-*.tar.gz"), None)
-    return archive
+    pip = (sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary=jsonschema")
+    return _downloaded("json-schema-suite", "jsonschema-*.tar.gz", *pip, "--dest=.", "jsonschema")
 
 
 def _downloaded(folder: str, pattern: str, *command: object) -> Path | None:

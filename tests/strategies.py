@@ -426,11 +426,6 @@ def random_provider(random: Random, size: int = 30) -> Provider:
     return ModelMaker(random, size=size).provider()
 
 
-def random_type(random: Random, definitions: Sequence[str] = (), size: int = 12) -> Type:
-    """Return a type made by chance, which may refer to the given definitions."""
-    return ModelMaker(random, definitions, size).type()
-
-
 def _chance() -> st.SearchStrategy[Random]:
     return st.randoms(use_true_random=False)
 
@@ -438,18 +433,6 @@ def _chance() -> st.SearchStrategy[Random]:
 def providers(size: int = 30) -> st.SearchStrategy[Provider]:
     """Wild but valid providers of the protocol `test`."""
     return st.builds(random_provider, _chance(), st.just(size))
-
-
-def capabilities(definitions: Sequence[str] = (), size: int = 20) -> st.SearchStrategy[Capability]:
-    """Wild but valid capabilities that may refer to the given definitions."""
-    return st.builds(
-        lambda random: ModelMaker(random, definitions, size).capability(random.choice(NAMES)), _chance()
-    )
-
-
-def types(definitions: Sequence[str] = (), size: int = 12) -> st.SearchStrategy[Type]:
-    """Wild but valid types that may refer to the given definitions."""
-    return st.builds(random_type, _chance(), st.just(tuple(definitions)), st.just(size))
 
 
 @st.composite

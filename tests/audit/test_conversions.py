@@ -14,6 +14,23 @@ from xml.sax.saxutils import quoteattr
 import pytest
 from lxml import etree
 
+from adapters.appfunctions.function_files import (
+    file_of,
+    function_of,
+    parameter_of,
+    property_of,
+    service_of,
+    typed,
+)
+from adapters.mmcp.mmcp_apps import component_xml
+from adapters.mobile_mcp.tools import (
+    CAPABILITIES,
+    DESCRIPTION,
+    NAME,
+    NAMESPACE,
+    descriptor as tool_descriptor,
+    service,
+)
 from audit.audits import Problem, compare, problems_of_instances, problems_of_leaves, problems_of_visibility
 from audit.declared import LEVELS, Declared, Finding as DeclaredFinding, Renamed, reaches
 from audit.made_descriptors import APP_FUNCTIONS_SCHEMA, FORMATS, Descriptor, made_descriptor
@@ -24,6 +41,7 @@ from droidgate.sources.linting import check_reading
 from droidgate_mappings.formats.format import find_format, load_formats
 from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.translate import translate
+from gateway.sources.formats_of_tests import write_tree
 from requirements_of_tests import CHECKOUT, require
 from titled_rows import titled
 
@@ -59,17 +77,9 @@ def read_by_specification(descriptor: Descriptor) -> Declared:
     return _READERS[descriptor.protocol](descriptor.files)
 
 
-def write_files(files: Mapping[str, str], folder: Path) -> None:
-    """Write files below a folder."""
-    for path, text in files.items():
-        place = folder / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text, encoding="utf-8", newline="")
-
-
 def read_by_droidgate(descriptor: Descriptor, folder: Path) -> Providers:
     """Write a descriptor below a folder and let droidgate read it."""
-    write_files(descriptor.files, folder)
+    write_tree(folder, {**descriptor.files})
     return read_source(str(folder / "tools.json" if descriptor.protocol == "mcp" else folder))
 
 
@@ -162,81 +172,44 @@ def test_the_exit_code_follows_the_gravest_finding(
             assert code == (1 if gravest >= LEVELS.index(level) else 0), (target, level)
 
 
-_MANIFEST = (
-    '<manifest xmlns:android="http://schemas.android.com/apk/res/android" package="com.example.corpus">'
-    "<application>{}</application></manifest>"
-)
-_MOBILE_MCP = (
-    '<service android:name=".S" android:exported="true">'
-    '<intent-filter><action android:name="mobile.mcp.SERVICE" /></intent-filter>'
-    '<meta-data android:name="mobile.mcp.tool.name" android:value="Tool" />'
-    '<meta-data android:name="mobile.mcp.tool.description" android:value="What it does" />'
-    '<meta-data android:name="mobile.mcp.tool.capabilities" android:resource="@xml/capabilities" /></service>'
-)
-_APPFUNCTIONS = (
-    '<service android:name=".F" android:exported="true" '
-    'android:permission="android.permission.BIND_APP_FUNCTION_SERVICE">'
-    '<property android:name="android.app.appfunctions.schema" android:value="app_functions_schema.xsd" />'
-    '<property android:name="android.app.appfunctions.v2" android:value="f.xml" />'
-    '<intent-filter><action android:name="android.app.appfunctions.AppFunctionService" /></intent-filter>'
-    "</service>"
-)
-_MMCP = (
-    '<activity android:name=".A" android:exported="true"><intent-filter>'
-    '<action android:name="com.example.mMCP.ACTION_TOOL_ADVERTISE" />'
-    '<action android:name="com.example.mMCP.ACTION_TOOL_CALL" />'
-    '<category android:name="android.intent.category.DEFAULT" /></intent-filter>'
-    '<meta-data android:name="mMCP_manifest" android:value={} /></activity>'
-)
+_MANIFEST = f'<manifest {NAMESPACE} package="com.example.corpus"><application>{{}}</application></manifest>'
+_MOBILE_MCP = service(NAME, DESCRIPTION, CAPABILITIES, attributes='android:exported="true"')
+_APPFUNCTIONS = service_of(property_of("schema", "app_functions_schema.xsd"), property_of("v2", "f.xml"))
 
 
 def app_of(protocol: str, text: str) -> Descriptor:
-    """Return an app around a descriptor's text, or around the elements in its root."""
+    """Return an app around a descriptor's text."""
     if protocol == "mobile-mcp":
-        if not text.lstrip().startswith(("<?xml", "<mobile-mcp-capabilities", "<!--")):
-            text = f'<mobile-mcp-capabilities version="1.0">{text}</mobile-mcp-capabilities>'
-        files = {"AndroidManifest.xml": _MANIFEST.format(_MOBILE_MCP), "res/xml/capabilities.xml": text}
+        files = {"AndroidManifest.xml": _MANIFEST.format(_MOBILE_MCP), "res/xml/mcp_capabilities.xml": text}
     elif protocol == "mmcp":
         value = quoteattr(text.replace("\\", "\\\\").replace("'", "\\'"))
-        files = {"AndroidManifest.xml": _MANIFEST.format(_MMCP.format(value))}
+        component = component_xml(f"android:value={value}")
+        files = {"AndroidManifest.xml": _MANIFEST.format(component)}
     else:
         files = {
             "AndroidManifest.xml": _MANIFEST.format(_APPFUNCTIONS),
-            "assets/f.xml": text if "<appfunctions" in text else f"<appfunctions>{text}</appfunctions>",
+            "assets/f.xml": text,
             "assets/app_functions_schema.xsd": APP_FUNCTIONS_SCHEMA,
         }
     return Descriptor(protocol, files)
 
 
-FUNCTION = (
-    "<appfunction><id>f</id><enabledByDefault>true</enabledByDefault>{}"
-    "<functionId>f</functionId></appfunction>"
-)
-RESPONSE = (
-    "<response><id>unused</id><valueType><id>unused</id><isNullable>false</isNullable><type>0</type>"
-    "</valueType></response>"
-)
-PARAMETER = (
-    "<parameters><dataTypeMetadata><id>unused</id><isNullable>false</isNullable><type>{}</type></dataTypeMetadata>"
-    "<id>unused</id><isRequired>true</isRequired><name>p</name></parameters>"
-)
-CAPABILITY = '<capability id="c" description="C" version="1">{}</capability>'
+TEXT, NUMBER = (parameter_of(typed("", kind)) for kind in (8, 6))
 PARAM = '<param name="p" type="{}" required="true" description="P" />'
+TWICE = f"<input>{PARAM.format('string')}{PARAM.format('integer')}</input>"
 
 
-@titled(("protocol", "inner"), {
-    "a function twice": ("appfunctions",
-        FUNCTION.format(RESPONSE) + FUNCTION.format(PARAMETER.format(8) + RESPONSE)),
-    "a parameter twice": ("appfunctions",
-        FUNCTION.format(PARAMETER.format(8) + PARAMETER.format(6) + RESPONSE)),
-    "a scope in a service": ("appfunctions", FUNCTION.format(f"<scope>activity</scope>{RESPONSE}")),
+@titled(("protocol", "text"), {
+    "a function twice": ("appfunctions", file_of(function_of(), function_of(TEXT))),
+    "a parameter twice": ("appfunctions", file_of(function_of(TEXT + NUMBER))),
+    "a scope in a service": ("appfunctions", file_of(function_of("<scope>activity</scope>"))),
     "a Mobile-MCP parameter twice": ("mobile-mcp",
-        CAPABILITY.format(f"<input>{PARAM.format('string')}{PARAM.format('integer')}</input>")),
+        tool_descriptor(f'<capability id="c" description="C" version="1">{TWICE}</capability>')),
 })  # fmt: skip
 def test_what_a_reader_leaves_out_is_dropped(
-    protocol: str, inner: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    protocol: str, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    descriptor = app_of(protocol, inner)
+    descriptor = app_of(protocol, text)
     conversion = convert(descriptor, read_by_droidgate(descriptor, tmp_path / "app"), "mmcp")
     reported = [*conversion.reading, *conversion.findings]
     dropped = [item for item in reported if reaches(item.level, "dropped") and item.level != "security"]
@@ -325,7 +298,7 @@ def warnings_of_conversion(descriptor: Descriptor, target: str, folder: Path) ->
     what is wrong with its schemas.
     """
     conversion = convert(descriptor, read_by_droidgate(descriptor, folder / "source"), target)
-    write_files(conversion.target.files, folder / "target")
+    write_tree(folder / "target", {**conversion.target.files})
     codes = {item.code for item in warnings_of(folder / "source")}
     own = {code for code in codes if descriptor.protocol == target or code.startswith("schema-")}
     if read_by_specification(descriptor).access:

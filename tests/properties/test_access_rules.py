@@ -37,10 +37,6 @@ RULES = st.builds(
 )
 
 
-def write(provider: Provider, format_id: str, dialect: str) -> Writing:
-    return write_for(provider, f"{format_id}+{dialect}")
-
-
 def component_of(writing: Writing) -> etree._Element:
     (text,) = [artifact.text for artifact in writing.artifacts if artifact.role == "manifest"]
     return next(etree.fromstring(text.encode()).iter("service", "activity", "receiver"))
@@ -62,7 +58,7 @@ def test_rules_are_written_and_read_back(
     format_id: str, dialect: str, provider: Provider, access: ComponentAccess
 ) -> None:
     before = provider.model_copy(update={"access": access})
-    writing = write(before, format_id, dialect)
+    writing = write_for(before, f"{format_id}+{dialect}")
     assert_findings_match(before, writing)
     table = load_formats()[format_id].dialect(dialect)
     if table.readable:

@@ -112,13 +112,13 @@ class Budget:
 
     def spend_chunk(self, place: str) -> None:
         """Count a chunk of a resource table."""
-        self.chunks += 1
-        if self.chunks > self.limits.chunks:
+        if self.chunks >= self.limits.chunks:
             message = f"its resource table has more than {self.limits.chunks} parts"
             raise BudgetError(message, place=place)
+        self.chunks += 1
 
     def spend_lookup(self, place: str) -> None:
         """Count a type chunk that is asked for a value."""
-        self.lookups += 1
-        if self.lookups > self.limits.lookups:
+        if self.lookups >= self.limits.lookups:
             raise BudgetError("resolving its resources takes too many steps", place=place)
+        self.lookups += 1

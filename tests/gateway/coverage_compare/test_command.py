@@ -27,6 +27,7 @@ from gateway.coverage_compare.made_catalogs import (
     mobile_mcp,
     tool_list,
 )
+from gateway.sources.formats_of_tests import write_tree
 
 ReportOn = Callable[..., str]
 
@@ -54,6 +55,11 @@ def _part(text: str, heading: str) -> list[str]:
     start = next(at for at, line in enumerate(lines) if line.startswith(heading))
     rest = lines[start + 1 :]
     return rest[: rest.index("")] if "" in rest else rest
+
+
+def _table(folder: Path, name: str) -> list[dict[str, str]]:
+    with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def _head(text: str) -> list[str]:
@@ -134,7 +140,7 @@ def test_an_app_whose_code_was_not_all_read_has_not_screens_only(
     launcher = """<activity android:name=".A" android:exported="true"><intent-filter>
         <action android:name="android.intent.action.MAIN"/>
         <category android:name="android.intent.category.LAUNCHER"/></intent-filter></activity>"""
-    files = {
+    files: dict[str, str | bytes] = {
         "build.gradle.kts": 'plugins { id("com.android.application") }\nandroid { productFlavors {\n'
         'create("fdroid") {}\ncreate("play") {}\n} }\n',
         "src/main/AndroidManifest.xml": '<manifest package="a.b" '
@@ -142,16 +148,15 @@ def test_an_app_whose_code_was_not_all_read_has_not_screens_only(
         "src/fdroid/kotlin/Nothing.kt": "class Nothing\n",
         f"src/{name}": f"{IMPORTS}{text}",
     }
-    for path, content in files.items():
-        (tmp_path / "p" / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "p" / path).write_text(content)
+    write_tree(tmp_path / "p", files)
     assert droidgate("scan", tmp_path / "p", "--catalog", tmp_path / "c").code == 0
     run_again = droidgate("coverage", tmp_path / "c", "--details", "--csv", tmp_path / "csv")
     head = _head(run_again.out)
     assert head[: len(expected) + 1] == ["1 app", *expected]
     assert "1 has screens only" not in head
-    with (tmp_path / "csv" / "apps.csv").open(encoding="utf-8", newline="") as file:
-        assert [row["is_unread"] for row in csv.DictReader(file)] == [str(expected != DECLARES).lower()]
+    assert [row["is_unread"] for row in _table(tmp_path / "csv", "apps")] == [
+        str(expected != DECLARES).lower()
+    ]
 
 
 def test_the_outcomes_of_sources_are_named_and_counted() -> None:
@@ -236,13 +241,8 @@ HEADING = "What a conversion costs: % exact / changed / dropped or impossible"
 
 
 def test_the_conversions_of_each_protocol_are_reported_in_percent(report_on: ReportOn) -> None:
-    levels = [
-        {"mcp+2025-11-25": "renamed"},
-        {"mcp+2025-11-25": "dropped"},
-        {"mcp+2025-11-25": "impossible"},
-        {},
-    ]
-    tools = [Tool(f"tool_{at}", levels=level) for at, level in enumerate(levels)]
+    levels = ("renamed", "dropped", "impossible", "exact")
+    tools = [Tool(f"tool_{level}", levels={"mcp+2025-11-25": level}) for level in levels]
     header, row = _part(report_on(App("a", [functions(*tools)])), HEADING)
     reported = dict(zip(re.split(r"  +", header.strip()), re.split(r"  +", row.strip()), strict=True))
     assert reported == {
@@ -269,25 +269,25 @@ def test_every_table_of_the_quality_has_its_heading(report_on: ReportOn) -> None
 
 
 def test_an_app_without_capabilities_has_no_weight(report_on: ReportOn, tmp_path: Path) -> None:
-    make_catalog(tmp_path / "old", App("went"), App("a", [mmcp(NOTE)]))
-    text = report_on(App("came"), options=("--since", tmp_path / "old"))
+    make_catalog(tmp_path / "old", App("went"), App("a", [mmcp(NOTE)]), App("b", [mmcp(NOTE)]))
+    text = report_on(App("came"), App("b", [mmcp(Tool("play"))]), options=("--since", tmp_path / "old"))
     lines = _part(text, "Since old")
     assert [line.split()[:3] for line in lines[2:]] == [
+        ["breaking", "changed", "b"],
         ["breaking", "removed", "a"],
         ["-", "added", "came"],
         ["-", "removed", "went"],
     ]
-    assert lines[0].endswith("1 capability breaks callers")
+    assert "1 added, 2 removed, 1 changed; capabilities: 1 added, 2 removed" in lines[0]
+    assert lines[0].endswith("2 capabilities break callers")
+    assert text.splitlines()[0] == "Coverage of c"
 
 
 def scanned(
-    droidgate: Runner, tmp_path: Path, files: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+    droidgate: Runner, tmp_path: Path, files: dict[str, str | bytes], monkeypatch: pytest.MonkeyPatch
 ) -> Path:
     """Return the catalog of a folder with these files."""
-    for name, data in files.items():
-        path = tmp_path / "it's bad" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+    write_tree(tmp_path / "it's bad", files)
     monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path / "home"))
     droidgate("scan", tmp_path / "it's bad", "--catalog", tmp_path / "its catalog")
     return tmp_path / "its catalog"
@@ -319,7 +319,7 @@ def test_a_part_that_cannot_be_read_is_named_with_its_place(
 </application></manifest>"""
     function = b"<appfunctions><appfunction><id>a</id><functionId>a</functionId></appfunction></appfunctions>"
     main = "app/src/main"
-    files = {
+    files: dict[str, str | bytes] = {
         f"{main}/AndroidManifest.xml": manifest,
         f"{main}/res/xml/guide.xml": b"<wrong/>",
         f"{main}/assets/f.xml": function,
@@ -384,29 +384,12 @@ def test_tables_have_the_leader_of_a_group_and_what_decided_a_use_case(
 ) -> None:
     make_catalog(tmp_path / "c", *(App(f"a{at}", [mmcp(Tool("send_message"))]) for at in range(2)))
     assert droidgate("coverage", tmp_path / "c", "--csv", tmp_path / "out").code == 0
-
-    def rows(name: str) -> list[dict[str, str]]:
-        with (tmp_path / f"out/{name}.csv").open(encoding="utf-8", newline="") as file:
-            return list(csv.DictReader(file))
-
-    assert [(row["package"], row["kind"]) for row in rows("matches")] == [
-        ("a0", "leader"),
-        ("a1", "near-duplicate"),
-    ]
-    (first, *_) = [row for row in rows("use-cases") if row["use_case"] == "messaging.send"]
+    matches, use_cases, apps = (_table(tmp_path / "out", name) for name in ("matches", "use-cases", "apps"))
+    assert [(row["package"], row["kind"]) for row in matches] == [("a0", "leader"), ("a1", "near-duplicate")]
+    first = next(row for row in use_cases if row["use_case"] == "messaging.send")
     assert (first["package"], first["action"], first["object"]) == ("a0", "send", "message")
-    columns = list(rows("apps")[0])
+    columns = list(apps[0])
     assert columns.index("protocols") + 1 == columns.index("capabilities") < columns.index("reach mobile-mcp")
-
-
-@pytest.mark.parametrize(
-    "command", ["coverage --html", "catalog sql --memory", "scan --known", "phone start --port"]
-)
-def test_an_option_without_argument_names_the_help_of_its_command(droidgate: Runner, command: str) -> None:
-    done = droidgate(*command.split())
-    *path, _ = command.split()
-    assert done.code == 2
-    assert done.err.splitlines()[-1].endswith(f"; see `droidgate {' '.join(path)} --help`")
 
 
 WHY = "Why the others cannot be called, the most frequent reasons"
@@ -482,11 +465,6 @@ def hostile(tmp_path: Path) -> Path:
     return tmp_path / "catalog"
 
 
-def _table(folder: Path, name: str) -> list[dict[str, str]]:
-    with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def _rows(sql: str) -> list[tuple[Any, ...]]:
     rows: list[tuple[Any, ...]] = duckdb.connect().execute(sql).fetchall()
     return rows
@@ -560,10 +538,6 @@ def test_the_page_is_whole_and_takes_hostile_texts(droidgate: Runner, hostile: P
     assert "</script><b>" not in page
 
 
-def _text(folder: Path, name: str) -> Callable[[], bytes]:
-    return (folder / name).read_bytes
-
-
 @pytest.mark.parametrize(("option", "name", "written"), [
     ("--sarif", "out.sarif", "out.sarif"),
     ("--html", "out.html", "out.html"),
@@ -573,15 +547,15 @@ def _text(folder: Path, name: str) -> Callable[[], bytes]:
 def test_an_existing_file_is_overwritten_only_with_force(
     droidgate: Runner, hostile: Path, tmp_path: Path, option: str, name: str, written: str
 ) -> None:
-    read = _text(tmp_path, written)
-    (tmp_path / written).parent.mkdir(exist_ok=True)
-    (tmp_path / written).write_bytes(b"mine")
+    file = tmp_path / written
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(b"mine")
     refused = droidgate("coverage", hostile, option, tmp_path / name, "--no-match")
     assert refused.code != 0
     assert "--force" in refused.err
-    assert read() == b"mine"
+    assert file.read_bytes() == b"mine"
     assert droidgate("coverage", hostile, option, tmp_path / name, "--no-match", "--force").code == 0
-    assert read() != b"mine"
+    assert file.read_bytes() != b"mine"
 
 
 def test_translations_need_somewhere_to_be_shown(droidgate: Runner, hostile: Path) -> None:
@@ -593,22 +567,6 @@ def test_a_folder_without_a_catalog_is_one_error(droidgate: Runner, tmp_path: Pa
     done = droidgate("coverage", tmp_path)
     assert done.code == 3
     assert "droidgate scan" in done.err
-
-
-def test_tiles_come_first_and_what_changed_last(droidgate: Runner, tmp_path: Path) -> None:
-    make_catalog(tmp_path / "old", App("a", [mmcp(Tool("send_message"))]))
-    make_catalog(tmp_path / "new", App("a", [mmcp(Tool("play_song"))]), App("b"))
-    done = droidgate("coverage", tmp_path / "new", "--since", tmp_path / "old")
-    lines = done.out.splitlines()
-    assert lines[0] == "Coverage of new"
-    assert [line.split() for line in lines[1:4]] == [
-        ["2", "apps"],
-        ["1", "declares", "something", "for", "agents"],
-        ["1", "has", "screens", "only"],
-    ]
-    since = done.out[done.out.index("Since old") :]
-    assert "1 added, 0 removed, 1 changed; capabilities: 1 added, 1 removed" in since
-    assert "breaking  changed  a" in since
 
 
 NO_SCREEN = ", and the app has no launcher screen"

@@ -435,11 +435,8 @@ def test_opened_access_rules_are_counted_apart_and_their_app_comes_first(tmp_pat
         return App("opened", [opened]), App("broken", [broken])
 
     history = _history(tmp_path, catalog("com.example.P", "old"), catalog(None, "new"))
-    assert (history.counts.security, history.counts.breaking, history.counts.capabilities_changed) == (
-        1,
-        1,
-        1,
-    )
+    counts = history.counts
+    assert (counts.security, counts.breaking, counts.capabilities_changed) == (1, 1, 1)
     assert [(app.package, app.weight) for app in history.apps] == [
         ("opened", "security"),
         ("broken", "breaking"),
@@ -561,10 +558,8 @@ def test_descriptors_of_one_name_in_two_folders_are_not_taken_for_one(tmp_path: 
         (first_app, App(None, [tool_list(NOTE)], source="all/x/a.json")),
         (first_app, App(None, [tool_list(Tool("y"))], source="all/y/a.json")),
     )
-    assert {(app.package, app.status) for app in history.apps} == {
-        ("all/x/a.json", "removed"),
-        ("all/y/a.json", "added"),
-    }
+    reported = {app.package: app.status for app in history.apps}
+    assert reported == {"all/x/a.json": "removed", "all/y/a.json": "added"}
 
 
 def test_the_trend_counts_what_the_changes_count(tmp_path: Path) -> None:

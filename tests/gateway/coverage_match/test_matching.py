@@ -111,16 +111,11 @@ def test_the_weights_are_what_fitting_the_tuned_half_gives() -> None:
 
 
 def test_a_match_of_two_protocols_has_its_reason() -> None:
-    matching = match_all(
-        [
-            _capability(
-                "a", "create_note", "Makes a note.", "title:string, body:string", protocol="mobile-mcp"
-            ),
-            _capability(
-                "b", "com.b.Notes#addMemo", "Adds a memo.", "heading:string", protocol="appfunctions"
-            ),
-        ]
-    )
+    note, memo = "title:string, body:string", "heading:string"
+    matching = match_all([
+        _capability("a", "create_note", "Makes a note.", note, protocol="mobile-mcp"),
+        _capability("b", "com.b.Notes#addMemo", "Adds a memo.", memo, protocol="appfunctions"),
+    ])  # fmt: skip
     (link,) = matching.links
     assert matching.groups == ((link.match, link.key),)
     assert link.kind == "same-use-case"

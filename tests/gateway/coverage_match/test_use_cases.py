@@ -26,24 +26,14 @@ def served_by(capability: CapabilityText) -> tuple[ServedUseCase, ...]:
     return UseCases().served_in(features_of(declared_text(capability), Vocabulary()).sense)
 
 
-def _labelled(*halves: str) -> list[dict[str, Any]]:
-    return [line for line in read_lines("use_cases") if line["half"] in halves]
-
-
-def _answers(*halves: str) -> list[tuple[set[str], set[str]]]:
-    """Return the use cases told, and those meant, of each capability."""
-    return [
-        (
-            {item.use_case for item in served_by(capability_text(labelled["capability"]))},
-            set(labelled["use_cases"]),
-        )
-        for labelled in _labelled(*halves)
-    ]
-
-
 @pytest.mark.parametrize("half", HALVES)
 def test_the_document_states_how_well_use_cases_are_assigned(half: str) -> None:
-    line = row_of_use_cases(half, _answers(half))
+    answers = [
+        ({item.use_case for item in served_by(capability_text(line["capability"]))}, set(line["use_cases"]))
+        for line in read_lines("use_cases")
+        if line["half"] == half
+    ]
+    line = row_of_use_cases(half, answers)
     assert line in DOCUMENT.read_text(encoding="utf-8").splitlines()
 
 

@@ -20,15 +20,10 @@ CLOCK_IN = CHECKOUT / "device_shim/apps/clock-in/app/src/main/res/xml/mcp_capabi
 
 def _texts_of(*names: str, description: bool = False) -> list[CapabilityText]:
     """Return a capability of an app of its own for each name."""
+    described = (f"{name.replace('_', 's the ', 1)}." if description else None for name in names)
     return [
-        CapabilityText(
-            f"k{place:04}",
-            f"com.app{place}",
-            "mmcp",
-            name,
-            f"{name.replace('_', 's the ', 1)}." if description else None,
-        )
-        for place, name in enumerate(names)
+        CapabilityText(f"k{place:04}", f"com.app{place}", "mmcp", name, text)
+        for place, (name, text) in enumerate(zip(names, described, strict=True))
     ]
 
 
@@ -141,17 +136,10 @@ def test_no_group_of_many_made_up_capabilities_contradicts_itself() -> None:
         for place, item in enumerate(capabilities)
     ]
     verbs = {text.key: item.verb for text, item in zip(texts, capabilities, strict=True)}
-    looking, making = {"get", "list", "show", "read"}, {"create", "add"}
     families = [
-        looking,
-        making,
-        {"send"},
-        {"delete", "cancel"},
-        {"share"},
-        {"pause"},
-        {"edit", "update"},
-        {"export"},
-    ]
+        {"get", "list", "show", "read"}, {"create", "add"}, {"send"}, {"delete", "cancel"}, {"share"},
+        {"pause"}, {"edit", "update"}, {"export"},
+    ]  # fmt: skip
     groups = match_all(texts).groups
     assert len(groups) >= 100
     for keys in groups:
@@ -195,9 +183,8 @@ def test_of_a_text_that_many_apps_share_each_app_is_asked_for_its_own_list() -> 
 def test_a_word_that_opens_a_text_is_a_stop_word_elsewhere() -> None:
     read = {"id": "read", "words": "read", "opening": "get"}
     empty = {"objects": (), "roles": ()}
-    assert WordsOfCapabilities.model_validate({"stop": "get", "actions": (read,), **empty}).actions[
-        0
-    ].opening == ("get",)
+    words = WordsOfCapabilities.model_validate({"stop": "get", "actions": (read,), **empty})
+    assert words.actions[0].opening == ("get",)
     with pytest.raises(ValidationError, match="unknown stop word: get"):
         WordsOfCapabilities.model_validate({"stop": "the", "actions": (read,), **empty})
 

@@ -33,6 +33,7 @@ from droidgate_mappings.model.errors import BudgetError, UsageError
 from droidgate_phone.apps.sample_packages import filler_package, signing_key
 from gateway.cli.program_runs import Run, Runner
 from gateway.coverage_scan.catalogs import SAMPLES, ask, rows_of, scan_into, split_app, tool_app, tool_files
+from gateway.sources.formats_of_tests import write_tree
 
 Scan = Callable[..., Run]
 
@@ -93,14 +94,7 @@ def test_an_archive_of_a_folder_has_the_inputs_of_the_folder(apps: Path, tmp_pat
 
 
 def test_a_list_names_sources_and_its_bad_lines_are_rows(apps: Path, tmp_path: Path) -> None:
-    lines = [
-        "# apps",
-        "",
-        str(apps / "agent.apk"),
-        f"  {apps / 'notes.apk'}  ",
-        str(apps / "gone.apk"),
-        "@more",
-    ]
+    lines = ["# apps", "", f"{apps}/agent.apk", f"  {apps}/notes.apk  ", f"{apps}/gone.apk", "@more"]
     (tmp_path / "list.txt").write_text("\n".join(lines))
     catalog = scan_into(tmp_path / "c", f"@{tmp_path / 'list.txt'}").catalog
     assert ask(catalog, "SELECT source, outcome, reason FROM sources") == [
@@ -172,7 +166,7 @@ def test_a_large_remote_apk_is_read_in_pieces_where_there_are_pieces(place: str,
     large = {**files, "assets/large.bin": random.Random(1).randbytes(3 << 20)}
     data = pack_project(large, key=signing_key())
     (tmp_path / "x.apk").write_bytes(data)
-    with _serving(data) as (address, sent):
+    with serving(data) as (address, sent):
         fetched = scan_into(tmp_path / "remote", f"{address}/{place}/x.apk")
     local = scan_into(tmp_path / "local", tmp_path / "x.apk")
     mine, theirs = rows_of(fetched.catalog), rows_of(local.catalog)
@@ -192,13 +186,13 @@ def test_of_a_large_remote_apk_that_declares_nothing_only_pieces_are_read(place:
     manifest = f'<manifest xmlns:android="{ANDROID}" package="dev.example.large"><application/></manifest>'
     content = random.Random(1).randbytes(3 << 20)
     large = {"AndroidManifest.xml": manifest.encode(), "assets/large.bin": content}
-    with _serving(pack_project(large, key=signing_key())) as (address, sent):
+    with serving(pack_project(large, key=signing_key())) as (address, sent):
         scan_into(tmp_path / "remote", f"{address}/{place}/x.apk")
     assert sum(sent) < 3 * (256 << 10)
 
 
 def test_a_remote_file_that_ends_early_is_a_row_with_its_reason(tmp_path: Path) -> None:
-    with _serving(b"PK\x03\x04" * 1000) as (address, _):
+    with serving(b"PK\x03\x04" * 1000) as (address, _):
         result = scan_into(tmp_path / "c", f"{address}/short/x.apk")
     (row,) = rows_of(result.catalog)["sources"]
     assert row[5] == "unreadable"
@@ -207,13 +201,13 @@ def test_a_remote_file_that_ends_early_is_a_row_with_its_reason(tmp_path: Path) 
 
 def test_reading_a_remote_file_without_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote_files, "MAX_REMOTE_BYTES", 1 << 20)
-    with _serving(b"x" * 1000) as (address, _), pytest.raises(BudgetError, match="more than 1048576 bytes"):
+    with serving(b"x" * 1000) as (address, _), pytest.raises(BudgetError, match="more than 1048576 bytes"):
         remote_files.open_remote(f"{address}/endless/x.apk")
 
 
 def test_a_place_that_takes_too_long_to_list_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote_files, "LISTING_SECONDS", 0.2)
-    with _serving(b"") as (address, _):
+    with serving(b"") as (address, _):
         items = list_inputs([f"{address}/endless/"]).items
     assert [(item.kind, item.reason) for item in items] == [
         ("refused", "cannot be listed: it takes too long")
@@ -222,7 +216,7 @@ def test_a_place_that_takes_too_long_to_list_is_a_row(monkeypatch: pytest.Monkey
 
 def test_a_listing_without_end_is_stopped_before_it_fills_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote_files, "MAX_ANSWER_BYTES", 100_000)
-    with _serving(b"x" * 1000) as (address, sent):
+    with serving(b"x" * 1000) as (address, sent):
         items = list_inputs([f"{address}/endless/"]).items
         assert len(sent) * 1000 < 100 * remote_files.MAX_ANSWER_BYTES
     reason = "cannot be listed: the server's answer has more than 100000 bytes"
@@ -234,13 +228,13 @@ def test_a_listing_without_end_is_stopped_before_it_fills_the_memory(monkeypatch
 )
 def test_a_page_that_is_slow_for_regular_expressions_is_listed_in_time(page: bytes) -> None:
     links = b'<A  class="x"\n\t   href="a  b.apk">a</A><a href=\'c.apk\' >c</a>' + page * 1000
-    with _serving(b"<html>" + links) as (address, _):
+    with serving(b"<html>" + links) as (address, _):
         assert names(f"{address}/page/") == [f"{address}/page/{item}.apk" for item in ("a  b", "c")]
 
 
 def test_listing_a_tree_of_pages_without_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote_files, "MAX_LISTED", 10_000)
-    with _serving(b'<a href="again/">') as (address, sent):
+    with serving(b'<a href="again/">') as (address, sent):
         items = list_inputs([f"{address}/tree/"]).items
         assert len(sent) * len(b'<a href="again/">') < remote_files.MAX_LISTED
         assert len(list_inputs([f"{address}/tree/x.apk"]).items) == 1
@@ -264,7 +258,7 @@ def test_a_missing_remote_file_is_reported_without_its_url_or_python_s_words(
 
 
 @contextmanager
-def _serving(data: bytes) -> Iterator[tuple[str, list[int]]]:
+def serving(data: bytes) -> Iterator[tuple[str, list[int]]]:
     """Serve some bytes in the way that the first part of a path names; yield the bytes of each answer."""
     sent: list[int] = []
 
@@ -290,6 +284,8 @@ def _serving(data: bytes) -> Iterator[tuple[str, list[int]]]:
                 self.send_header("Content-Range", f"bytes {first}-{last}/{len(data)}")
             else:
                 self.send_response(200)
+            if way.lower() in {"gzip", "deflate"} and self.headers["Accept-Encoding"] == "identity":
+                self.send_header("Content-Encoding", way)
             if way != "endless":
                 self.send_header("Content-Length", str(len(body) + (1 if way == "short" else 0)))
             self.end_headers()
@@ -536,10 +532,8 @@ def test_a_reason_names_a_file_inside_an_apk_as_such(tmp_path: Path, folder: Pat
 def test_a_file_in_place_of_a_catalog_folder_is_refused(scan: Scan, apps: Path, folder: Path) -> None:
     folder.write_text("")
     done = scan(apps)
-    assert (
-        done.code,
-        done.err.endswith(f"error: {folder}: it is a file\nhint: a catalog is a folder\n"),
-    ) == (3, True)
+    assert done.code == 3
+    assert done.err.endswith(f"error: {folder}: it is a file\nhint: a catalog is a folder\n")
 
 
 @pytest.mark.parametrize("address", ["host:8786", "http://127.0.0.1:8786", "tcp://127.0.0.1", "tcp://:port"])
@@ -547,10 +541,8 @@ def test_a_wrong_scheduler_is_refused_at_once(scan: Scan, address: str, apps: Pa
     pytest.importorskip("distributed")
     done = scan(apps, "--cluster", address)
     assert done.code == 2
-    reported = done.err
-    assert (
-        reported == f"error: '{address}' is not the address of a scheduler\nhint: {cluster._HOW_TO_WRITE}\n"
-    )
+    error, hint = f"'{address}' is not the address of a scheduler", cluster._HOW_TO_WRITE
+    assert done.err == f"error: {error}\nhint: {hint}\n"
     assert not folder.exists()
 
 
@@ -588,9 +580,7 @@ def test_the_page_of_a_scan_explains_where_it_counts_otherwise_than_inspect(
 ) -> None:
     apps = tmp_path / "apps"
     for name in ("app/src/main", "copy/src/main"):
-        for file, data in tool_files("a.b").items():
-            (apps / name / file).parent.mkdir(parents=True, exist_ok=True)
-            (apps / name / file).write_bytes(data)
+        write_tree(apps / name, {**tool_files("a.b")})
     (apps / "capabilities.xml").write_bytes(tool_files("a.b")["res/xml/capabilities.xml"])
     done = scan(apps)
     assert done.code == 0
@@ -629,9 +619,7 @@ def test_the_page_of_a_scan_warns_of_apps_counted_twice_next_to_a_file_of_discov
     scan: Scan, tmp_path: Path
 ) -> None:
     apps = tmp_path / "apps"
-    for file, data in tool_files("a.b").items():
-        (apps / "app/src/main" / file).parent.mkdir(parents=True, exist_ok=True)
-        (apps / "app/src/main" / file).write_bytes(data)
+    write_tree(apps / "app/src/main", {**tool_files("a.b")})
     (provider,) = read_source(str(apps)).providers
     record = {"provider": json_value(provider)}
     document = {"schema": "droidgate.discover/1", "apps": [{"package": "a.b", "providers": [record]}]}

@@ -448,15 +448,11 @@ class Future:
         return RuntimeError("it failed")
 
 
-class Client:
-    """A made-up cluster: calls `on_submit` with each task and how many there have been."""
+class Workers:
+    """The made-up workers of a cluster, by name, with the version that each reports."""
 
-    def __init__(self, on_submit: Callable[["Client", Future, int], None]) -> None:
-        self.on_submit = on_submit
-        self.futures: list[Future] = []
-        self.status = "running"
-
-        self.joined: dict[str, Any] = {"worker": version("droidgate")}
+    def __init__(self, **joined: Any) -> None:
+        self.joined = joined
         self.asked: list[str] = []
 
     def nthreads(self) -> dict[str, int]:
@@ -466,6 +462,16 @@ class Client:
         assert (work, name, on_error) == (version, "droidgate", "return")
         self.asked += workers
         return {worker: self.joined[worker] for worker in workers}
+
+
+class Client(Workers):
+    """A made-up cluster: calls `on_submit` with each task and how many there have been."""
+
+    def __init__(self, on_submit: Callable[["Client", Future, int], None]) -> None:
+        super().__init__(worker=version("droidgate"))
+        self.on_submit = on_submit
+        self.futures: list[Future] = []
+        self.status = "running"
 
     def submit(self, work: Any, items: Any, settings: Any, expected: str, **options: Any) -> Future:
         assert work is cluster.scan_chunk
@@ -578,10 +584,11 @@ def test_a_worker_of_another_version_makes_no_rows() -> None:
         cluster.scan_chunk([], PoolSettings(), "0.0.9")
 
 
-class Asked:
+class Asked(Workers):
     """A cluster that is asked what its workers are."""
 
     def __init__(self, answer: Any) -> None:
+        super().__init__(one=version("droidgate"), two=answer)
         self.answer = answer
 
     def submit(self, work: Any, name: str, **options: Any) -> "Asked":
@@ -593,14 +600,6 @@ class Asked:
         if isinstance(self.answer, Exception):
             raise self.answer
         return str(self.answer)
-
-    def nthreads(self) -> dict[str, int]:
-        return {"one": 1, "two": 1}
-
-    def run(self, work: Any, name: str, *, workers: list[str], on_error: str) -> dict[str, str]:
-        assert (work, name, on_error) == (version, "droidgate", "return")
-        assert workers == ["one", "two"]
-        return {"one": version("droidgate"), "two": self.result()}
 
 
 @pytest.mark.parametrize(("reported", "message"), [
@@ -614,4 +613,6 @@ def test_workers_that_cannot_scan_or_have_other_settings_are_refused(reported: A
 
 
 def test_workers_of_this_version_are_taken() -> None:
-    Cluster("tcp://made.up:1", PoolSettings()).check_workers(Asked(version("droidgate")))
+    asked = Asked(version("droidgate"))
+    Cluster("tcp://made.up:1", PoolSettings()).check_workers(asked)
+    assert asked.asked == ["one", "two"]

@@ -2,15 +2,13 @@
 
 import itertools
 import json
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from droidgate.cli.output.json_output import json_value
-from droidgate.coverage.conversion_table import complete_conversions, convert_declaration
-from droidgate.coverage.conversions import EXACT, LEVELS, targets
+from droidgate.coverage.conversion_table import complete_conversions
 from droidgate.coverage.scan_inputs import Item, ItemKind, list_inputs
 from droidgate.coverage.scan_one import scan_one
 from droidgate.coverage.scan_results import clean
@@ -20,12 +18,12 @@ from droidgate_android.apk.pack import pack_project
 from droidgate_mappings.formats.format import find_format, load_formats
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import DeviceError, InputError
-from droidgate_mappings.model.findings import CONVERSION_LEVELS, Level
 from droidgate_mappings.model.json_values import canonical_json
 from droidgate_mappings.translate import translate
 from droidgate_phone.apps.sample_packages import filler_package, sample_package, sample_packages, signing_key
 from droidgate_phone.phone import start_phone
 from gateway.coverage_scan.catalogs import ask, rows_of, scan_into, split_app, tool_app, tool_files
+from gateway.sources.formats_of_tests import write_tree
 from requirements_of_tests import CHECKOUT, require
 
 APPS = CHECKOUT / "device_shim/apps"
@@ -68,34 +66,6 @@ def test_a_capability_has_the_facts_that_inspect_shows(name: str, tmp_path: Path
         for number, provider in enumerate(providers)
         for item in provider.capabilities
     ]
-
-
-@pytest.mark.parametrize("name", ["clock-in", "notes", "pdf-tool"])
-def test_a_conversion_has_the_findings_of_convert(name: str, tmp_path: Path) -> None:
-    path = write(tmp_path / "x.apk", sample_package(name).apk)
-    provider = read_source(str(path)).providers[0]
-    declaration = Item("1", "declaration", scan_file(path)["providers"][0]["declaration"])
-    converted = json.loads(convert_declaration(declaration, ()).encode()[1])["conversions"]
-    mine = {tuple(item[:2]): item[2:] for item in converted}
-    assert len(mine) == len(provider.capabilities) * len(targets())
-    for number, written in enumerate(targets()):
-        findings = translate([provider], *find_format(written))[0].writing.findings
-        of_provider = [item for item in findings if item.pointer.startswith("/access/")]
-        for at in range(len(provider.capabilities)):
-            own = [item for item in findings if f"{item.pointer}/".startswith(f"/capabilities/{at}/")]
-            security = [item for item in (*own, *of_provider) if item.level is Level.SECURITY]
-            own = [item for item in own if item.level is not Level.SECURITY]
-            if provider.definitions:
-                own += [item for item in findings if item.pointer.startswith("/definitions/")]
-            counts = Counter(item.level for item in own)
-            worst = max((LEVELS.index(item) for item in counts), default=LEVELS.index(EXACT))
-            level, _, *counted, apart = mine[at, number]
-            assert apart == len(security)
-            if provider.definitions:
-                assert level <= worst
-                assert sum(counted) <= counts.total()
-            else:
-                assert (level, counted) == (worst, [counts.get(item, 0) for item in CONVERSION_LEVELS[:-1]])
 
 
 def test_the_token_estimate_is_a_quarter_of_the_bytes_of_the_tool(tmp_path: Path) -> None:
@@ -225,8 +195,7 @@ def test_a_receiver_that_has_to_be_asked_is_a_provider_without_capabilities(tmp_
 def test_a_changed_file_of_a_project_changes_its_unit(tmp_path: Path) -> None:
     units = []
     for text in ("Says the time.", "Says what time it is."):
-        for name, data in tool_files("dev.example.module", description=text).items():
-            write(tmp_path / "p/src/main" / name, data)
+        write_tree(tmp_path / "p/src/main", {**tool_files("dev.example.module", description=text)})
         (item,) = list_inputs([str(tmp_path / "p")]).items
         scanned = scan_one(item)
         units.append(scanned.unit)
@@ -349,8 +318,7 @@ def capabilities_of(reading: Providers) -> list[str]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_scan_reads_what_inspect_reads(kind: str, tmp_path: Path) -> None:
     folder = tmp_path / "p"
-    for name, content in KINDS[kind].items():
-        write(folder / name, content.encode() if isinstance(content, str) else content)
+    write_tree(folder, KINDS[kind])
     for source in (folder, *(folder / name for name in KINDS[kind])):
         try:
             inspected = capabilities_of(read_source(str(source)))

@@ -18,6 +18,7 @@ from droidgate_phone.apps.sample_packages import signing_key
 from gateway.synthetic_ecosystem import declarations
 from gateway.synthetic_ecosystem.declarations import Declare, Declared
 from gateway.synthetic_ecosystem.names import MadeCapability, Names
+from hand_made_apks import archive_with
 from split_apks import pack_base_and_split
 
 READ, PART, UNREADABLE = "read", "part", "unreadable"
@@ -184,16 +185,8 @@ def _files_of_app(app: _App, draw: random.Random) -> Iterator[MadeFile]:
     if app.number % 50 == 17:
         breaking = _BREAKINGS[app.number // 50 % len(_BREAKINGS)]
         data = breaking(pack_project(app.tree, key=signing_key()), draw)
-        yield MadeFile(
-            data,
-            Expected(
-                f"{name}.apk",
-                app.package,
-                f"broken: {breaking.__name__.strip('_')}",
-                UNREADABLE,
-                has_launcher=False,
-            ),
-        )
+        kind = f"broken: {breaking.__name__.strip('_')}"
+        yield MadeFile(data, Expected(f"{name}.apk", app.package, kind, UNREADABLE, has_launcher=False))
     elif app.number % 100 == 42:
         yield _HOSTILITIES[app.number // 100 % len(_HOSTILITIES)](app, f"{name}.apk")
     elif draw.random() < 0.06:
@@ -281,33 +274,9 @@ def _manifest_that_inflates(app: _App, file: str) -> MadeFile:
     packed = zlib.compressobj(9, zlib.DEFLATED, -15)
     zeros = b"".join([*(packed.compress(bytes(1 << 20)) for _ in range(200)), packed.flush()])
     del entries["AndroidManifest.xml"]
-    data = _archive_with("AndroidManifest.xml", zeros, 200 << 20, entries)
+    listed = [(path.encode(), data, dict[str, int]()) for path, data in entries.items()]
+    data = archive_with([(b"AndroidManifest.xml", zeros, {"method": 8, "size": 200 << 20}), *listed])
     return MadeFile(data, Expected(file, app.package, "inflating manifest", UNREADABLE, has_launcher=False))
-
-
-def _archive_with(name: str, deflated: bytes, size: int, others: dict[str, bytes]) -> bytes:
-    """Return an archive of an entry that is already deflated and of others, which are stored."""
-    content, directory = bytearray(), bytearray()
-    listed = [(name, deflated, size, 8), *((path, data, len(data), 0) for path, data in others.items())]
-    for path, data, length, method in listed:
-        sums = (
-            0,
-            method,
-            0x21,
-            0x221,
-            0 if method else zlib.crc32(data),
-            len(data),
-            length,
-            len(path.encode()),
-        )
-        place = len(content)
-        content += struct.pack("<IHHHHHIIIHH", 0x04034B50, 20, *sums, 0) + path.encode() + data
-        directory += struct.pack("<IHHHHHHIIIHHHHHII", 0x02014B50, 20, 20, *sums, 0, 0, 0, 0, 0, place)
-        directory += path.encode()
-    end = struct.pack(
-        "<IHHHHIIH", 0x06054B50, 0, 0, len(listed), len(listed), len(directory), len(content), 0
-    )
-    return bytes(content + directory + end)
 
 
 def _words_against_models(app: _App, file: str) -> MadeFile:

@@ -169,14 +169,6 @@ def test_a_device_that_has_not_the_features_it_claims_is_one_error(start_server:
         device.status("/x")
 
 
-@pytest.fixture
-def broken(start_server: StartServer) -> Device:
-    """Return a device that was used before; its server answers as a test says."""
-    device = device_on(start_server())
-    device.run(["true"])
-    return device
-
-
 PIECES = st.binary(max_size=60) | st.sampled_from([
     b"OKAY", b"FAIL", b"FAIL0004", b"DATA", b"DONE", b"STA2", b"\x01\x04\0\0\0abcd", b"\x03\x01\0\0\0\0",
     bytes(68),
@@ -186,18 +178,18 @@ PIECES = st.binary(max_size=60) | st.sampled_from([
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(service=st.sampled_from(["host:tport", "shell", "sync:"]), pieces=st.lists(PIECES, max_size=6))
 def test_any_bytes_of_a_server_are_an_answer_or_a_typed_error(
-    broken: Device, start_server: StartServer, service: str, pieces: list[bytes]
+    device: Device, start_server: StartServer, service: str, pieces: list[bytes]
 ) -> None:
     with start_server(
         faults={service: sends(b"OKAY" * (service != "host:tport") + b"".join(pieces))}
     ) as server:
-        broken.server.address = ServerAddress(port=server.port)
+        device.server.address = ServerAddress(port=server.port)
         with contextlib.suppress(DeviceError):
             if service == "sync:":
-                broken.status("/x")
-                broken.pull("/x", io.BytesIO(), limit=1 << 20, deadline=5)
+                device.status("/x")
+                device.pull("/x", io.BytesIO(), limit=1 << 20, deadline=5)
             else:
-                broken.run(["true"], deadline=5, limit=1 << 20)
+                device.run(["true"], deadline=5, limit=1 << 20)
 
 
 # Whatever the adb server or the device does wrong: one typed error in time, else the test hangs
@@ -442,13 +434,6 @@ def test_a_variable_without_an_address_fails(monkeypatch: pytest.MonkeyPatch, na
     monkeypatch.setenv(name, value)
     with pytest.raises(ServerUnreachableError, match=name):
         server_address()
-
-
-def test_a_device_that_goes_while_it_is_chosen_is_reported(start_server: StartServer) -> None:
-    server = start_server()
-    device = device_on(server)
-    server.faults["host:tport"] = sends(fail("device 'FAKE1234' not found"))
-    assert_fails(lambda: device.run(["true"]), NoDeviceError)
 
 
 def test_a_device_is_waited_for_until_it_is_ready(start_server: StartServer) -> None:

@@ -9,27 +9,24 @@ from typing import Any
 import pytest
 
 from device_shim.phone_system.phone_system_apps import run
-from device_shim.shim_phone.hand_made_shim import MMCP_ACTIVITY, MMCP_RECEIVER, make_shim
-from device_shim.shim_phone.tool_apps import TOOL, ToolApp, agent_apk, tool_apk, tool_routes
-from device_shim.shim_phone.world import AGENT, SHIM, World, key, outputs_of, token_of
+from device_shim.shim_phone.hand_made_shim import MMCP_ACTIVITY, MMCP_RECEIVER
+from device_shim.shim_phone.tool_apps import TOOL, agent_apk, tool_apk, tool_world
+from device_shim.shim_phone.world import AGENT, SHIM, World, outputs_of, token_of
 from droidgate_phone.apps.agent import Agent, request_text
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.java.app_values import Message
 from droidgate_phone.java.intents import Bundle, ComponentName, Extra, Intent
+from hostile.shim_service import SERVICE, wait_until_ended
 from waiting import wait_until
 
 GRANTED = "com.example.granted"
 OTHER = "com.example.other"
 FIRST = "com.example.one"
 SECOND = "com.example.two"
-SERVICE = ComponentName(SHIM, "dev.droidgate.shim.frontends.ToolService")
 
 
 def _world(**more: Any) -> World:
-    world = World(behaviours={TOOL: ToolApp}, **more)
-    world.install(tool_apk())
-    world.install(make_shim(tool_routes(), key=key(), more=MMCP_ACTIVITY + MMCP_RECEIVER))
-    return world
+    return tool_world(shim={"more": MMCP_ACTIVITY + MMCP_RECEIVER}, **more)
 
 
 @pytest.fixture
@@ -251,7 +248,7 @@ def test_a_callback_that_opens_an_activity_is_not_sent(world: World) -> None:
     extras = Bundle.of_strings({"mobile-mcp-request": request_text("desk", {"how": "well"}, dialect="S0")})
     extras = extras.with_extra("mcp_callback", Extra("pending-intent", token))
     context.start_service(Intent(component=SERVICE, extras=extras), foreground=True)
-    wait_until(lambda: not [o for o in world.system.services.running() if o.name == SERVICE])
+    wait_until_ended(world)
     assert not world.system.log.of_kind("pending-intent-sent")
     assert world.history() == []
 
@@ -317,6 +314,6 @@ def test_a_start_without_a_callback_does_nothing(world: World) -> None:
     extras = Bundle.of_strings({"mobile-mcp-request": text})
     context = world.system.app_context(AGENT)
     context.start_service(Intent(component=SERVICE, extras=extras), foreground=True)
-    wait_until(lambda: not [o for o in world.system.services.running() if o.name == SERVICE])
+    wait_until_ended(world)
     assert world.history() == []
     assert world.files_of(TOOL) == b""

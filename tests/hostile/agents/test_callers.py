@@ -1,32 +1,28 @@
 """Callers that die, flood or cannot be answered, and tools that are not bound (shim.md 2, 4)."""
 
 import contextlib
-import json
 import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from device_shim.shim_phone.hand_made_shim import MMCP_RECEIVER, make_shim
-from device_shim.shim_phone.tool_apps import TOOL, ToolApp, agent_apk, tool_apk, tool_routes
-from device_shim.shim_phone.world import AGENT, SHIM, World, key, outputs_of, token_of
+from device_shim.shim_phone.hand_made_shim import MMCP_RECEIVER
+from device_shim.shim_phone.tool_apps import TOOL, agent_apk, tool_world
+from device_shim.shim_phone.world import AGENT, SHIM, World, outputs_of, token_of
 from droidgate_phone.apps.agent import NoAnswerError, request_text
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
-from droidgate_phone.java.app_values import Binding, Message
 from droidgate_phone.java.intents import Bundle, ComponentName, Extra, Intent
+from hostile.shim_service import SERVICE, bound, is_running, send, wait_until_ended
 from still_clock import StillClock
 from waiting import wait_until
 
-SERVICE = ComponentName(SHIM, "dev.droidgate.shim.frontends.ToolService")
 OTHER = "com.example.other"
 BURST = 30
 
 
-def make_world(*, deadline_ms: int = 12_000, **more: Any) -> World:
-    world = World(behaviours={TOOL: ToolApp}, **more)
-    world.install(tool_apk())
-    world.install(make_shim(tool_routes(deadline_ms=deadline_ms), key=key()))
+def make_world(**more: Any) -> World:
+    world = tool_world(**more)
     world.install(agent_apk(OTHER))
     world.grant("any-app")
     world.host("ask", on=False)
@@ -47,23 +43,6 @@ def short_world(shim_runtime: ShimRuntime) -> Iterator[World]:
     world = make_world(shim_runtime=shim_runtime, deadline_ms=5_000)
     yield world
     world.close()
-
-
-def bound(world: World, caller: str = AGENT) -> tuple[Binding, list[dict[str, Any]]]:
-    """Return a binding of an agent to the shim, and the responses that come."""
-    answers: list[dict[str, Any]] = []
-
-    def receive(message: Message) -> None:
-        text = message.data.get_string("mobile-mcp-response") or ""
-        answers.append(json.loads(text)["mobile-mcp-response"]["response"])
-
-    binding = world.system.app_context(caller).bind_service(Intent(component=SERVICE), receive)
-    assert binding is not None
-    return binding, answers
-
-
-def send(binding: Binding, text: str) -> None:
-    binding.send(Message(1, Bundle.of_strings({"mobile-mcp-request": text})))
 
 
 def start(world: World, callback: str) -> None:
@@ -137,17 +116,14 @@ def test_the_service_stays_until_the_last_start_is_answered(world: World) -> Non
     world.show_agent()
     world.system.uid_states.idle_whitelist.add(SHIM)
 
-    def is_running() -> bool:
-        return any(item.name == SERVICE for item in world.system.services.running())
-
     silent = threading.Thread(target=world.ask, args=("desk", {"how": "silent"}), kwargs={"carrier": "start"})
     silent.start()
     wait_until(lambda: world.host("status")["open"] == 1)
     assert outputs_of(world.ask("starter", {"how": "well"}, carrier="start")) == {"result": "started"}
-    assert is_running()
+    assert is_running(world)
     world.system.end_processes(TOOL, "test")
     silent.join(60)
-    wait_until(lambda: not is_running())
+    wait_until_ended(world)
 
 
 def test_an_immutable_callback_is_sent_as_it_is_and_the_tool_does_not_run(world: World) -> None:
@@ -161,7 +137,7 @@ def test_an_immutable_callback_is_sent_as_it_is_and_the_tool_does_not_run(world:
     (call,) = world.history(1)
     assert (call["caller"], call["capability"], call["token"]) == (None, "desk", "invalid_argument")
     assert not world.system.log.of_kind("service-bound")
-    wait_until(lambda: not [item for item in world.system.services.running() if item.name == SERVICE])
+    wait_until_ended(world)
 
 
 def test_before_android_12_nobody_knows_that_a_callback_is_immutable() -> None:
@@ -210,7 +186,7 @@ def test_a_long_request_that_is_too_much_is_answered_with_its_ids(world: World) 
 def started(world: World, component: str) -> dict[str, Any]:
     """Return the record of the last start of a service of the tool app."""
     records = world.system.log.of_kind("service-started")
-    return next(record for record in reversed(records) if component in str(record["component"]))
+    return [record for record in records if component in str(record["component"])][-1]
 
 
 @pytest.mark.parametrize(
@@ -269,9 +245,7 @@ def test_the_journal_is_not_written_where_nothing_stays_open(short_world: World)
 
 @pytest.mark.parametrize(("caller", "token"), [("any-app", "timeout"), (AGENT, "needs_user")])
 def test_a_broadcast_is_answered_before_its_sender_gives_up(caller: str, token: str) -> None:
-    world = World(behaviours={TOOL: ToolApp}, clock=StillClock())
-    world.install(tool_apk())
-    world.install(make_shim(tool_routes(deadline_ms=60_000), key=key(), more=MMCP_RECEIVER))
+    world = tool_world(clock=StillClock(), deadline_ms=60_000, shim={"more": MMCP_RECEIVER})
     world.grant(caller)
     world.run("pm", "grant", SHIM, "android.permission.POST_NOTIFICATIONS")
     receiver = ComponentName(SHIM, "dev.droidgate.shim.frontends.MmcpReceiver")

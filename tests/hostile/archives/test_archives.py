@@ -20,7 +20,7 @@ from droidgate_android.apk.archive import Archive
 from droidgate_android.apk.bundle_files import open_app
 from droidgate_android.apk.reader import Apk, open_apk
 from droidgate_mappings.model.errors import BudgetError, InputError
-from hand_made_apks import central_header, end_record, local_header, whole_app, zip_of
+from hand_made_apks import archive_with, central_header, end_record, local_header, whole_app, zip_of
 from titled_rows import titled
 
 
@@ -31,18 +31,6 @@ def archive_of(data: bytes, limits: Limits | None = None) -> Archive:
 def messages_of(archive: Archive) -> list[str]:
     assert all(finding.code == "evasive-archive" for finding in archive.findings)
     return [finding.message for finding in archive.findings]
-
-
-def archive_with(entries: list[tuple[bytes, bytes, dict[str, int]]], *, before: bytes = b"") -> bytes:
-    """Return an archive of entries: name, content, and fields of the headers that are to be unusual."""
-    body, directory = before, b""
-    for name, content, fields in entries:
-        local = {key: value for key, value in fields.items() if key in {"method", "flags", "size"}}
-        offset = len(body)
-        body += local_header(name, content, **local)
-        header = {"crc": zlib.crc32(content), "packed": len(content), "size": len(content), **fields}
-        directory += central_header(name, offset, **header)  # type: ignore[arg-type]
-    return body + directory + end_record(len(entries), len(directory), len(body))
 
 
 def test_an_ordinary_archive_is_read_without_a_finding() -> None:

@@ -1,21 +1,18 @@
 """Whatever the app behind a shim does, its caller gets one answer with the token for it."""
 
-import json
 import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from device_shim.shim_phone.hand_made_shim import make_shim
-from device_shim.shim_phone.tool_apps import TOOL, ToolApp, agent_apk, tool_apk, tool_routes
-from device_shim.shim_phone.world import AGENT, SHIM, World, key, outputs_of, token_of
+from device_shim.shim_phone.tool_apps import TOOL, agent_apk, tool_world
+from device_shim.shim_phone.world import AGENT, World, outputs_of, token_of
 from droidgate_phone.apps.agent import request_text
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.common.faults import Faults
-from droidgate_phone.java.app_values import Binding, Message
-from droidgate_phone.java.intents import Bundle, ComponentName, Intent
 from droidgate_shim.engine.carried import MAX_CARRIED_UNITS
+from hostile.shim_service import bound, send
 from still_clock import StillClock
 from waiting import wait_until
 
@@ -46,10 +43,8 @@ def short_world(shim_runtime: ShimRuntime) -> Iterator[World]:
     world.close()
 
 
-def _world(*, deadline_ms: int = 12_000, **more: Any) -> World:
-    world = World(behaviours={TOOL: ToolApp}, **more)
-    world.install(tool_apk())
-    world.install(make_shim(tool_routes(deadline_ms=deadline_ms), key=key()))
+def _world(**more: Any) -> World:
+    world = tool_world(**more)
     world.grant("any-app")
     world.allow_screens()
     world.show_agent()
@@ -129,15 +124,8 @@ def test_an_app_that_is_silent_as_a_whole_ends_in_a_timeout(still: World) -> Non
 
 
 def test_of_three_answers_of_an_app_the_agent_gets_one(world: World) -> None:
-    answers: list[str] = []
-    context = world.system.app_context(AGENT)
-    binding = context.bind_service(
-        Intent(component=ComponentName(SHIM, "dev.droidgate.shim.frontends.ToolService")),
-        lambda message: answers.append(message.data.get_string("mobile-mcp-response") or ""),
-    )
-    assert binding is not None
-    text = request_text("desk", {"how": "thrice"}, dialect="S0")
-    binding.send(Message(1, Bundle.of_strings({"mobile-mcp-request": text})))
+    binding, answers = bound(world)
+    send(binding, request_text("desk", {"how": "thrice"}, dialect="S0"))
     wait_until(lambda: answers)
     assert outputs_of(world.ask("desk", {"how": "well"})) == {"result": "did well"}
     assert len(answers) == 1
@@ -175,10 +163,9 @@ def test_a_ninth_waiting_screen_call_is_reported_to_come_later(short_world: Worl
 
 
 def test_a_flood_is_refused_and_the_app_behind_sees_only_what_passes(world: World) -> None:
-    binding, answers = _bound(world)
+    binding, answers = bound(world)
     for number in range(50):
-        text = request_text("desk", {"how": "well"}, dialect="S0", request_id=f"u-{number}")
-        binding.send(Message(1, Bundle.of_strings({"mobile-mcp-request": text})))
+        send(binding, request_text("desk", {"how": "well"}, dialect="S0", request_id=f"u-{number}"))
     wait_until(lambda: len(answers) == 50)
     tokens = ["" if item["status"] == "success" else token_of(item) for item in answers]
     assert set(tokens) == {"", "busy"}
@@ -187,20 +174,6 @@ def test_a_flood_is_refused_and_the_app_behind_sees_only_what_passes(world: Worl
     # What was too much is not in the history: it would push everything else out.
     assert [item["token"] for item in world.history(tokens.count(""))] == [None] * tokens.count("")
     binding.unbind()
-
-
-def _bound(world: World) -> tuple[Binding, list[dict[str, Any]]]:
-    """Return the agent's binding to the shim, and the responses that come."""
-    answers: list[dict[str, Any]] = []
-
-    def receive(message: Message) -> None:
-        text = message.data.get_string("mobile-mcp-response") or ""
-        answers.append(json.loads(text)["mobile-mcp-response"]["response"])
-
-    intent = Intent(component=ComponentName(SHIM, "dev.droidgate.shim.frontends.ToolService"))
-    binding = world.system.app_context(AGENT).bind_service(intent, receive)
-    assert binding is not None
-    return binding, answers
 
 
 def test_a_locked_screen_needs_the_user(world: World) -> None:

@@ -17,38 +17,23 @@ LEVELS = 40
 Schema = dict[str, Any]
 
 
-def reference(level: int) -> Schema:
-    return {"$ref": f"#/$defs/D{level}"}
-
-
-DOUBLING: dict[str, Callable[[int], Schema]] = {
-    "allOf": lambda level: {"allOf": [reference(level + 1), reference(level + 1)]},
-    "allOf in allOf": lambda level: {
-        "allOf": [{"allOf": [reference(level + 1)]}, {"allOf": [reference(level + 1)]}]
-    },
-    "anyOf in anyOf": lambda level: {
-        "anyOf": [{"anyOf": [reference(level + 1)]}, {"anyOf": [reference(level + 1)]}]
-    },
-    "oneOf in oneOf": lambda level: {
-        "oneOf": [{"oneOf": [reference(level + 1)]}, {"oneOf": [reference(level + 1)]}]
-    },
-    "mixed": lambda level: {
-        "allOf": [{"oneOf": [reference(level + 1)]}, {"anyOf": [reference(level + 1), reference(level + 1)]}]
-    },
-    "properties": lambda level: {
-        "type": "object",
-        "properties": {"a": reference(level + 1), "b": reference(level + 1)},
-    },
-    "nullable": lambda level: {
-        "anyOf": [{"anyOf": [reference(level + 1), {"type": "null"}]}, {"anyOf": [reference(level + 1)]}]
-    },
+DOUBLING: dict[str, Callable[[Schema], Schema]] = {
+    "allOf": lambda inner: {"allOf": [inner, inner]},
+    "allOf in allOf": lambda inner: {"allOf": [{"allOf": [inner]}, {"allOf": [inner]}]},
+    "anyOf in anyOf": lambda inner: {"anyOf": [{"anyOf": [inner]}, {"anyOf": [inner]}]},
+    "oneOf in oneOf": lambda inner: {"oneOf": [{"oneOf": [inner]}, {"oneOf": [inner]}]},
+    "mixed": lambda inner: {"allOf": [{"oneOf": [inner]}, {"anyOf": [inner, inner]}]},
+    "properties": lambda inner: {"type": "object", "properties": {"a": inner, "b": inner}},
+    "nullable": lambda inner: {"anyOf": [{"anyOf": [inner, {"type": "null"}]}, {"anyOf": [inner]}]},
 }
 
 
-def make_tool(name: str, doubled: Callable[[int], Schema], *, in_a_circle: bool) -> Schema:
-    last = doubled(-1) if in_a_circle else {"type": "object", "properties": {"x": {"type": "string"}}}
-    definitions = {f"D{level}": doubled(level) for level in range(LEVELS)} | {f"D{LEVELS}": last}
-    schema = {"type": "object", "properties": {"q": reference(0)}, "$defs": definitions}
+def make_tool(name: str, doubled: Callable[[Schema], Schema], *, in_a_circle: bool) -> Schema:
+    references = [{"$ref": f"#/$defs/D{level}"} for level in range(LEVELS + 1)]
+    leaf = {"type": "object", "properties": {"x": {"type": "string"}}}
+    levels = [*map(doubled, references[1:]), doubled(references[0]) if in_a_circle else leaf]
+    definitions = {f"D{level}": schema for level, schema in enumerate(levels)}
+    schema = {"type": "object", "properties": {"q": references[0]}, "$defs": definitions}
     return {"name": name, "description": "A tool.", "inputSchema": schema, "outputSchema": schema}
 
 
@@ -86,7 +71,7 @@ class TestBudgets:
     """A run that takes too much ends with one line, whatever it was at."""
 
     HANG = (
-        "import sys, time; import {module} as module; "
+        "import sys, time; import droidgate.{module} as module; "
         "module.{name} = lambda *_, **__: {work}; from droidgate.cli import run; sys.exit(run(sys.argv[1:]))"
     )
     WORK = {
@@ -95,28 +80,16 @@ class TestBudgets:
     }
     READING = ("inspect", "lint", "diff", "convert", "migrate")
     COMMANDS = {
-        "migrate": (
-            "droidgate.cli.descriptors.run_migrate",
-            "migrate_source",
-            ["x.json", "--to", "mmcp", "--into", "."],
-        ),
-        "inspect": ("droidgate.cli.descriptors.run_inspect", "inspect_sources", ["x.json"]),
-        "lint": ("droidgate.cli.descriptors.run_lint", "lint_sources", ["x.json"]),
-        "diff": ("droidgate.cli.descriptors.run_diff", "diff_sources", ["x.json", "y.json"]),
-        "convert": (
-            "droidgate.cli.descriptors.run_convert",
-            "convert_sources",
-            ["x.json", "--to", "mcp", "--output", "out"],
-        ),
-        "discover": ("droidgate.cli.devices.run_discover", "discover", []),
-        "coverage": ("droidgate.cli.coverage.run_coverage", "cover", ["x"]),
-        "pack": ("droidgate.migration.project_packing", "pack", [".", "--output", "x.apk"]),
-        "shim build": ("droidgate.cli.shim.run_shim_build", "build_and_report", ["--from", "x.apk"]),
-        "catalog sql": (
-            "droidgate.cli.coverage.run_catalog_sql",
-            "ask_catalog",
-            ["x", "SELECT 1"],
-        ),
+        "migrate": ("cli.descriptors.run_migrate", "migrate_source", "x.json --to mmcp --into ."),
+        "inspect": ("cli.descriptors.run_inspect", "inspect_sources", "x.json"),
+        "lint": ("cli.descriptors.run_lint", "lint_sources", "x.json"),
+        "diff": ("cli.descriptors.run_diff", "diff_sources", "x.json y.json"),
+        "convert": ("cli.descriptors.run_convert", "convert_sources", "x.json --to mcp --output out"),
+        "discover": ("cli.devices.run_discover", "discover", ""),
+        "coverage": ("cli.coverage.run_coverage", "cover", "x"),
+        "pack": ("migration.project_packing", "pack", ". --output x.apk"),
+        "shim build": ("cli.shim.run_shim_build", "build_and_report", "--from x.apk"),
+        "catalog sql": ("cli.coverage.run_catalog_sql", "ask_catalog", "x QUERY"),
     }
 
     @pytest.mark.slow
@@ -134,7 +107,7 @@ class TestBudgets:
         monkeypatch.setattr(
             "gateway.cli.program_runs.WHOLE_PROGRAM", [WHOLE_PROGRAM[0], "-c", program, *command.split()]
         )
-        run = run_whole_process(*arguments, option, value, *more, cwd=tmp_path)
+        run = run_whole_process(*arguments.split(), option, value, *more, cwd=tmp_path)
         assert run.code == 3, run.err
         first, second = run.err.splitlines()
         slow = "takes more than 6 seconds" if command == "catalog sql" else "takes more than 1 seconds"

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from droidgate.coverage import scan_one as scan_one_module
 from droidgate.coverage.scan_inputs import Item
 from droidgate.coverage.scan_one import scan_one
 from droidgate.sources.catalogs.catalog import Catalog
@@ -105,59 +106,38 @@ def test_numbers_of_any_size_are_compared(tmp_path: Path) -> None:
     assert "no longer allowed: 1E+1000; newly allowed: 0.3" in run.out
 
 
-class TestACrashAtOneCapability:
-    """The app keeps its other capabilities, and a row reports which one is left out."""
+@titled(("module", "function", "name_of", "capabilities", "problem"), {
+    "a capability that is read": (mcp_reader._DocumentReader, "read_tool",
+        lambda _, members, __: members["name"], ["good"], "a capability is left out"),
+    "the rows of a capability": (mcp_writer, "_size_of", lambda tool: tool["name"], ["good"],
+        'the capability "bad" is left out'),
+    "all linters": (scan_one_module, "check_reading", lambda *_: "bad", ["good", "bad"],
+        "what the linters find is left out"),
+})  # fmt: skip
+def test_a_crash_at_one_part_of_an_app_loses_it_alone_and_a_row_reports_it(
+    module: Any,
+    function: str,
+    name_of: Callable[..., str],
+    capabilities: list[str],
+    problem: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    original = getattr(module, function)
 
-    @staticmethod
-    def scanned(tmp_path: Path) -> tuple[list[str], list[str]]:
-        tools = write_tools(tmp_path / "tools.json", "1")
-        scanned = scan_one(Item("tools.json", "file", str(tools)))
-        assert scanned.outcome == "read"
-        assert scanned.rows is not None
-        tables = scanned.rows
-        return (
-            [item.id for item in tables["capabilities"]],  # type: ignore[union-attr]
-            [item.message for item in tables["problems"]],  # type: ignore[union-attr]
-        )
-
-    @staticmethod
-    def crashing(original: Callable[..., Any], name: Callable[..., str]) -> Callable[..., Any]:
-        def crash(*arguments: Any, **named: Any) -> Any:
-            if "bad" in name(*arguments):
-                raise ValueError("made up")
-            return original(*arguments, **named)
-
-        return crash
-
-    def test_a_crash_while_a_capability_is_read_loses_it_alone(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        reader = mcp_reader._DocumentReader
-        crash = self.crashing(reader.read_tool, lambda _, members, __: str(members["name"]))
-        monkeypatch.setattr(reader, "read_tool", crash)
-        names, problems = self.scanned(tmp_path)
-        assert names == ["good"]
-        assert problems == ["a capability is left out: internal error: ValueError: made up"]
-
-    def test_a_crash_while_rows_of_a_capability_are_made_loses_it_alone(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        crash = self.crashing(mcp_writer._size_of, lambda tool: str(tool["name"]))
-        monkeypatch.setattr(mcp_writer, "_size_of", crash)
-        names, problems = self.scanned(tmp_path)
-        assert names == ["good"]
-        assert problems == ['the capability "bad" is left out: internal error: ValueError: made up']
-
-    def test_a_crash_of_the_linters_loses_their_findings_alone(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        def crash(*_: object) -> None:
+    def crash(*arguments: Any) -> Any:
+        if name_of(*arguments) == "bad":
             raise ValueError("made up")
+        return original(*arguments)
 
-        monkeypatch.setattr("droidgate.coverage.scan_one.check_reading", crash)
-        names, problems = self.scanned(tmp_path)
-        assert names == ["good", "bad"]
-        assert problems == ["what the linters find is left out: internal error: ValueError: made up"]
+    monkeypatch.setattr(module, function, crash)
+    scanned = scan_one(Item("tools.json", "file", str(write_tools(tmp_path / "tools.json", "1"))))
+    tables: Any = scanned.rows
+    assert scanned.outcome == "read"
+    assert [item.id for item in tables["capabilities"]] == capabilities
+    assert [item.message for item in tables["problems"]] == [
+        f"{problem}: internal error: ValueError: made up"
+    ]
 
 
 class TestCatalogsOfOthers:

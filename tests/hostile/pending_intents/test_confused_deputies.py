@@ -12,13 +12,13 @@ from device_shim.shim_phone.tool_apps import TOOL, ToolApp, agent_apk, tool_apk,
 from device_shim.shim_phone.world import SHIM, World, key, outputs_of, token_of
 from droidgate_phone.apps.agent import request_text
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
-from droidgate_phone.java.intents import Bundle, ComponentName, Extra, Intent
+from droidgate_phone.java.intents import Bundle, Extra, Intent
 from droidgate_phone.system.behaviour import Service
+from hostile.shim_service import SERVICE, wait_until_ended
 from waiting import wait_until
 
 ATTACKER = "com.example.attacker"
 VICTIM = "com.example.victim"
-SERVICE = ComponentName(SHIM, "dev.droidgate.shim.frontends.ToolService")
 OWN = {"own": "text", "amount": "1"}
 # What an answer adds (shim.md 2).
 ANSWER = {"mobile-mcp-response", "mcp_request_id"}
@@ -136,7 +136,7 @@ def test_a_callback_that_the_system_does_not_know_runs_nothing(world: World, cal
     before = runs_of_tools(world)
     for capability in ("desk", "radio"):
         start(world, callback, capability)
-    wait_until(lambda: not [item for item in world.system.services.running() if item.name == SERVICE])
+    wait_until_ended(world)
     assert runs_of_tools(world) == before
     assert calls_after_the_first(world) == []
 

@@ -56,15 +56,13 @@ def impostor(proof: Path) -> Iterator[tuple[int, list[str]]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["tcp", "ws", "wss", "ucx"])
-def test_a_scheduler_that_anybody_may_are_in_for_is_not_even_called(
+def test_a_scheduler_at_an_address_of_every_machine_is_not_called(
     scheme: str, impostor: tuple[int, list[str]], proof: Path, tmp_path: Path
 ) -> None:
     port, seen = impostor
     (tmp_path / "a.json").write_text('{"tools": []}')
-    host = "0.0.0.0"
-    run = run_process(
-        "scan", tmp_path / "a.json", "--catalog", tmp_path / "c", "--cluster", f"{scheme}://{host}:{port}"
-    )
+    address = f"{scheme}://0.0.0.0:{port}"
+    run = run_process("scan", tmp_path / "a.json", "--catalog", tmp_path / "c", "--cluster", address)
     assert run.code == 2
     first, second = run.err.splitlines()
     assert "a scheduler runs code on this machine" in first

@@ -26,7 +26,6 @@ from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.tables.app_functions import load_shell_texts
 from droidgate_mappings.text_safety import (
     hidden_characters,
-    look_alikes,
     visible,
     visible_json,
     without_hidden,
@@ -145,29 +144,6 @@ def test_a_million_hidden_characters_take_no_time() -> None:
         # A direction mark between a Hebrew letter and punctuation does not count as hidden.
         assert bool(hidden_characters(text)) is not text.startswith("\u05d0")
         assert not hidden_characters(without_hidden(text))
-
-
-@pytest.mark.parametrize(("first", "second"), [
-    ("paypal", "\u0440\u0430\u0443\u0440\u0430l"),
-    ("list", "Iist"),
-    ("list", "1ist"),
-    ("modern", "modem"),
-    ("note", "n\u03bfte"),
-    ("scope", "\u0455\u0441\u043e\u0440\u0435"),
-    ("send", "s\u0435nd"),
-    ("open", "\U0001d428\U0001d429\U0001d41e\U0001d427"),
-    ("create_note", "create-note"),
-])  # fmt: skip
-def test_look_alikes_of_the_table(first: str, second: str) -> None:
-    assert list(look_alikes([first, second])) == [(first, second)]
-
-
-def test_names_that_differ_to_the_eye_are_not_look_alikes() -> None:
-    names = [
-        "resume", "r\u00e9sum\u00e9", "play", "pay", "\u62a5\u544a", "\u5831\u544a", "read_note",
-        "read_notes", "a1", "a2",
-    ]  # fmt: skip
-    assert list(look_alikes(names)) == []
 
 
 # No regular expression over foreign text takes more than time in proportion to the text

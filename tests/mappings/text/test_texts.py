@@ -25,16 +25,13 @@ from droidgate_mappings.text.xml_text import (
     decode_xml,
     parse_xml,
 )
-from strategies import damaged
+from strategies import FINITE, damaged, json_values
 from titled_rows import titled
 
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-)
+JSON = json_values(FINITE)
 
 
-@given(json_values)
+@given(JSON)
 def test_what_the_standard_library_writes_is_read_back(value: object) -> None:
     assert parse_json(json.dumps(value)) == value
     assert parse_json(json.dumps(value, ensure_ascii=False).encode()) == value
@@ -43,7 +40,7 @@ def test_what_the_standard_library_writes_is_read_back(value: object) -> None:
 JSON_PIECES = [*'{}[]",:\\0-. \n\t\0é', "\\ud8c0", "1e9", "1E+999", "null", "true", '"a":', "\ufeff"]
 
 
-@given(damaged(json_values.map(json.dumps), st.sampled_from(JSON_PIECES)))
+@given(damaged(JSON.map(json.dumps), st.sampled_from(JSON_PIECES)))
 def test_any_text_gives_a_value_or_a_typed_error(text: str) -> None:
     try:
         value = parse_json(text)
@@ -52,11 +49,7 @@ def test_any_text_gives_a_value_or_a_typed_error(text: str) -> None:
     assert value == json.loads(text.removeprefix("\ufeff"), parse_float=parse_json)
 
 
-@given(
-    damaged(
-        json_values.map(lambda value: json.dumps(value, ensure_ascii=False).encode()), st.binary(max_size=4)
-    )
-)
+@given(damaged(JSON.map(lambda value: json.dumps(value, ensure_ascii=False).encode()), st.binary(max_size=4)))
 def test_any_bytes_give_a_value_or_a_typed_error(data: bytes) -> None:
     try:
         parse_json(data)

@@ -11,7 +11,6 @@ from droidgate_mappings.model.findings import Level
 from droidgate_mappings.model.json_values import pointer_name
 from droidgate_mappings.model.types import ObjectType
 from droidgate_mappings.text_safety import (
-    folded_skeleton,
     hidden_characters,
     is_hidden,
     look_alikes,
@@ -67,14 +66,22 @@ def test_each_hidden_character_is_reported_once_by_its_code(text: str, codes: tu
     ("open", "\uff4fpen"),  # fullwidth
     ("send", "se\u200bnd"),
     ("alpha", "\u03b1lpha"),  # Greek
+    ("paypal", "\u0440\u0430\u0443\u0440\u0430l"),
+    ("list", "Iist"),
+    ("modern", "modem"),
+    ("scope", "\u0455\u0441\u043e\u0440\u0435"),
+    ("open", "\U0001d428\U0001d429\U0001d41e\U0001d427"),  # mathematical
 ])  # fmt: skip
-def test_names_that_look_alike_have_one_skeleton(first: str, other: str) -> None:
-    assert folded_skeleton(first) == folded_skeleton(other)
+def test_names_that_look_alike_are_reported_as_a_pair(first: str, other: str) -> None:
     assert list(look_alikes([first, "unrelated", other, first])) == [(first, other)]
 
 
 def test_different_names_do_not_look_alike() -> None:
-    assert list(look_alikes(["create_note", "create_notes", "delete_note", "read", "reads"])) == []
+    names = [
+        "create_note", "create_notes", "delete_note", "read", "reads", "resume", "r\u00e9sum\u00e9", "play",
+        "pay", "\u62a5\u544a", "\u5831\u544a", "a1", "a2",
+    ]  # fmt: skip
+    assert list(look_alikes(names)) == []
 
 
 BAD = "Creates\u200b a note."
