@@ -129,10 +129,8 @@ Tree: TypeAlias = dict[str, str]
 CLEAN: dict[str, Tree] = {"Mobile-MCP": MOBILE_MCP, "mMCP": MMCP, "AppFunctions": APP_FUNCTIONS}
 
 META = '  <meta-data android:name="mobile.mcp.tool.{}" android:{}="{}"/>\n'
-NAME, DESCRIPTION = (
-    META.format("name", "value", "Lamp"),
-    META.format("description", "value", "Switches the lamp"),
-)
+NAME = META.format("name", "value", "Lamp")
+DESCRIPTION = META.format("description", "value", "Switches the lamp")
 POINTER = META.format("capabilities", "resource", "@xml/mcp_capabilities")
 LOOSE = '<param name="a" type="string" required="true" description="A"/>'
 FILTER = '<intent-filter><action android:name="mobile.mcp.SERVICE"/></intent-filter>'
