@@ -26,6 +26,7 @@ def test_migrate_shows_a_diff_and_writes_nothing(droidgate: Runner, project: Pat
     assert run.code == 0
     assert run.out.startswith("--- a/src/main/AndroidManifest.xml\n+++ b/src/main/AndroidManifest.xml\n@@ ")
     assert "+++ b/src/main/assets/app_function_service.xml" in run.out
+    assert "would " not in run.out
     assert "would update: src/main/AndroidManifest.xml" in run.err
     assert "findings: " in run.err
     assert "Left to do" in run.err

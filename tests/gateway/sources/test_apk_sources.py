@@ -37,7 +37,7 @@ def test_apks_next_to_each_other_are_joined(tmp_path: Path) -> None:
         "both/b.APK": BASE,
         "both/x.apks": container({"base.apk": BASE, "config.de.apk": GERMAN}),
     }
-    write_tree(tmp_path, {**files})
+    write_tree(tmp_path, files)
     assert apps_of(tmp_path / "pulled") == {"base.apk": [None, "config.de"]}
     assert apps_of(tmp_path / "older") == {"other name.apk": [None, "config.de"]}
     assert apps_of(tmp_path / "versions") == {"1.apk": [None], "2.apk": [None, "config.de"]}

@@ -76,38 +76,32 @@ def test_functions_of_an_app_are_read_with_the_types_of_its_libraries() -> None:
     assert reading.problems == ()
 
 
-def test_functions_of_a_library_belong_to_the_app_that_has_it() -> None:
-    inner = FUNCTIONS.replace("package dev.notes", "package dev.shared")
-    reading = tree({"shared/src/main/java/Inner.kt": inner})
-    assert ids(reading) == [ADD_NOTE, "dev.shared.Notes#addNote"]
-    assert {provider.package for provider in reading.providers} == {"dev.notes"}
+LIBRARY_ALONE = {
+    "build.gradle.kts": 'plugins { id("com.android.kotlin.multiplatform.library") }\n',
+    "src/commonMain/kotlin/Notes.kt": FUNCTIONS,
+    "src/androidMain/kotlin/Note.kt": NOTE,
+    "src/commonTest/kotlin/Test.kt": FUNCTIONS.replace("Notes", "Tests"),
+    "src/iosMain/kotlin/Test.kt": FUNCTIONS.replace("Notes", "Tests"),
+}
+OF_LIBRARY = FUNCTIONS.replace("package dev.notes", "package dev.shared")
+ALONE = FUNCTIONS.replace("import dev.shared.Note\n", "").replace(": Note = Note(title)", ": String = title")
 
 
-def test_functions_of_a_library_without_an_app_are_read_by_themselves() -> None:
-    write_tree(
-        Path("p"),
-        {
-            "build.gradle.kts": 'plugins { id("com.android.kotlin.multiplatform.library") }\n',
-            "src/commonMain/kotlin/Notes.kt": FUNCTIONS,
-            "src/androidMain/kotlin/Note.kt": NOTE,
-            "src/commonTest/kotlin/Test.kt": FUNCTIONS.replace("Notes", "Tests"),
-            "src/iosMain/kotlin/Test.kt": FUNCTIONS.replace("Notes", "Tests"),
-        },
-    )
-    reading = read_source("p")
-    assert ids(reading) == [ADD_NOTE]
-    assert reading.providers[0].package is None
-
-
-def test_kotlin_files_are_read_without_a_build_too() -> None:
-    write_tree(Path(), {"loose/Notes.kt": FUNCTIONS, "loose/Note.kt": NOTE})
-    assert ids(read_source("loose")) == [ADD_NOTE]
-
-
-def test_a_kotlin_file_is_read_by_itself() -> None:
-    text = FUNCTIONS.replace("import dev.shared.Note\n", "")
-    Path("Notes.kt").write_text(text.replace(": Note = Note(title)", ": String = title"))
-    assert ids(read_source("Notes.kt")) == [ADD_NOTE]
+@titled(("files", "source", "package", "expected"), {
+    "a library belongs to the app that has it":
+        ({**kotlin_tree(), "shared/src/main/java/Inner.kt": OF_LIBRARY}, "p", "dev.notes",
+         [ADD_NOTE, "dev.shared.Notes#addNote"]),
+    "a library without an app": (LIBRARY_ALONE, "p", None, [ADD_NOTE]),
+    "Kotlin files without a build": ({"Notes.kt": FUNCTIONS, "Note.kt": NOTE}, "p", None, [ADD_NOTE]),
+    "a Kotlin file": ({"Notes.kt": ALONE}, "p/Notes.kt", None, [ADD_NOTE]),
+})  # fmt: skip
+def test_functions_are_read_with_and_without_a_build(
+    files: dict[str, str | bytes], source: str, package: str | None, expected: list[str]
+) -> None:
+    write_tree(Path("p"), files)
+    reading = read_source(source)
+    assert ids(reading) == expected
+    assert {provider.package for provider in reading.providers} == {package}
 
 
 def test_the_service_of_the_manifest_gives_its_access_to_functions_of_the_code() -> None:

@@ -281,7 +281,7 @@ PREFIXES = {"Mobile-MCP": "mobile-mcp-", "mMCP": "mmcp-", "AppFunctions": "appfu
 
 
 def codes_of(tree: Tree) -> list[str]:
-    write_tree(Path("app"), {**tree})
+    write_tree(Path("app"), tree)
     return [finding.code for finding in lint("app").findings]
 
 

@@ -1,5 +1,6 @@
 """Sample apps, aapt2 and the corpus of real manifests."""
 
+import csv
 import subprocess
 import zipfile
 from pathlib import Path
@@ -12,6 +13,7 @@ from droidgate_android.projects.resources import SourceResources, SourceSet
 from droidgate_android.projects.text_manifest import is_manifest
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.model.errors import InputError
 from droidgate_shim.builder.sample_apps import sample_apps_directory
 from gateway.sources.formats_of_tests import read, write_tree
 from mappings.text.compiled_with_aapt2 import (
@@ -144,7 +146,7 @@ def linked(folder: Path) -> dict[str, str]:
     manifest.write_text('<manifest package="dev.app"/>')
     overlays: list[str] = []
     for layer in reversed(LAYERS):
-        write_tree(folder / layer, {**files_of(layer)})
+        write_tree(folder / layer, files_of(layer))
         compiled = folder / f"{layer}.zip"
         run(aapt2, "compile", "--dir", folder / layer / "res", "-o", compiled)
         overlays += ["-R", str(compiled)]
@@ -162,3 +164,32 @@ def run(*command: object) -> None:
 def test_each_string_is_that_of_the_highest_layer_that_has_it(tmp_path: Path) -> None:
     resources = SourceResources(tuple(SourceSet(files_of(layer), layer) for layer in LAYERS))
     assert {name: resources.read_text(f"@string/{name}") for name in NAMES} == linked(tmp_path)
+
+
+# Files of the corpus that are of no described protocol. `corpus_outcomes.tsv`, typed by hand, has what each
+# is read as, or why it is refused; what is read from each is pinned in tests/golden/corpus/other.tsv.
+
+
+with (Path(__file__).parent / "corpus_outcomes.tsv").open(encoding="utf-8", newline="") as table:
+    OUTCOMES = list(csv.DictReader(table, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+@pytest.mark.requires("corpus")
+def test_every_file_has_its_outcome_and_a_reason() -> None:
+    names = {path.name for path in (require("corpus") / "other").iterdir()} - {"index.tsv"}
+    assert names == {item["file"] for item in OUTCOMES}
+    assert all(item["why"] for item in OUTCOMES)
+
+
+@pytest.mark.requires("corpus")
+@pytest.mark.parametrize("row", OUTCOMES, ids=lambda row: row["file"])
+def test_each_file_has_the_outcome_of_its_row(row: dict[str, str]) -> None:
+    path = str(require("corpus") / "other" / row["file"])
+    if row["outcome"] == "refused":
+        with pytest.raises(InputError) as refused:
+            read_source(path)
+        assert row["told"] in refused.value.message
+        return
+    providers = read_source(path).providers
+    expected = [tuple(item.split("+")) if "+" in item else ("observed", item) for item in row["told"].split()]
+    assert [(item.protocol, item.dialect) for item in providers] == expected
