@@ -188,7 +188,7 @@ def test_a_run_of_tests_leaves_the_home_folder_as_it_is(tmp_path: Path) -> None:
     variables.pop(HOME_VARIABLE, None)
     # This one makes a key that signs an app, and reads the app from a phone.
     command = [sys.executable, "-m", "pytest", "--quiet", "-p", "no:cacheprovider"]
-    test = "tests/gateway/migration/test_generated_output.py::test_generated_output_is_indexed_by_the_phone"
+    test = "tests/gateway/migration/test_pack_command.py::test_generated_output_is_indexed_by_the_phone"
     command.append(test)
     environment = {**variables, "HOME": str(tmp_path)}
     subprocess.run(command, cwd=CHECKOUT, env=environment, capture_output=True, check=True)

@@ -93,15 +93,8 @@ def run_whole_process(
 ) -> Run:
     """Run the program as a process whose output is piped, from its first import on."""
     command = [*WHOLE_PROGRAM, *(str(argument) for argument in arguments)]
-    done = subprocess.run(
-        command,
-        input=stdin,
-        cwd=cwd,
-        env=os.environ | environment,
-        capture_output=True,
-        check=False,
-        timeout=SECONDS,
-    )
+    options: dict[str, Any] = {"cwd": cwd, "env": os.environ | environment, "timeout": SECONDS}
+    done = subprocess.run(command, input=stdin, capture_output=True, check=False, **options)
     return Run(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
@@ -110,11 +103,7 @@ class _PreloadedProgram:
 
     def __init__(self) -> None:
         theirs, ours = os.pipe()
-        command: list[str | Path] = [
-            sys.executable,
-            Path(__file__).with_name("preloaded_program.py"),
-            str(theirs),
-        ]
+        command = [sys.executable, str(Path(__file__).with_name("preloaded_program.py")), str(theirs)]
         self._process = subprocess.Popen(command, pass_fds=[theirs], stdout=subprocess.PIPE, text=True)
         os.close(theirs)
         self._orders = os.fdopen(ours, "w")

@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from gateway.sources.formats_of_tests import write_tree
+
 # Mobile-MCP 1.0, typed by hand from the public specification's example of 14 February 2026.
 TIMER = """<?xml version="1.0" encoding="utf-8"?>
 <mobile-mcp-capabilities version="1.0">
@@ -59,20 +61,14 @@ TOOLS: dict[str, Any] = {
 
 def write_bare_project(folder: Path) -> Path:
     """Write an Android project that has a manifest and nothing else, and return its folder."""
-    source_set = folder / "src/main"
-    source_set.mkdir(parents=True)
     manifest = '<manifest package="com.example.app"><application/></manifest>'
-    (source_set / "AndroidManifest.xml").write_text(manifest)
-    return folder
+    return write_tree(folder, {"src/main/AndroidManifest.xml": manifest})
 
 
 def write_project(folder: Path, *, manifest: str = TIMER_MANIFEST, descriptor: str = TIMER) -> Path:
     """Write an Android project with one Mobile-MCP service and return its folder."""
-    main = folder / "app" / "src" / "main"
-    (main / "res" / "xml").mkdir(parents=True)
-    (main / "AndroidManifest.xml").write_text(manifest)
-    (main / "res" / "xml" / "timer.xml").write_text(descriptor)
-    return folder
+    files = {"AndroidManifest.xml": manifest, "res/xml/timer.xml": descriptor}
+    return write_tree(folder, {f"app/src/main/{name}": text for name, text in files.items()})
 
 
 def write_tools(path: Path, tools: Any = None) -> Path:

@@ -26,6 +26,7 @@ from gateway.cli.test_sarif import check_log
 from gateway.devices.fake_adb_server import LISTED, SERIAL, Answer, FakeAdbServer
 from gateway.sources.formats_of_tests import write_tree
 from gateway.sources.kotlin_trees import MANIFEST as MANIFEST_OF_TREE, entry_point_tree
+from titled_rows import titled
 
 pytestmark = pytest.mark.usefixtures("small_sources")
 
@@ -104,11 +105,13 @@ def test_a_command_line_ends_with_its_code_and_prints_what_it_has_to(
         assert expected is None or expected in printed
 
 
-@pytest.mark.parametrize("command", ["inspect", "convert", "lint", "diff", "formats", "migrate", "pack"])
-def test_a_command_prints_its_schema(droidgate: Runner, command: str) -> None:
-    run = droidgate(command, "--json-schema")
+@pytest.mark.parametrize("name", ["inspect", "convert", "lint", "diff", "formats", "migrate", "pack",
+    *(name for name in PUBLISHED if name.startswith("shim-"))])  # fmt: skip
+def test_a_command_prints_its_schema(droidgate: Runner, name: str) -> None:
+    needed = {"shim-build": ["--from", "x"], "shim-call": ["x"]}
+    run = droidgate(*name.split("-"), *needed.get(name, []), "--json-schema")
     assert (run.code, run.err) == (0, "")
-    assert json.loads(run.out) == schema_of(PUBLISHED[command])
+    assert json.loads(run.out) == schema_of(PUBLISHED[name])
 
 
 # inspect
@@ -176,14 +179,8 @@ AGENT = f"""<manifest {ANDROID} package="org.example.agent" android:versionCode=
 </manifest>"""
 
 
-def write(tree: dict[str, str]) -> None:
-    for name, text in tree.items():
-        Path(name).parent.mkdir(parents=True, exist_ok=True)
-        Path(name).write_text(text)
-
-
 def test_an_app_that_declares_nothing_is_named_with_what_it_asks_to_see(droidgate: Runner) -> None:
-    write({"app/src/main/AndroidManifest.xml": AGENT})
+    write_tree(Path(), {"app/src/main/AndroidManifest.xml": AGENT})
     run = droidgate("inspect", "app")
     assert run.code == 0
     assert run.out.splitlines() == [
@@ -211,7 +208,10 @@ def test_an_app_that_declares_nothing_is_named_with_what_it_asks_to_see(droidgat
 
 def test_of_many_apps_those_that_declare_nothing_are_counted(droidgate: Runner) -> None:
     manifest = f'<manifest {ANDROID} package="a.b{{}}"/>'
-    write({f"all/a{number}/src/main/AndroidManifest.xml": manifest.format(number) for number in range(12)})
+    write_tree(
+        Path(),
+        {f"all/a{number}/src/main/AndroidManifest.xml": manifest.format(number) for number in range(12)},
+    )
     assert droidgate("inspect", "all").out.splitlines()[:2] == ["Apps", "  12 more apps declare nothing"]
 
 
@@ -319,12 +319,13 @@ LOOSE = {
 
 def app_with(application: str, **files: str) -> dict[str, str]:
     """Return the tree of an app; a file's name has `__` for a slash and no `.xml`."""
-    tree = {f"app/src/main/{name.replace('__', '/')}.xml": text for name, text in files.items()}
-    return {"app/src/main/AndroidManifest.xml": MANIFEST.format(application), **tree}
+    tree = {f"{name.replace('__', '/')}.xml": text for name, text in files.items()}
+    tree["AndroidManifest.xml"] = MANIFEST.format(application)
+    return {f"app/src/main/{name}": text for name, text in tree.items()}
 
 
 def test_a_folder_has_the_findings_of_its_files(droidgate: Runner) -> None:
-    write(LOOSE)
+    write_tree(Path(), LOOSE)
     names = sorted(set(LOOSE) - {"all/deep/tools.json"})
     alone = {json.dumps(item) for name in names for item in findings(droidgate, name)}
     whole = {json.dumps(item) for item in findings(droidgate, "all")}
@@ -354,10 +355,12 @@ ONE_FINDING = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ONE_FINDING)
-def test_lint_of_a_folder_finds_the_one_fault_in_it(droidgate: Runner, name: str) -> None:
-    tree, (code, level, path, line, message) = ONE_FINDING[name]
-    write(tree)
+@titled(("tree", "expected"), ONE_FINDING)
+def test_lint_of_a_folder_finds_the_one_fault_in_it(
+    droidgate: Runner, tree: dict[str, str], expected: tuple[str, str, str, int | None, str]
+) -> None:
+    code, level, path, line, message = expected
+    write_tree(Path(), tree)
     (finding,) = findings(droidgate, "app")
     assert (finding["code"], finding["level"], finding["source"]["path"]) == (code, level, path)
     assert line in (None, finding["source"]["line"])
@@ -368,14 +371,14 @@ def test_a_strict_reading_reports_every_problem(droidgate: Runner) -> None:
     attribute = 'xmlns:appfn="http://schemas.android.com/apk/res-auto" appfn:description="Notes"'
     service = service_of(property_of("v2", "f.xml"))
     application = f"<application {attribute}>{GUIDANCE}{service}</application>"
-    write(app_with(application, res__xml__guidance="<app-metadata/>", assets__f=UNCLOSED))
+    write_tree(Path(), app_with(application, res__xml__guidance="<app-metadata/>", assets__f=UNCLOSED))
     reported = findings(droidgate, "app", "--strict")
     places = [Path(item["source"]["path"]).name for item in reported if item["code"] == "unreadable"]
     assert sorted(places) == ["AndroidManifest.xml", "f.xml", "guidance.xml"]
 
 
 def test_a_file_that_leads_out_of_the_folder_or_is_too_large_is_listed(droidgate: Runner) -> None:
-    write({"secret.json": BROKEN_LIST, "all/good.xml": file_of(function_of())})
+    write_tree(Path(), {"secret.json": BROKEN_LIST, "all/good.xml": file_of(function_of())})
     with Path("all/data.json").open("wb") as file:
         file.truncate(17 * 1024 * 1024)
     (listed,) = (finding for finding in findings(droidgate, "all") if finding["code"] == "unread-file")
@@ -401,7 +404,9 @@ DESCRIPTOR = '<meta-data android:name="mobile.mcp.tool.capabilities" android:res
 def test_what_a_reader_leaves_out_by_a_rule_is_found_once(
     droidgate: Runner, element: str, code: str, row: str
 ) -> None:
-    write({"app/AndroidManifest.xml": MANIFEST.format(f"<application>\n{element}\n</application>")})
+    write_tree(
+        Path(), {"app/AndroidManifest.xml": MANIFEST.format(f"<application>\n{element}\n</application>")}
+    )
     codes = [finding["code"] for finding in findings(droidgate, "app")]
     assert codes.count(code) == 1
     assert "lost-in-reading" not in codes
@@ -625,15 +630,6 @@ def test_a_locale_without_unicode_shows_the_whole_page(flags: tuple[str, ...]) -
         assert json.loads(run.out)["providers"][0]["capabilities"][0]["description"] == "Grüße 日本"
 
 
-@pytest.mark.slow
-def test_a_terminal_gets_bold_headers_and_a_pipe_plain_text() -> None:
-    drawn = run_on_terminal("inspect", "timer")
-    assert "\x1b[1m" in drawn
-    assert "start_timer" in drawn
-    assert "\x1b[3" not in run_on_terminal("inspect", "timer", NO_COLOR="1")
-    assert "\x1b" not in run_process("inspect", "timer").out
-
-
 # `droidgate devices`: what is attached, and what to do where it is not ready
 
 
@@ -672,22 +668,15 @@ def test_the_document_of_devices_fits_its_schema(droidgate: Runner) -> None:
     assert (locked["ready"], locked["state"], locked["sdk"]) == (False, "unauthorized", None)
 
 
-def test_a_device_that_answers_wrongly_is_shown_as_such(droidgate: Runner, server: FakeAdbServer) -> None:
-    server.shell = lambda *_: Answer(b"garbage")
+@titled(("answer", "code", "words"), {
+    "a device that answers wrongly is shown so": ({"shell": lambda *_: Answer(b"garbage")}, 0, "cut off"),
+    "no device is not an error": ({"listed": ""}, 0, "droidgate phone start"),
+    "what is not an adb server is an error": ({"version": "zz"}, 4, "error:"),
+})  # fmt: skip
+def test_devices_are_listed_where_a_server_answers(
+    droidgate: Runner, server: FakeAdbServer, answer: dict[str, Any], code: int, words: str
+) -> None:
+    vars(server).update(answer)
     run = droidgate("devices")
-    assert run.code == 0
-    assert "cut off" in run.out
-
-
-def test_no_device_is_not_an_error(droidgate: Runner, server: FakeAdbServer) -> None:
-    server.listed = ""
-    run = droidgate("devices")
-    assert run.code == 0
-    assert "droidgate phone start" in run.out
-
-
-def test_what_is_not_an_adb_server_ends_with_code_four(droidgate: Runner, server: FakeAdbServer) -> None:
-    server.version = "zz"
-    run = droidgate("devices")
-    assert (run.code, run.out) == (4, "")
-    assert "error:" in run.err
+    assert (run.code, words in (run.err if code else run.out)) == (code, True)
+    assert bool(run.out) is (code == 0)

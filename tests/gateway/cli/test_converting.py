@@ -39,6 +39,7 @@ from gateway.cli.program_runs import Run, Runner, run_process
 from gateway.cli.samples import TIMER, TIMER_MANIFEST, write_bare_project, write_project, write_tools
 from gateway.cli.test_sarif import check_log
 from gateway.migration.projects import copy_module
+from titled_rows import titled
 
 pytestmark = pytest.mark.usefixtures("small_sources")
 
@@ -375,13 +376,9 @@ def test_security_findings_of_all_providers_are_first_on_the_page() -> None:
 
 
 def test_a_capability_access_rule_is_named_with_its_capability() -> None:
-    provider = _provider(1, permission="android.permission.BIND_APP_FUNCTION_SERVICE").changed(
-        {
-            "protocol": "appfunctions",
-            "dialect": "v2",
-            "capabilities": (Capability(id="do", access=CapabilityAccess(enabled_by_default=False)),),
-        }
-    )
+    disabled = Capability(id="do", access=CapabilityAccess(enabled_by_default=False))
+    facts = {"protocol": "appfunctions", "dialect": "v2", "capabilities": (disabled,)}
+    provider = _provider(1, permission="android.permission.BIND_APP_FUNCTION_SERVICE").changed(facts)
     lines = _lines(list(conversion_page(_converted("mobile-mcp", provider))))
     assert lines[0] == "com.example.app1/.Tools  do /access/enabled_by_default: access-not-enforced"
 
@@ -574,9 +571,10 @@ LOGS: dict[str, tuple[list[str | Path], str, int, dict[str, str]]] = {
 
 
 @pytest.mark.usefixtures("one_too_long")
-@pytest.mark.parametrize("name", LOGS)
-def test_convert_prints_sarif(droidgate: Runner, name: str) -> None:
-    sources, target, code, levels = LOGS[name]
+@titled(("sources", "target", "code", "levels"), LOGS)
+def test_convert_prints_sarif(
+    droidgate: Runner, sources: list[str | Path], target: str, code: int, levels: dict[str, str]
+) -> None:
     log = json.loads(converted(droidgate, *sources, "--sarif", to=target, code=code).out)
     check_log(log)
     results = log["runs"][0]["results"]
@@ -605,11 +603,7 @@ def test_where_no_provider_can_be_written_each_is_named_and_nothing_is_written(d
     for name in ("one.json", "two.json"):
         write_tools(Path(name), TOO_LONG)
     run = converted(droidgate, "one.json", "two.json", to="mmcp", code=3)
-    for message in (
-        "one.json cannot be written",
-        "two.json cannot be written",
-        "none of the 2 providers can be",
-    ):
+    for message in ("one.json cannot be", "two.json cannot be", "none of the 2 providers can be"):
         assert message in run.err
     # The error of a single provider is that of the command.
     assert "cannot be written" not in converted(droidgate, "one.json", to="mmcp", code=3).err
@@ -650,7 +644,6 @@ def unasked(small_sources: None, phone: VirtualPhone, droidgate: Runner) -> None
     pytest.param(ON_PHONE, "which asks the app", id="a phone"),
     pytest.param("observed", "which alone may bind the service", id="a phone whose app may not be asked"),
     pytest.param("catalog", "`droidgate formats`", id="a catalog of files has no row of the app's files"),
-    # a catalog of files has no row of the app's files
 ])  # fmt: skip
 def test_an_app_whose_receiver_was_not_asked_gets_no_descriptor(
     source: str | Path, hint: str, droidgate: Runner
@@ -692,9 +685,7 @@ WRITING = {
     "pack": ("pack PROJECT -o HERE/app.apk", "unchanged"),
     "shim build": (f"shim build --from CLOCK --format all --signer {'0' * 64} -o HERE/shims", "unchanged"),
     "scan": ("scan CLOCK --workers 1 --catalog HERE/scanned", "updated"),
-    "coverage": (
-        "coverage CATALOG --no-match --sarif HERE/a.sarif --csv HERE/tables --force", "unchanged",
-    ),
+    "coverage": ("coverage CATALOG --no-match --sarif HERE/a.sarif --csv HERE/tables --force", "unchanged"),
     "install-client": ("install-client cursor --project HERE", "unchanged"),
 }  # fmt: skip
 
@@ -748,11 +739,3 @@ def test_files_are_listed_on_standard_error_next_to_a_document(typed: list[str],
 
 def test_the_lines_on_standard_error_are_notes(droidgate: Runner) -> None:
     assert converted(droidgate, APPS / "clock-in", "--json", "--quiet", to="mmcp").err == ""
-
-
-def test_only_the_diff_is_on_standard_output(droidgate: Runner, tmp_path: Path) -> None:
-    project = copy_module("pdf-tool", tmp_path)
-    run = droidgate("migrate", APPS / "clock-in", "--to", "appfunctions", "--into", project)
-    assert run.out.startswith("--- a/src/main/AndroidManifest.xml\n")
-    assert STATUS.findall(run.out) == []
-    assert ("would update", "src/main/AndroidManifest.xml") in STATUS.findall(run.err)

@@ -21,7 +21,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import typer
 from typer.main import get_command
 
 from droidgate.cli.command_classes import Command, Options
@@ -39,6 +38,7 @@ from droidgate_phone.phone import VirtualPhone
 from gateway.cli.program_runs import WHOLE_PROGRAM, Run, Runner, run_on_terminal, run_process
 from gateway.cli.samples import TIMER
 from requirements_of_tests import CHECKOUT
+from titled_rows import titled
 
 PROGRAM = f"'{sys.executable}' -m droidgate"
 SAMPLE = CHECKOUT / "device_shim" / "apps" / "clock-in"
@@ -209,18 +209,25 @@ def test_bad_input_ends_with_one_line_and_leaves_nothing(
     assert [path for path in (tmp_path / "home").rglob("*") if path.is_file()] == []
 
 
-def _options_with_range(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield each option that takes numbers of a range, with the path of its command."""
+def _commands(command: Any, *words: str) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield each command that works, with its words."""
     for name, below in getattr(command, "commands", {}).items():
-        yield from _options_with_range(below, (*path, name))
-    for option in command.params:
-        if option.opts[0] != "--quiet" and (option.min, option.max) != (None, None):
-            yield path, option
+        yield from _commands(below, *words, name)
+    if not hasattr(command, "commands"):
+        yield words, command
+
+
+COMMANDS_OF_PROGRAM = dict(_commands(get_command(build_app())))
 
 
 def test_a_number_out_of_its_range_is_named_with_the_range(capsys: pytest.CaptureFixture[str]) -> None:
-    program = typer.main.get_command(build_app())
-    options = list(_options_with_range(program))
+    program = get_command(build_app())
+    options = [
+        (path, option)
+        for path, command in COMMANDS_OF_PROGRAM.items()
+        for option in command.params
+        if option.opts[0] != "--quiet" and (option.min, option.max) != (None, None)
+    ]
     assert len(options) > 15
     for path, option in options:
         for value in ("many", f"{option.min - 1:g}", "1e99"):
@@ -356,27 +363,24 @@ UNUSED_BY_A_PLAIN_REPORT = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("below", ["", "app/src/main/res/xml/mcp_capabilities.xml"])
-def test_a_plain_report_imports_only_what_it_shows(below: str) -> None:
-    code, modules = _imported_by("inspect", str(CHECKOUT / "device_shim" / "apps" / "clock-in" / below))
-    assert code == 0
-    assert modules & UNUSED_BY_A_PLAIN_REPORT == set()
-
-
-def test_a_call_imports_nothing_that_signs_draws_or_compares() -> None:
-    code, modules = _imported_by("call", "createNote", "--args", "[")
-    assert (code, "droidgate.calls.caller" in modules) == (2, True)
-    assert modules & {"cryptography", "PIL", "droidgate_mappings.compare"} == set()
+@titled(("arguments", "code", "needed", "unused"), {
+    "a report of a tree": (("inspect", str(SAMPLE)), 0, set(), UNUSED_BY_A_PLAIN_REPORT),
+    "a report of a file": (("inspect", f"{SAMPLE}/app/src/main/res/xml/mcp_capabilities.xml"), 0, set(),
+        UNUSED_BY_A_PLAIN_REPORT),
+    "a call": (("call", "createNote", "--args", "["), 2, {"droidgate.calls.caller"},
+        {"cryptography", "PIL", "droidgate_mappings.compare"}),
+    "a schema": (("formats", "--json-schema"), 0, {"pydantic"}, set()),
+})  # fmt: skip
+def test_a_command_imports_only_what_it_uses(
+    arguments: tuple[str, ...], code: int, needed: set[str], unused: set[str]
+) -> None:
+    returned, modules = _imported_by(*arguments)
+    assert (returned, modules & unused) == (code, set())
+    assert needed <= modules
 
 
 def test_the_modules_that_a_plain_report_must_not_import_are_written_as_they_are() -> None:
     assert {name for name in UNUSED_BY_A_PLAIN_REPORT if find_spec(name) is None} == set()
-
-
-def test_a_report_imports_the_model() -> None:
-    code, modules = _imported_by("formats", "--json-schema")
-    assert code == 0
-    assert "pydantic" in modules
 
 
 def test_version_is_the_installed_one(droidgate: Runner) -> None:
@@ -388,20 +392,12 @@ def _with_subclasses(base: type[Any]) -> list[type[Any]]:
     return [base, *(item for below in base.__subclasses__() for item in _with_subclasses(below))]
 
 
-def _commands(command: Any, *words: str) -> Iterator[tuple[str, ...]]:
-    for name, below in getattr(command, "commands", {}).items():
-        yield from _commands(below, *words, name)
-    if not hasattr(command, "commands"):
-        yield words
-
-
 def test_the_program_has_each_command_that_is_declared() -> None:
-    built = [*_commands(get_command(build_app()))]
     classes = {item for item in _with_subclasses(Command) if item is Help or vars(item).get("_work")}
-    assert len(built) == len(classes)
+    assert len(COMMANDS_OF_PROGRAM) == len(classes)
 
 
-@pytest.mark.parametrize("command", [*_commands(get_command(build_app()))], ids=" ".join)
+@pytest.mark.parametrize("command", COMMANDS_OF_PROGRAM, ids=" ".join)
 def test_the_help_of_a_command_has_a_word_for_each_value_and_short_sections(
     droidgate: Runner, command: tuple[str, ...]
 ) -> None:
@@ -475,14 +471,13 @@ def test_the_codes_are_those_that_scripts_rely_on() -> None:
 
 
 def test_thresholds_are_the_levels_of_the_model() -> None:
-    assert [item.value for item in ConversionThreshold] == [
-        item.value for item in CONVERSION_LEVELS if item != Level.READ
-    ]
-    assert [item.value for item in LintThreshold] == [item.value for item in LINT_LEVELS]
     # What is not decided counts as breaking.
-    assert [item.value for item in DiffThreshold] == [
-        item.value for item in WEIGHTS if item is not Weight.NOT_DECIDED
-    ]
+    for threshold, levels in (
+        (ConversionThreshold, [item for item in CONVERSION_LEVELS if item != Level.READ]),
+        (LintThreshold, LINT_LEVELS),
+        (DiffThreshold, [item for item in WEIGHTS if item is not Weight.NOT_DECIDED]),
+    ):
+        assert [item.value for item in threshold] == [item.value for item in levels]
 
 
 in_folder = pytest.mark.usefixtures("small_sources")
@@ -495,15 +490,11 @@ def _steps(err: str) -> list[str]:
 
 
 def test_every_command_takes_verbose_and_quiet() -> None:
-    pending = [typer.main.get_command(build_app())]
-    missing = []
-    while pending:
-        command = pending.pop()
-        below = getattr(command, "commands", {})
-        options = {option for parameter in command.params for option in parameter.opts}
-        if not below and not {"-q", "--quiet", "-v", "--verbose"} <= options:
-            missing.append(command.name)
-        pending += below.values()
+    missing = [
+        words
+        for words, command in COMMANDS_OF_PROGRAM.items()
+        if not {"-q", "--quiet", "-v", "--verbose"} <= {name for item in command.params for name in item.opts}
+    ]
     assert missing == []
 
 

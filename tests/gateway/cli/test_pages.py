@@ -217,13 +217,9 @@ def test_a_group_shows_its_first_message_and_that_there_are_others() -> None:
 
 
 def test_findings_on_different_fields_of_the_provider_are_separate_groups() -> None:
-    fields = [_finding("set", Level.DEFAULTED, "/component"), _finding("set", Level.DEFAULTED, "/name")]
-    parts = [_finding("set", Level.DEFAULTED, f"/definitions/{name}/kind") for name in "ab"]
-    assert [group_finding.prefix for group_finding in group_findings([*fields, *parts])] == [
-        "/component",
-        "/name",
-        "/definitions",
-    ]
+    pointers = ("/component", "/name", "/definitions/a/kind", "/definitions/b/kind")
+    groups = group_findings([_finding("set", Level.DEFAULTED, pointer) for pointer in pointers])
+    assert [group.prefix for group in groups] == ["/component", "/name", "/definitions"]
 
 
 def test_a_message_is_never_cut() -> None:
@@ -246,8 +242,8 @@ def test_a_table_of_findings_shows_the_place_of_each() -> None:
 
 
 def test_each_remark_has_its_own_place_and_words() -> None:
-    elsewhere = Finding(
-        code="c", level=Level.NOTE, pointer="", message="one", source=Place(path="b.xml", line=9)
+    elsewhere = _finding("c", Level.NOTE, "", "one").model_copy(
+        update={"source": Place(path="b.xml", line=9)}
     )
     remarks = [
         _finding("c", Level.NOTE, "/a", "one", 3),
@@ -310,29 +306,27 @@ def _lines(
     return [block.text for block in provider_page(provider) if isinstance(block, Line)]
 
 
-@pytest.mark.parametrize(("component", "words"), [
-    ({"exported": False}, "not exported"),
-    ({"enabled": False}, "disabled"),
-    ({"enabled": {"": False, "v36": False}}, "disabled"),
-    ({"enabled": {"": False, "v36": True}}, "enabled only in configurations: Android 16 (API 36) and later"),
-    ({"enabled": {"land": False}}, "enabled only in configurations: default"),
+@pytest.mark.parametrize(("component", "protocol", "rules"), [
+    ({"exported": False}, "mobile-mcp", "not exported"),
+    ({"enabled": False}, "mobile-mcp", "disabled"),
+    ({"enabled": {"": False, "v36": False}}, "mobile-mcp", "disabled"),
+    ({"enabled": {"": False, "v36": True}}, "mobile-mcp",
+        "enabled only in configurations: Android 16 (API 36) and later"),
+    ({"enabled": {"land": False}}, "mobile-mcp", "enabled only in configurations: default"),
     # A permission that Android itself holds is a rule in another protocol than that of app functions.
-    ({"permission": BIND}, f"callers need {BIND}"),
-    ({"exported": False, "enabled": False, "permission": "a b"}, "not exported; disabled; callers need a b"),
+    ({"permission": BIND}, "mobile-mcp", f"callers need {BIND}"),
+    ({"exported": False, "enabled": False, "permission": "a b"}, "mobile-mcp",
+        "not exported; disabled; callers need a b"),
+    ({}, "mobile-mcp", None),
+    ({"exported": None}, "mobile-mcp", None),
+    ({"enabled": {"": True, "v36": True}}, "mobile-mcp", None),
+    ({"permission": ""}, "mobile-mcp", None),
+    ({"permission": BIND}, "appfunctions", None),
 ], ids=str)  # fmt: skip
-def test_a_rule_of_a_component_is_in_one_line(component: dict[str, Any], words: str) -> None:
-    assert _lines(component) == [f"access: {words}"]
-
-
-@pytest.mark.parametrize(("component", "protocol"), [
-    ({}, "mobile-mcp"),
-    ({"exported": None}, "mobile-mcp"),
-    ({"enabled": {"": True, "v36": True}}, "mobile-mcp"),
-    ({"permission": ""}, "mobile-mcp"),
-    ({"permission": BIND}, "appfunctions"),
-], ids=str)  # fmt: skip
-def test_an_open_component_has_no_access_line(component: dict[str, Any], protocol: str) -> None:
-    assert _lines(component, protocol=protocol) == []
+def test_the_rules_of_a_component_are_in_one_line(
+    component: dict[str, Any], protocol: str, rules: str | None
+) -> None:
+    assert _lines(component, protocol=protocol) == ([f"access: {rules}"] if rules else [])
 
 
 @pytest.mark.parametrize(("access", "words"), [
@@ -344,11 +338,8 @@ def test_an_open_component_has_no_access_line(component: dict[str, Any], protoco
     ({"access_level": "vendor"}, "access level vendor"),
 ], ids=str)  # fmt: skip
 def test_restricted_capabilities_are_listed_by_rule_below_a_table(access: dict[str, Any], words: str) -> None:
-    assert _lines({}, {}, access, {}, access) == [f"{words}: c1, c3"]
-
-
-def test_open_capabilities_have_no_such_line() -> None:
-    assert _lines({}, {"restrict_callers": False}, {"access_level": "androidTrusted"}) == []
+    opened = ({"restrict_callers": False}, {"access_level": "androidTrusted"})
+    assert _lines({}, {}, access, *opened, access) == [f"{words}: c1, c4"]
 
 
 ISOLATED = "has hidden characters: U+2066"

@@ -31,6 +31,18 @@ _JSON = st.recursive(
 )
 
 
+LONG = "a long sentence " * 20
+
+
+def _shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch, columns: int, *blocks: Block, **more: str) -> str:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for name, value in {"TERM": "xterm-256color", "COLUMNS": str(columns), **more}.items():
+        monkeypatch.setenv(name, value)
+    stream = Terminal()
+    show(blocks, stream)
+    return stream.getvalue()
+
+
 def _is_harmless(text: str) -> bool:
     return all(item == "\n" or (item.isprintable() and not 0xD800 <= ord(item) <= 0xDFFF) for item in text)
 
@@ -62,12 +74,11 @@ def test_one_line_has_no_line_breaks_and_is_cut_by_characters() -> None:
 def test_a_page_shows_hostile_text_and_executes_none_of_it(
     monkeypatch: pytest.MonkeyPatch, *, terminal: bool
 ) -> None:
-    monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("COLUMNS", "1000")
-    stream = Terminal() if terminal else io.StringIO()
-    show([Heading(HOSTILE), Line(HOSTILE, 1), Table((HOSTILE, "b"), [(HOSTILE, HOSTILE)])], stream)
-    output = stream.getvalue().replace("\x1b[1m", "").replace("\x1b[0m", "")
+    blocks = (Heading(HOSTILE), Line(HOSTILE, 1), Table((HOSTILE, "b"), [(HOSTILE, HOSTILE)]))
+    piped = io.StringIO()
+    show(blocks, piped)
+    shown = _shown_on_a_terminal(monkeypatch, 1000, *blocks, NO_COLOR="1") if terminal else piped.getvalue()
+    output = shown.replace("\x1b[1m", "").replace("\x1b[0m", "")
     assert _is_harmless(output)
     assert output.count("[bold]x[/bold] :smile:") == 5
     assert output.count(r"\x1b[31mred") == 5
@@ -81,30 +92,14 @@ def test_a_narrow_terminal_has_no_line_for_nothing(monkeypatch: pytest.MonkeyPat
 
 
 def test_no_color_switches_colours_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("NO_COLOR", "1")
-    stream = Terminal()
-    show([Table(("a",), [("b",)])], stream)
-    assert "\x1b[3" not in stream.getvalue()
+    table = Table(("LEVEL",), [("error",)])
+    assert "\x1b[3" not in _shown_on_a_terminal(monkeypatch, 80, table, NO_COLOR="1")
 
 
 def test_a_dumb_terminal_gets_plain_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERM", "dumb")
-    stream = Terminal()
-    show([Heading("h"), Table(("a", "b"), [("long cell", "x"), ("s", "y")])], stream)
-    assert stream.getvalue() == "h\n  a          b\n  long cell  x\n  s          y\n"
-
-
-LONG = "a long sentence " * 20
-
-
-def _shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch, columns: int, *blocks: Block) -> str:
-    monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    monkeypatch.setenv("COLUMNS", str(columns))
-    stream = Terminal()
-    show(blocks, stream)
-    return stream.getvalue()
+    blocks = (Heading("h"), Table(("a", "b"), [("long cell", "x"), ("s", "y")]))
+    shown = _shown_on_a_terminal(monkeypatch, 80, *blocks, TERM="dumb")
+    assert shown == "h\n  a          b\n  long cell  x\n  s          y\n"
 
 
 def test_a_short_page_of_a_terminal_cuts_and_counts_long_texts_and_others_have_all_of_them(
@@ -129,7 +124,6 @@ def test_one_long_cell_in_a_pipe_moves_only_its_own_row() -> None:
 
 
 def test_a_narrow_terminal_shows_the_last_column_below_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NO_COLOR", "1")
     table = Table(("LEVEL", "WHERE", "MESSAGE"), [("error", "a" * 40, LONG)])
     narrow = re.sub("\x1b\\[[0-9;]*m", "", _shown_on_a_terminal(monkeypatch, 80, table)).splitlines()
     assert [line.split() for line in narrow[:3]] == [["LEVEL", "WHERE"], ["MESSAGE"], ["error", "a" * 40]]
@@ -138,7 +132,6 @@ def test_a_narrow_terminal_shows_the_last_column_below_the_others(monkeypatch: p
 
 
 def test_a_row_of_many_wide_columns_is_a_list_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NO_COLOR", "1")
     names = [f"column{number}" for number in range(6)]
     table = Table(names, [["a" * 70, "b" * 90, "", *("c" * 70 for _ in range(3))]])
     shown = re.sub("\x1b\\[[0-9;]*m", "", _shown_on_a_terminal(monkeypatch, 80, table)).splitlines()

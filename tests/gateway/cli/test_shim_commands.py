@@ -12,8 +12,6 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from device_shim.phone_apps.pdf_files import pdf_with
 from droidgate.cli import run
-from droidgate.cli.output.json_output import schema_of
-from droidgate.cli.published_schemas import PUBLISHED
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.signing_keys import make_key
 from droidgate_phone.apps.agent import ACTION_MOBILE_MCP, Agent, request_text
@@ -112,11 +110,7 @@ def outcomes(record: Mapping[str, Any]) -> dict[str, str]:
 def changed_clock_in(version_code: int) -> bytes:
     """Return the clock-in app with another description of one capability."""
     root = sample_apps_directory() / "clock-in" / "app" / "src" / "main"
-    files = {
-        path.relative_to(root).as_posix(): path.read_bytes()
-        for path in root.rglob("*")
-        if path.suffix == ".xml"
-    }
+    files = {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*.xml")}
     name = "res/xml/mcp_capabilities.xml"
     files[name] = files[name].replace(b"Doing it twice", b"Doing so twice")
     assert b"Doing so twice" in files[name]
@@ -309,8 +303,8 @@ def test_a_mistake_is_named_with_the_nearest_name(
     code: int,
     message: str,
 ) -> None:
-    monkeypatch.setenv("DROIDGATE_HOME", with_shims["DROIDGATE_HOME"])
-    monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", with_shims["ANDROID_ADB_SERVER_PORT"])
+    for variable in with_shims.items():
+        monkeypatch.setenv(*variable)
     refused = droidgate("shim", *shlex.split(typed))
     assert (refused.code, refused.out) == (code, "")
     assert message in refused.err
@@ -346,10 +340,9 @@ def test_the_same_key_signs_again_and_another_key_is_reported(shim: Shim) -> Non
 
 def test_findings_of_the_builder_decide_the_exit_code(builder: Shim) -> None:
     folder = builder.folder_with("notes-legacy")
-    assert (
-        builder("build", *ALL, "--from", folder, "-o", builder.folder / "o", "--fail-on", "dropped").code == 1
-    )
-    run = builder("build", *ALL, "--from", folder, "-o", builder.folder / "o", "--fail-on", "impossible")
+    arguments = ("build", *ALL, "--from", folder, "-o", builder.folder / "o", "--fail-on")
+    assert builder(*arguments, "dropped").code == 1
+    run = builder(*arguments, "impossible")
     assert run.code == 0
     assert "dropped" in run.out
     assert "unchanged: " in run.out
@@ -463,18 +456,8 @@ def empty_app(package: str) -> bytes:
 
 def test_what_nobody_chose_is_not_reported_as_an_app_without_a_shim(builder: Shim) -> None:
     folder = builder.folder_with("clock-in", "pdf-tool", "weather")
-    arguments = (
-        "build",
-        *ALL,
-        "--from",
-        folder,
-        "-o",
-        builder.folder / "out",
-        "--capability",
-        "merge",
-        "--json",
-    )
-    built = builder(*arguments).document("shim-build")
+    arguments = ("--from", folder, "-o", builder.folder / "out", "--capability", "merge")
+    built = builder.document("build", *ALL, *arguments)
     assert [item["package"] for item in built["unused"]] == ["dev.droidgate.sample.weather"]
     (shim,) = built["shims"]
     assert shim["capabilities"] == ["merge"]
@@ -644,14 +627,6 @@ def test_build_says_each_permission_and_for_which_capabilities_it_is_there(build
     assert all(permissions[NOTES].values())
 
 
-@pytest.mark.parametrize("name", [item for item in PUBLISHED if item.startswith("shim-")])
-def test_each_command_prints_its_schema(builder: Shim, name: str) -> None:
-    command = name.removeprefix("shim-")
-    arguments = {"build": ["--from", "x"], "call": ["x"]}.get(command, [])
-    run = builder(command, *arguments, "--json-schema")
-    assert json.loads(run.out) == schema_of(PUBLISHED[name])
-
-
 @pytest.mark.slow
 def test_nothing_is_asked_where_there_is_no_terminal(shim: Shim) -> None:
     arguments = ("shim", "install", *ALL, "--details", "--from", shim.folder_with("clock-in"))
@@ -767,28 +742,21 @@ def test_sync_names_a_broken_shim_that_it_does_not_look_after(shim: Shim) -> Non
     shim("build", *ALL, "--from", f"adb:/{CLOCK_IN}", "-o", shim.folder / "out")
     assert shim("install", shim.folder / "out").code == 0
     shim.phone.system.packages.uninstall(CLOCK_IN)
-    synced = shim("sync")
-    assert (
-        f"{CLOCK_IN} is not installed; remove it with: droidgate shim uninstall {SHIM_OF}{CLOCK_IN}"
-        in synced.err
-    )
+    fix = f"{CLOCK_IN} is not installed; remove it with: droidgate shim uninstall {SHIM_OF}{CLOCK_IN}"
+    assert fix in shim("sync").err
     assert shim.on_phone() == {PDF_TOOL, CLOCK_IN}
 
 
 def test_protocols_are_chosen_by_name_and_a_wrong_name_has_the_nearest(builder: Shim) -> None:
     folder = builder.folder_with("pdf-tool", "clock-in", "notes-legacy")
-    out = builder.folder / "out"
-    both = ("--format", "mobile-mcp", "--format", "appfunctions")
-    built = builder.document("build", "--from", folder, "-o", out, *both)
+    build = ("build", "--from", folder, "-o", builder.folder / "out")
+    built = builder.document(*build, "--format", "mobile-mcp", "--format", "appfunctions")
     assert {item["packages"][0] for item in built["shims"]} == {CLOCK_IN, f"{NOTES}.legacy"}
     assert built["left_out"] == [PDF_TOOL]
-    result = builder(
-        "build", "--from", folder, "-o", out, "--capability", "query_clock_in", "--force", "--json"
-    )
-    assert [item["packages"] for item in result.document("shim-build")["shims"]] == [[CLOCK_IN]]
-    other_agents = builder("build", "--from", folder, "-o", out, "--advertise", "mmcp", "--force", "--json")
-    assert len(other_agents.document("shim-build")["shims"]) == 3
-    wrong = builder("build", "--from", folder, "-o", out, "--format", "mobile_mcp")
+    chosen = builder.document(*build, "--capability", "query_clock_in", "--force")
+    assert [item["packages"] for item in chosen["shims"]] == [[CLOCK_IN]]
+    assert len(builder.document(*build, "--advertise", "mmcp", "--force")["shims"]) == 3
+    wrong = builder(*build, "--format", "mobile_mcp")
     assert wrong.code == 2
     assert "a shim cannot call 'mobile_mcp'" in wrong.err
     assert "did you mean 'mobile-mcp'? known: app-actions, appfunctions, mmcp, mobile-mcp, all" in wrong.err

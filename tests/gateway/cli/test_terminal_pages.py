@@ -69,15 +69,14 @@ def printing(arguments: tuple[str, ...]) -> Draw:
 
 def _filled(arguments: tuple[str, ...], folder: Path) -> tuple[str, ...]:
     """Return arguments with the places of samples and files."""
-    examples = CHECKOUT / "docs" / "examples"
     places = {
         "OUT": str(folder),
         "LINTED": "docs/examples/lint/app_functions_v2.xml",
-        "OLD": str(examples / "diff" / "old.json"),
-        "NEW": str(examples / "diff" / "new.json"),
+        "OLD": str(CHECKOUT / "docs/examples/diff/old.json"),
+        "NEW": str(CHECKOUT / "docs/examples/diff/new.json"),
+        "clock-in": "device_shim/apps/clock-in",
     }
-    samples = sample_apps_directory().relative_to(CHECKOUT)
-    return tuple(places.get(word, str(samples / word) if word == "clock-in" else word) for word in arguments)
+    return tuple(places.get(word, word) for word in arguments)
 
 
 def _without_styles(text: str) -> str:
@@ -100,10 +99,9 @@ class Pages:
         with self._monkeypatch.context() as patched:
             patched.setenv("COLUMNS", str(width))
             patched.setenv("TERM", "xterm-256color")
-            patched.delenv("FORCE_COLOR", raising=False)
-            if coloured:
-                patched.delenv("NO_COLOR", raising=False)
-            else:
+            for name in ("FORCE_COLOR", "NO_COLOR"):
+                patched.delenv(name, raising=False)
+            if not coloured:
                 patched.setenv("NO_COLOR", "1")
             draw(terminal)
         return terminal.getvalue()

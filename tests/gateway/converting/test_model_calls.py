@@ -25,27 +25,14 @@ TOOL = {
     "inputSchema": {"type": "object", "properties": {"title": {"type": "string"}, "tags": {},
         "due date": {"type": "string"}}},
 }  # fmt: skip
-RESPONSES = {
-    "type": "function_call",
-    "id": "fc_1",
-    "call_id": "call_1",
-    "name": "notes_create",
-    "arguments": json.dumps(ARGUMENTS),
-    "status": "completed",
-}
-CHAT = {
-    "id": "call_1",
-    "type": "function",
-    "function": {"name": "notes_create", "arguments": json.dumps(ARGUMENTS)},
-}
+FUNCTION = {"name": "notes_create", "arguments": json.dumps(ARGUMENTS)}
+RESPONSES = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "status": "completed", **FUNCTION}
+CHAT = {"id": "call_1", "type": "function", "function": FUNCTION}
 CLAUDE = {"type": "tool_use", "id": "toolu_1", "name": "notes_create", "input": ARGUMENTS}
 GEMINI = {"functionCall": {"id": "1", "name": "notes_create", "args": ARGUMENTS}, "thoughtSignature": "eA=="}
 CALLS: dict[str, dict[str, Any]] = {
-    "openai": RESPONSES,
-    "openai-chat": CHAT,
-    "anthropic": CLAUDE,
-    "gemini": GEMINI,
-}
+    "openai": RESPONSES, "openai-chat": CHAT, "anthropic": CLAUDE, "gemini": GEMINI,
+}  # fmt: skip
 
 
 LIBRARIES = {
@@ -69,20 +56,15 @@ def names(tmp_path: Path) -> dict[str, Path]:
 
 
 @pytest.mark.parametrize("dialect", CALLS)
-def test_a_models_call_is_resolved_to_its_capability(dialect: str, names: dict[str, Path]) -> None:
+def test_a_models_call_is_resolved_to_its_capability_by_a_file_a_document_or_a_conversion(
+    dialect: str, names: dict[str, Path], tmp_path: Path
+) -> None:
+    conversion = droidgate.convert(tmp_path / "list.json", to=f"function-calling+{dialect}")
     for call in (CALLS[dialect], json.dumps(CALLS[dialect])):
-        for name_map in (names[dialect], json.loads(names[dialect].read_text())):
+        for name_map in (names[dialect], json.loads(names[dialect].read_text()), conversion):
             meant = droidgate.read_function_call(dialect, call, name_map)
             assert (meant.capability, meant.arguments) == ("notes#create", ARGUMENTS)
             assert meant.call_id in {"call_1", "toolu_1", "1"}
-
-
-def test_a_conversion_in_python_serves_as_a_name_map(names: dict[str, Path], tmp_path: Path) -> None:
-    providers = droidgate.read(str(tmp_path / "list.json"))
-    for dialect, file in names.items():
-        conversion = droidgate.convert(providers, to=f"function-calling+{dialect}")
-        by_file = droidgate.read_function_call(dialect, CALLS[dialect], file)
-        assert droidgate.read_function_call(dialect, CALLS[dialect], conversion) == by_file
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,20 +38,16 @@ TIME = {"year": 2026, "month": 2, "dayOfMonth": 14, "hour": 1, "minute": 2, "sec
 
 def project_in(folder: Path) -> Path:
     """Make a project whose functions Kotlin declares."""
-    write_tree(
+    gradle = 'plugins { id("com.android.application") }\nandroid { namespace = "dev.notes" }\n'
+    return write_tree(
         folder,
         {
             "settings.gradle.kts": 'include(":app")\n',
-            "app/build.gradle.kts": (
-                'plugins { id("com.android.application") }\nandroid { namespace = "dev.notes" }\n'
-            ),
+            "app/build.gradle.kts": gradle,
             "app/src/main/AndroidManifest.xml": MANIFEST,
+            "app/src/main/java/dev/notes/Notes.kt": (APP / "Notes.kt").read_bytes(),
         },
     )
-    code = folder / "app/src/main/java/dev/notes"
-    code.mkdir(parents=True)
-    shutil.copy(APP / "Notes.kt", code)
-    return folder
 
 
 def note(title: str, following: Any = None) -> dict[str, Any]:
@@ -58,6 +55,15 @@ def note(title: str, following: Any = None) -> dict[str, Any]:
         "id": 1 << 40, "title": title, "tags": ["a", "b"], "weights": [0.5], "isOpen": True,
         "next": following, "at": TIME, "class": None,
     }  # fmt: skip
+
+
+def compiled(main: Path, kotlin: list[str], java: Sequence[str] = ()) -> tuple[Path, tuple[Path, Path]]:
+    """Compile an app with more files, and return its classes and their libraries."""
+    classes, libraries = main / "classes", (kotlin_library(), coroutines_library())
+    own = [*main.rglob("*.java")]
+    compile_kotlin([*main.rglob("*.kt"), *own, *(RUNNERS / name for name in kotlin)], classes, *libraries)
+    compile_java([*own, *(RUNNERS / name for name in java)], classes, classes, *libraries, warnings=not java)
+    return classes, libraries
 
 
 OWNER = "dev.notes.Notes#"
@@ -133,10 +139,7 @@ def test_a_handler_returns_the_result_of_the_apps_function(
     plan.write()
     main = project / "app/src/main"
     add_runner("CallsRunner", "dev.notes", PREFIXES[target], main)
-    java, libraries = [*main.rglob("*.java")], (kotlin_library(), coroutines_library())
-    classes = tmp_path / "classes"
-    compile_kotlin([*main.rglob("*.kt"), *java, RUNNERS / "JetpackFunctions.kt"], classes, *libraries)
-    compile_java(java, classes, classes, *libraries)
+    classes, libraries = compiled(main, ["JetpackFunctions.kt"])
     names = {entry.original: entry.written for entry in plan.translations[0].writing.names}
     lines = [f"{names.get(name, name)} {json.dumps(given)}" for name, given, _ in calls]
     found = run_class("dev.notes.CallsRunner", classes, lines, *libraries)
@@ -225,17 +228,14 @@ def tools_in(folder: Path, code: str) -> Path:
         f"<intent-filter>{actions}</intent-filter>"
         f"<meta-data android:name=\"mMCP_manifest\" android:value='{manifest}'/></activity>"
     )
-    write_tree(
+    return write_tree(
         folder,
         {
             "build.gradle": "plugins { id 'com.android.application' }\nandroid { namespace 'dev.tools' }\n",
             "src/main/AndroidManifest.xml": MANIFEST.replace("/></", f">{activity}</application></"),
+            f"src/main/java/dev/tools/{code}": (APP / code).read_bytes(),
         },
     )
-    target = folder / "src/main/java/dev/tools"
-    target.mkdir(parents=True)
-    shutil.copy(APP / code, target)
-    return folder
 
 
 CALLED = [
@@ -268,11 +268,7 @@ def test_the_method_that_chooses_by_a_tools_name_is_called_with_its_arguments(
     migrate(provider, "appfunctions+v2", project, "kotlin").write()
     main = project / "src/main"
     add_runner("CallsRunner", "dev.tools", "MobileMcpToolService", main)
-    java, libraries = [*main.rglob("*.java")], (kotlin_library(), coroutines_library())
-    classes = tmp_path / "classes"
-    kotlin = [*main.rglob("*.kt"), RUNNERS / "Jetpack.kt", RUNNERS / "AppFunctionCalls.kt"]
-    compile_kotlin([*kotlin, *java], classes, *libraries)
-    compile_java([*java, RUNNERS / "AppFunctionService.java"], classes, classes, *libraries, warnings=False)
+    classes, libraries = compiled(main, ["Jetpack.kt", "AppFunctionCalls.kt"], ["AppFunctionService.java"])
     calls = [
         (name, given) for (name, given), answer in zip(CALLED, answers, strict=True) if answer is not None
     ]

@@ -26,6 +26,7 @@ def test_migrate_shows_a_diff_and_writes_nothing(droidgate: Runner, project: Pat
     assert run.code == 0
     assert run.out.startswith("--- a/src/main/AndroidManifest.xml\n+++ b/src/main/AndroidManifest.xml\n@@ ")
     assert "+++ b/src/main/assets/app_function_service.xml" in run.out
+    assert "would " not in run.out
     assert "would update: src/main/AndroidManifest.xml" in run.err
     assert "findings: " in run.err
     assert "Left to do" in run.err
@@ -117,32 +118,28 @@ def tree(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", [
-    SERVICE, "NotesService", ".NotesService", "dev.notes/dev.notes.NotesService",
-    "dev.notes/dev.notes.NotesService  appfunctions+v2",
-])  # fmt: skip
-def test_a_component_chooses_its_provider(droidgate: Runner, tree: Path, tmp_path: Path, name: str) -> None:
-    ran = droidgate("convert", tree, "--to", "mcp", "-o", tmp_path / "out", "--provider", name)
-    assert ran.code == 0
-    [tool] = json.loads((tmp_path / "out/tools.json").read_text())["tools"]
-    assert tool["name"] == "dev.notes.BaseNotes_deleteNote"
+OF_SERVICE, OF_FILE = ["dev.notes.BaseNotes_deleteNote"], ["dev.notes.Notes_addNote"]
 
 
-def test_a_provider_without_a_component_is_chosen_by_its_file_and_keeps_types_of_other_modules(
-    droidgate: Runner, tree: Path, tmp_path: Path
+@pytest.mark.parametrize(("names", "tools"), [
+    ([SERVICE], OF_SERVICE), (["NotesService"], OF_SERVICE), ([".NotesService"], OF_SERVICE),
+    (["dev.notes/dev.notes.NotesService"], OF_SERVICE),
+    (["dev.notes/dev.notes.NotesService  appfunctions+v2"], OF_SERVICE),
+    (["Notes.kt"], OF_FILE), (["NotesService", "Notes.kt"], OF_SERVICE + OF_FILE),
+], ids=str)  # fmt: skip
+def test_providers_are_chosen_by_component_or_file_and_keep_types_of_other_modules(
+    droidgate: Runner, tree: Path, tmp_path: Path, names: list[str], tools: list[str]
 ) -> None:
-    ran = droidgate("convert", tree, "--to", "mcp", "-o", tmp_path / "out", "--provider", "Notes.kt")
+    options = [word for name in names for word in ("--provider", name)]
+    ran = droidgate("convert", tree, "--to", "mcp", "-o", tmp_path / "out", *options)
     assert (ran.code, "warning" in ran.err) == (0, False)
-    [tool] = json.loads((tmp_path / "out/tools.json").read_text())["tools"]
-    assert "dev.shared.Note" in json.dumps(tool["outputSchema"])
-
-
-def test_several_providers_are_chosen_by_repeating_the_option(
-    droidgate: Runner, tree: Path, tmp_path: Path
-) -> None:
-    both = ("--provider", "NotesService", "--provider", "Notes.kt")
-    assert droidgate("convert", tree, "--to", "mcp", "-o", tmp_path / "out", *both).code == 0
-    assert len(json.loads((tmp_path / "out/fidelity.json").read_text())["conversions"]) == 2
+    written = [
+        tool
+        for path in (tmp_path / "out").rglob("tools.json")
+        for tool in json.loads(path.read_text())["tools"]
+    ]
+    assert sorted(tool["name"] for tool in written) == tools
+    assert ("dev.shared.Note" in json.dumps(written)) is ("Notes.kt" in names)
 
 
 @pytest.mark.parametrize("command", ["convert", "migrate"])

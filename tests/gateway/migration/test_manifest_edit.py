@@ -10,6 +10,7 @@ from counted_work import check_linear
 from droidgate_android import manifest_edit
 from droidgate_android.manifest_edit import merge_manifest
 from droidgate_mappings.model.errors import InputError
+from titled_rows import titled
 
 ANDROID = "http://schemas.android.com/apk/res/android"
 ADDITION = f"""<manifest xmlns:android="{ANDROID}" package="ignored">
@@ -67,22 +68,6 @@ def test_merging_again_changes_nothing() -> None:
     assert merge(once) == once
 
 
-def test_line_ends_and_tabs_are_those_of_the_file() -> None:
-    text = PLAIN.replace("    ", "\t").replace("\n", "\r\n")
-    merged = merge(text)
-    assert "\n" not in merged.replace("\r\n", "")
-    assert '\r\n\t\t<service\r\n\t\t\tandroid:name=".Tool"' in merged
-    assert merge(merged) == merged
-
-
-def test_the_namespace_prefix_is_that_of_the_file() -> None:
-    text = PLAIN.replace("xmlns:android", "xmlns:a").replace("android:", "a:")
-    merged = merge(text)
-    assert 'a:name=".Tool"' in merged
-    assert "android:name" not in merged
-    assert merge(merged) == merged
-
-
 def test_the_namespace_is_declared_where_the_file_declares_none() -> None:
     merged = merge("<manifest><application/></manifest>")
     assert merged.startswith(f'<manifest xmlns:android="{ANDROID}">')
@@ -93,33 +78,61 @@ def test_the_namespace_is_declared_where_the_file_declares_none() -> None:
     assert merge(merged) == merged
 
 
-@pytest.mark.parametrize(
-    "application", ["<application/>", "<application />", '<application\n android:label="/>"\n/>']
-)
-def test_empty_application_is_opened(application: str) -> None:
-    text = f'<manifest xmlns:android="{ANDROID}">\n    {application}\n</manifest>\n'
-    merged = merge(text)
-    head = application.removesuffix("/>").rstrip()
-    assert f"    {head}>\n{SERVICE}    </application>\n</manifest>\n" in merged
-    assert merge(merged) == merged
+TABS = PLAIN.replace("    ", "\t").replace("\n", "\r\n")
+PERMISSION = '<uses-permission android:name="android.permission.{}" />'
+INTERNET, FOREGROUND = (PERMISSION.format(name) for name in ("INTERNET", "FOREGROUND_SERVICE"))
+OPENED = f"{SERVICE}    </application>\n</manifest>\n"
+QUERIES = """    <queries>
+        <intent><action android:name="a"/></intent>
+    </queries>
+    <application"""
+QUERIED = f"""<manifest xmlns:android="{ANDROID}"><queries>
+    <intent><action android:name="b" /></intent><package android:name="c" /></queries></manifest>"""
 
 
-def test_end_tag_gets_a_line_of_its_own() -> None:
-    merged = merge(
-        f'<manifest xmlns:android="{ANDROID}">\n    <application><!-- a --></application>\n</manifest>\n'
-    )
-    assert f"    <application><!-- a -->\n{SERVICE}    </application>\n</manifest>\n" in merged
+def manifest(application: str) -> str:
+    return f'<manifest xmlns:android="{ANDROID}">\n    {application}\n</manifest>\n'
 
 
-@pytest.mark.parametrize("written", [".Tool", "Tool", "dev.example.Tool"])
-def test_a_component_is_known_by_its_class(written: str) -> None:
-    text = PLAIN.replace(
-        "        <!-- last -->", f'        <service android:name="{written}" android:label="mine"/>'
-    )
-    merged = merge(text)
-    assert merged.count("<service") == 1
-    assert f'<service android:name="{written}" android:label="mine" android:exported="true">' in merged
-    assert merge(merged) == merged
+def with_service(name: str) -> str:
+    service = f'        <service android:name="{name}" android:label="mine"/>'
+    return PLAIN.replace("        <!-- last -->", service)
+
+
+def completed(name: str) -> dict[str, int]:
+    return {"<service": 1, f'<service android:name="{name}" android:label="mine" android:exported="true">': 1}
+
+
+# A manifest, what is merged into it, and how often the result has which text.
+@titled(("text", "addition", "counts"), {
+    "line ends and tabs are those of the file":
+        (TABS, ADDITION, {'\r\n\t\t<service\r\n\t\t\tandroid:name=".Tool"': 1}),
+    "the prefix of the namespace is that of the file":
+        (PLAIN.replace("xmlns:android", "xmlns:a").replace("android:", "a:"), ADDITION,
+         {'a:name=".Tool"': 1, "android:name": 0}),
+    "an empty application": (manifest("<application/>"), ADDITION, {f"    <application>\n{OPENED}": 1}),
+    "an empty application with a space":
+        (manifest("<application />"), ADDITION, {f"    <application>\n{OPENED}": 1}),
+    "an empty application with an attribute": (manifest('<application\n android:label="/>"\n/>'), ADDITION,
+        {f'    <application\n android:label="/>">\n{OPENED}': 1}),
+    "an end tag on the line of its element": (manifest("<application><!-- a --></application>"), ADDITION,
+        {f"    <application><!-- a -->\n{OPENED}": 1}),
+    "a class that is relative": (with_service(".Tool"), ADDITION, completed(".Tool")),
+    "a class without a dot": (with_service("Tool"), ADDITION, completed("Tool")),
+    "a class in full": (with_service("dev.example.Tool"), ADDITION, completed("dev.example.Tool")),
+    "a permission after the others":
+        (PLAIN.replace("    <application", f"    {INTERNET}\n\n    <application"), ADDITION,
+         {f"    {INTERNET}\n    {FOREGROUND}\n\n    <application": 1}),
+    "queries go into the element that is there": (PLAIN.replace("    <application", QUERIES), QUERIED,
+        {"<queries>": 1, "<intent>": 2}),
+})  # fmt: skip
+def test_an_addition_has_the_form_of_the_file_and_is_made_once(
+    text: str, addition: str, counts: dict[str, int]
+) -> None:
+    merged = merge(text, addition)
+    assert {part: merged.count(part) for part in counts} == counts
+    assert ("\r" in text) is ("\n" not in merged.replace("\r\n", ""))
+    assert merge(merged, addition) == merged
 
 
 def test_what_a_component_has_stays_and_what_differs_is_replaced() -> None:
@@ -131,30 +144,6 @@ def test_what_a_component_has_stays_and_what_differs_is_replaced() -> None:
     assert '<meta-data android:name="own" android:value="1"/>' in again
     assert "@xml/old" not in again
     assert again.count("mobile.mcp.tool.capabilities") == 1
-
-
-def test_a_permission_is_inserted_after_the_others_and_only_once() -> None:
-    present = '<uses-permission android:name="android.permission.{}" />'
-    text = PLAIN.replace("    <application", f"    {present.format('INTERNET')}\n\n    <application", 1)
-    merged = merge(text)
-    both = f"    {present.format('INTERNET')}\n    {present.format('FOREGROUND_SERVICE')}\n\n    <application"
-    assert both in merged
-    assert merge(merged) == merged
-
-
-def test_queries_are_inserted_into_the_existing_element() -> None:
-    addition = f"""<manifest xmlns:android="{ANDROID}"><queries>
-        <intent><action android:name="b" /></intent><package android:name="c" /></queries></manifest>"""
-    text = PLAIN.replace(
-        "    <application",
-        '    <queries>\n        <intent><action android:name="a"/></intent>\n    </queries>\n'
-        "    <application",
-        1,
-    )
-    merged = merge(text, addition)
-    assert merged.count("<queries>") == 1
-    assert merged.count("<intent>") == 2
-    assert merge(merged, addition) == merged
 
 
 @pytest.mark.parametrize(

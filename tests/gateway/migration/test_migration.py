@@ -20,16 +20,14 @@ from droidgate_shim.builder.sample_apps import sample_apps_directory
 from gateway.migration.projects import MODULES, copy_module, files_of, migrate, read_providers
 from gateway.sources.formats_of_tests import write_tree
 from gateway.sources.kotlin_trees import kotlin_tree
+from titled_rows import titled
 
 GRADLE = 'plugins { id("com.android.application") }\nandroid { namespace = "dev.example" }\n'
 MANIFEST = '<manifest xmlns:android="http://schemas.android.com/apk/res/android"><application/></manifest>'
 
 
 def make_module(folder: Path, manifest: str = MANIFEST, gradle: str = GRADLE) -> Path:
-    (folder / "src/main").mkdir(parents=True)
-    (folder / "src/main/AndroidManifest.xml").write_text(manifest)
-    (folder / "build.gradle.kts").write_text(gradle)
-    return folder
+    return write_tree(folder, {"src/main/AndroidManifest.xml": manifest, "build.gradle.kts": gradle})
 
 
 def refusal(kind: type[DroidgateError], action: Callable[[], object]) -> DroidgateError:
@@ -40,29 +38,24 @@ def refusal(kind: type[DroidgateError], action: Callable[[], object]) -> Droidga
     return refused.value
 
 
-def test_a_folder_without_a_manifest_is_refused(tmp_path: Path) -> None:
-    assert "no AndroidManifest.xml" in refusal(InputError, lambda: find_source_set(tmp_path)).message
-    assert "not a folder" in refusal(InputError, lambda: find_source_set(tmp_path / "none")).message
-
-
-def test_a_manifest_without_an_application_is_refused(tmp_path: Path) -> None:
-    make_module(tmp_path / "app", "<manifest/>")
-    assert "no manifest with an application" in refusal(InputError, lambda: find_source_set(tmp_path)).message
-
-
-def test_several_modules_with_an_application_are_refused_by_name(tmp_path: Path) -> None:
-    make_module(tmp_path / "app")
-    make_module(tmp_path / "wear")
-    error = refusal(InputError, lambda: find_source_set(tmp_path))
-    assert error.message == "several modules with an application: app/src/main, wear/src/main"
+@titled(("manifests", "message"), {
+    "a folder without a manifest": ({}, "no AndroidManifest.xml"),
+    "a manifest without an application": ({"app": "<manifest/>"}, "no manifest with an application"),
+    "several modules with an application":
+        ({"app": MANIFEST, "wear": MANIFEST},
+         "several modules with an application: app/src/main, wear/src/main"),
+})  # fmt: skip
+def test_a_folder_that_is_not_one_app_is_refused(
+    manifests: dict[str, str], message: str, tmp_path: Path
+) -> None:
+    for name, manifest in manifests.items():
+        make_module(tmp_path / name, manifest)
+    assert message in refusal(InputError, lambda: find_source_set(tmp_path)).message
 
 
 def test_libraries_and_built_files_do_not_count(tmp_path: Path) -> None:
     make_module(tmp_path / "app")
-    make_module(
-        tmp_path / "library",
-        gradle='plugins { id("com.android.library") }\nandroid { namespace = "dev.lib" }\n',
-    )
+    make_module(tmp_path / "library", gradle=GRADLE.replace("application", "library"))
     make_module(tmp_path / "app/build/intermediates")
     source_set = find_source_set(tmp_path)
     assert source_set.folder == tmp_path / "app/src/main"
@@ -75,49 +68,51 @@ def test_a_package_that_is_stated_nowhere_has_to_be_given(tmp_path: Path) -> Non
     assert find_source_set(tmp_path, "dev.given").namespace == "dev.given"
 
 
-def test_a_string_that_the_app_has_is_refused_by_name(tmp_path: Path) -> None:
+MANIFEST_PATH = "src/main/AndroidManifest.xml"
+SERVICE = '<service android:name=".MobileMcpToolService" android:{}/></application>'
+VALUES = "src/main/res/values"
+BOOLEAN = '<bool name="mobile_mcp_tool_service_enabled">true</bool></resources>'
+CLASS = "dev/droidgate/sample/pdftool/MobileMcpToolService"
+
+
+# A file that is there, a text of it that is replaced, or None where the file is new, and what is written.
+@titled(("path", "old", "new", "is_closed", "kind", "words", "place"), {
+    "a string": (f"{VALUES}/strings.xml", "</resources>",
+        '<string name="mobile_mcp_tool_name">x</string></resources>', False,
+        WriteError, "'mobile_mcp_tool_name'", f"{VALUES}/strings.xml"),
+    "a file of strings": (f"{VALUES}/mobile_mcp_strings.xml", None,
+        '<resources><string name="a">b</string></resources>', False, WriteError, "", ""),
+    "a component that is not exported": (MANIFEST_PATH, "</application>",
+        SERVICE.format('exported="false"'), False, InputError, "exported='false'", f"{MANIFEST_PATH}:"),
+    "a component that is enabled otherwise": (MANIFEST_PATH, "</application>",
+        SERVICE.format('enabled="true"'), True, InputError, "enabled='true'", f"{MANIFEST_PATH}:"),
+    "a boolean": (f"{VALUES}/own.xml", None, f"<resources>{BOOLEAN}", True,
+        WriteError, "already has a bool 'mobile_mcp_tool_service_enabled'", ""),
+    **{f"a class, {path}": (f"src/main/{path}", None, "class", False, WriteError, "MobileMcpToolService", "")
+       for path in (f"java/{CLASS}.java", f"kotlin/{CLASS}.kt", f"java/{CLASS}.kt")},
+})  # fmt: skip
+def test_what_the_app_has_already_is_not_replaced(
+    path: str,
+    old: str | None,
+    new: str,
+    kind: type[DroidgateError],
+    words: str,
+    place: str,
+    tmp_path: Path,
+    *,
+    is_closed: bool,
+) -> None:
     project = copy_module("pdf-tool", tmp_path)
-    strings = project / "src/main/res/values/strings.xml"
-    strings.write_text(
-        strings.read_text().replace(
-            "</resources>", '<string name="mobile_mcp_tool_name">x</string></resources>'
-        )
-    )
+    text = new if old is None else (project / path).read_text().replace(old, new)
+    write_tree(project, {path: text})
     before = files_of(project)
-    error = refusal(WriteError, lambda: migrate(sample_provider("pdf-tool/app"), "mobile-mcp+1.0", project))
-    assert "'mobile_mcp_tool_name'" in error.message
-    assert error.place == str(strings)
+    provider = closed_provider("pdf-tool") if is_closed else sample_provider("pdf-tool/app")
+    error = refusal(kind, lambda: migrate(provider, "mobile-mcp+1.0", project))
+    assert words in error.message
+    assert place in (error.place or "")
     assert files_of(project) == before
-
-
-def test_a_file_of_strings_that_is_somebody_elses_is_refused(tmp_path: Path) -> None:
-    project = copy_module("pdf-tool", tmp_path)
-    (project / "src/main/res/values/mobile_mcp_strings.xml").write_text(
-        '<resources><string name="a">b</string></resources>'
-    )
-    refusal(WriteError, lambda: migrate(sample_provider("pdf-tool/app"), "mobile-mcp+1.0", project))
-
-
-def test_a_component_that_is_not_exported_is_refused_at_its_place(tmp_path: Path) -> None:
-    project = copy_module("pdf-tool", tmp_path)
-    manifest = project / "src/main/AndroidManifest.xml"
-    service = '<service android:name=".MobileMcpToolService" android:exported="false"/>'
-    manifest.write_text(manifest.read_text().replace("</application>", f"{service}</application>"))
-    error = refusal(InputError, lambda: migrate(sample_provider("pdf-tool/app"), "mobile-mcp+1.0", project))
-    assert "exported='false'" in error.message
-    assert error.place is not None
-    assert error.place.startswith("src/main/AndroidManifest.xml:")
-
-
-@pytest.mark.parametrize("name", ["java/{}.java", "kotlin/{}.kt", "java/{}.kt"])
-def test_a_class_that_the_app_has_is_refused_where_one_would_be_written(name: str, tmp_path: Path) -> None:
-    project = copy_module("pdf-tool", tmp_path)
-    path = project / "src/main" / name.format("dev/droidgate/sample/pdftool/MobileMcpToolService")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("class MobileMcpToolService")
-    error = refusal(WriteError, lambda: migrate(sample_provider("pdf-tool/app"), "mobile-mcp+1.0", project))
-    assert "MobileMcpToolService" in error.message
-    assert migrate(sample_provider("pdf-tool/app"), "mobile-mcp+1.0", project, "none").changes
+    if new == "class":
+        assert migrate(provider, "mobile-mcp+1.0", project, "none").changes
 
 
 @pytest.mark.parametrize(
@@ -183,11 +178,8 @@ def test_services_of_one_app_become_one_component_and_lost_functions_are_reporte
         "dev.notes.BaseNotes#note", "dev.notes.BaseTasks#task",
     ]  # fmt: skip
     migration_plan.migrate([notes], to="mmcp", into=tmp_path, language="kotlin").write()
-    [lost] = [
-        note
-        for note in migration_plan.migrate([tasks], to="mmcp", into=tmp_path, language="kotlin").notes
-        if "no longer" in note
-    ]
+    alone = migration_plan.migrate([tasks], to="mmcp", into=tmp_path, language="kotlin")
+    [lost] = [note for note in alone.notes if "no longer" in note]
     assert lost == (
         ".MmcpToolActivity no longer declares dev_notes_BaseNotes_note: to keep them, "
         "migrate the providers of both together"
@@ -251,24 +243,6 @@ def test_rules_and_boolean_resources_go_into_the_project(target: str, tmp_path: 
     assert ">false</bool>" in default.read_text()
     assert ">true</bool>" in newer.read_text()
     assert migrate(closed_provider(OTHER[target]), target, project).changes == ()
-
-
-def test_a_boolean_that_the_app_has_already_is_not_replaced(tmp_path: Path) -> None:
-    project = copy_module("pdf-tool", tmp_path)
-    values = project / "src/main/res/values/own.xml"
-    name = "mobile_mcp_tool_service_enabled"
-    values.write_text(f'<resources><bool name="{name}">true</bool></resources>')
-    with pytest.raises(WriteError, match=f"already has a bool '{name}'"):
-        migrate(closed_provider("pdf-tool"), "mobile-mcp", project)
-
-
-def test_a_component_that_is_enabled_otherwise_is_not_changed(tmp_path: Path) -> None:
-    project = copy_module("pdf-tool", tmp_path)
-    manifest = project / "src/main/AndroidManifest.xml"
-    component = '<service android:name=".MobileMcpToolService" android:enabled="true"/>'
-    manifest.write_text(manifest.read_text().replace("</application>", f"{component}</application>"))
-    with pytest.raises(InputError, match="enabled='true'"):
-        migrate(closed_provider("pdf-tool"), "mobile-mcp", project)
 
 
 # Each access rule of the source that nothing enforces in the app is first among what is left to do
@@ -455,14 +429,9 @@ FORMAT_OF = {
     "weather": "mmcp+broadcast",
 }
 TARGETS = (
-    *FORMAT_OF.values(),
-    "mobile-mcp+1.0-input",
-    "mobile-mcp+prototype",
-    "mmcp+draft",
-    "appfunctions+v2-legacy",
-    "appfunctions+v1",
-    "appfunctions+platform",
-)
+    *FORMAT_OF.values(), "mobile-mcp+1.0-input", "mobile-mcp+prototype", "mmcp+draft",
+    "appfunctions+v2-legacy", "appfunctions+v1", "appfunctions+platform",
+)  # fmt: skip
 ACROSS = [(source, into) for source in MODULES for into in MODULES if source != into]
 WITHIN = {target: "notes" if target.startswith("m") else "weather" for target in TARGETS}
 
@@ -539,10 +508,7 @@ def test_what_the_author_filled_in_stays_and_the_rest_is_made_anew(tmp_path: Pat
     provider = provider_of("pdf-tool")
     migrate(provider, "mobile-mcp+1.0", project).write()
     folder = project / "src/main/java/dev/droidgate/sample/pdftool"
-    author, calls = (
-        folder / "MobileMcpToolServiceCapabilities.java",
-        folder / "MobileMcpToolServiceCalls.java",
-    )
+    author, calls = (folder / f"MobileMcpToolService{name}.java" for name in ("Capabilities", "Calls"))
     author.write_text("// mine\n")
     source = calls.read_text()
     calls.write_text(source + "// changed\n")

@@ -19,7 +19,6 @@ from droidgate import (
     Capability,
     Comparison,
     Conversion,
-    InputError,
     LintReport,
     Provider,
     Providers,
@@ -38,14 +37,21 @@ from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_shim.builder.sample_apps import sample_apps_directory
 from gateway.coverage_html.made_reports import make_report
 from requirements_of_tests import CHECKOUT
+from titled_rows import titled
 
-PAGE = (CHECKOUT / "docs/guides/use-from-python.md").read_text(encoding="utf-8")
-SNIPPETS = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+PAGE, CALLS = (
+    (CHECKOUT / "docs/guides" / name).read_text(encoding="utf-8")
+    for name in ("use-from-python.md", "call-a-capability.md")
+)
+SNIPPETS, SNIPPETS_OF_CALLS = (
+    re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE) for page in (PAGE, CALLS)
+)
 (FOLDER,) = re.findall(r"^```\n(mkdir .*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 NEEDS_A_PHONE = "open_device"
+SAMPLE = r"dev\.droidgate\.sample\."
 
 
-def titled(snippet: str) -> str:
+def first_call(snippet: str) -> str:
     return str(re.findall(r"droidgate\.(\w+\(.*)", snippet)[0])
 
 
@@ -74,60 +80,31 @@ def run(snippet: str, folder: Path, **more: str) -> subprocess.CompletedProcess[
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("snippet", [item for item in SNIPPETS if NEEDS_A_PHONE not in item], ids=titled)
+@pytest.mark.parametrize("snippet", [item for item in SNIPPETS if NEEDS_A_PHONE not in item], ids=first_call)
 def test_a_snippet_runs_as_it_is_written(snippet: str, folder: Path) -> None:
     done = run(snippet, folder)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.strip()
 
 
-def run_on_a_phone(word: str, folder: Path) -> str:
-    (snippet,) = [text for text in SNIPPETS if NEEDS_A_PHONE in text and word in text]
+@titled(("word", "printed"), {
+    "apps": ("discover", rf"(?s).*{SAMPLE}pdftool mmcp.*"),
+    "calls": ("phone.explain(",
+     r".*execute-app-function.*\nnote-1 Umbrella app-function-shell.*\ninvalid_argument \[.*mean .title.*\n"),
+    "calls, of the guide to them": ("milliseconds", r"Umbrella app-function-shell .*\n"),
+    "shims": ("shims.call(", r"True \[.*\n{.*\n"),
+    "grants": ("shims.grant(",
+     rf"{SAMPLE}agent clock_in_today dev\.droidgate\.shim\.of\.{SAMPLE}clockin .*\n1 grants revoked\n"),
+    "devices": ("list_devices()", r"(\S+) .* 36 ready\n\1\n"),
+})  # fmt: skip
+def test_a_snippet_that_needs_a_phone_prints_what_the_phone_has(
+    word: str, printed: str, folder: Path
+) -> None:
+    (snippet,) = [text for text in (*SNIPPETS, *SNIPPETS_OF_CALLS) if NEEDS_A_PHONE in text and word in text]
     with start_phone(server_port=0) as phone:
         done = run(snippet, folder, ANDROID_ADB_SERVER_PORT=str(phone.server_port))
     assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
-
-
-def test_the_snippet_about_phones_finds_their_apps(folder: Path) -> None:
-    assert "dev.droidgate.sample.pdftool mmcp" in run_on_a_phone("discover", folder)
-
-
-def test_the_snippet_about_calls_explains_one_and_makes_it(folder: Path) -> None:
-    explained, called, failed = run_on_a_phone("phone.explain(", folder).splitlines()
-    assert "execute-app-function" in explained
-    assert called.startswith("note-1 Umbrella app-function-shell")
-    assert failed.startswith("invalid_argument [")
-    assert 'did you mean "title"' in failed
-
-
-def test_the_snippet_of_the_guide_to_calls_runs(folder: Path) -> None:
-    guide = (CHECKOUT / "docs/guides/call-a-capability.md").read_text(encoding="utf-8")
-    (snippet,) = re.findall(r"^```python\n(.*?)^```", guide, re.DOTALL | re.MULTILINE)
-    with start_phone(server_port=0) as phone:
-        done = run(snippet, folder, ANDROID_ADB_SERVER_PORT=str(phone.server_port))
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("Umbrella app-function-shell ")
-
-
-def test_the_snippet_about_shims_installs_them_and_calls_one(folder: Path) -> None:
-    installed, outputs = run_on_a_phone("shims.call(", folder).splitlines()
-    assert installed.startswith("True [")
-    assert outputs.startswith("{")
-
-
-def test_the_snippet_about_grants_gives_one_and_takes_it_back(folder: Path) -> None:
-    granted, revoked = run_on_a_phone("shims.grant(", folder).splitlines()
-    assert granted.startswith(
-        "dev.droidgate.sample.agent clock_in_today dev.droidgate.shim.of.dev.droidgate.sample.clockin "
-    )
-    assert revoked == "1 grants revoked"
-
-
-def test_the_snippet_about_listing_shows_the_phone_with_its_api_level(folder: Path) -> None:
-    listed, opened = run_on_a_phone("list_devices()", folder).splitlines()
-    assert listed.startswith(f"{opened} ")
-    assert listed.endswith(" 36 ready")
+    assert re.fullmatch(printed, done.stdout)
 
 
 def test_the_snippet_about_migrating_changes_the_project_once(folder: Path) -> None:
@@ -273,9 +250,8 @@ def test_a_provider_is_printed_on_one_line_and_in_a_notebook_without_markup() ->
 
 
 def test_results_are_printed_on_one_line(tmp_path: Path) -> None:
-    app = str(sample_apps_directory() / "pdf-tool")
-    migration = migrate(app, to="mobile-mcp", into=sample_apps_directory() / "weather")
-    packed = pack(app)
+    migration = migrate(APP, to="mobile-mcp", into=sample_apps_directory() / "weather")
+    packed = pack(APP)
     assert repr(migration) == f"<Migration changes=9, findings={len(migration.findings)}, notes=2>"
     conversion = migration.conversion
     counts = f"files=3, findings={len(conversion.findings)}, failures=0"
@@ -318,11 +294,3 @@ def test_a_source_that_cannot_be_one_is_an_error_with_the_fix(called: Callable[[
     with pytest.raises(droidgate.DroidgateError) as caught:
         called()
     assert caught.value.hint == hint
-
-
-def test_what_has_no_descriptor_is_an_error_with_place_and_hint(tmp_path: Path) -> None:
-    (tmp_path / "empty.json").write_text("{}")
-    with pytest.raises(InputError, match="no known format claims this file") as caught:
-        read(tmp_path / "empty.json")
-    assert caught.value.place == str(tmp_path / "empty.json")
-    assert caught.value.hint is not None

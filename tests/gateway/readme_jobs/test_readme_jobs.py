@@ -98,6 +98,10 @@ class Newcomer:
         assert "Traceback" not in run.err
         return run.out, run.err
 
+    def count_lines(self, command: str) -> int:
+        """Run a command, and return how many lines it prints."""
+        return sum(len(text.splitlines()) for text in self.type(command))
+
 
 @pytest.fixture
 def newcomer(tmp_path: Path) -> Newcomer:
@@ -136,8 +140,7 @@ def play(job: str, newcomer: Newcomer, *, release: str | None = None) -> dict[st
             typed = command.replace("5600", ports[0]).replace("5601", ports[1])
             if typed.startswith("droidgate phone start") and release is not None:
                 typed += f" --sdk {release}"
-            printed = newcomer.type(typed)
-            lengths[command] = sum(len(text.splitlines()) for text in printed)
+            lengths[command] = newcomer.count_lines(typed)
     finally:
         if release is not None:
             subprocess.run(
@@ -163,13 +166,8 @@ def play_on_phone(job: str, newcomer: Newcomer, phone: VirtualPhone) -> dict[str
         typed = command
         if command.startswith("droidgate "):
             typed = command.replace(f"{folder}/pdf-tool", app).replace(f" {folder} ", f" {every} ")
-        lengths[command] = sum(len(text.splitlines()) for text in newcomer.type(typed))
+        lengths[command] = newcomer.count_lines(typed)
     return lengths
-
-
-def check_screens(lengths: dict[str, int]) -> None:
-    """Check that what each command of a job prints fits a screen."""
-    assert {command: lines for command, lines in lengths.items() if lines > SCREEN_LINES} == {}
 
 
 def check_lengths(name: str, lengths: dict[str, int], *, refresh: bool) -> None:
@@ -200,13 +198,10 @@ def test_expose_works_by_the_instruction_of_the_readme(
     newcomer.is_quick = release != RELEASES[-1]
     newcomer.variables |= SCREEN
     lengths = play("Expose", newcomer, release=release)
-    check_screens(lengths)
+    assert {command: lines for command, lines in lengths.items() if lines > SCREEN_LINES} == {}
     check_lengths(f"expose-{release}", lengths, refresh=refresh)
-    assert sorted(path.name for path in Path(newcomer.variables["HOME"]).iterdir()) == [
-        ".cache",
-        ".config",
-        ".local",
-    ]
+    home = Path(newcomer.variables["HOME"])
+    assert {path.name for path in home.iterdir()} == {".cache", ".config", ".local"}
 
 
 def test_migrate_works_by_the_instruction_of_the_readme(newcomer: Newcomer, *, refresh: bool) -> None:
@@ -262,11 +257,8 @@ def test_each_command_of_the_five_steps_does_what_the_readme_states(
                 else:
                     assert word in "".join(printed)
     assert [command.split()[1:3] for command in typed] == [
-        ["devices"],
-        ["shim", "install"],
-        ["shim", "call"],
-        ["shim", "grant"],
-    ]
+        ["devices"], ["shim", "install"], ["shim", "call"], ["shim", "grant"],
+    ]  # fmt: skip
 
 
 def _call_through(phone: VirtualPhone, shim: str) -> str:
@@ -282,7 +274,6 @@ def test_after_the_five_steps_the_agent_calls_unasked(newcomer: Newcomer, phone:
     newcomer.variables["ANDROID_ADB_SERVER_PORT"] = str(phone.server_port)
     newcomer.type("droidgate shim install --from adb:/dev.droidgate.sample.weather")
     shim = "dev.droidgate.shim.of.dev.droidgate.sample.weather"
-    assert phone.server_port is not None
     server = AdbClient(ServerAddress(port=phone.server_port))
     HostClient(connect_device(phone.serial, server=server), shim).ask(on=False)
     assert "denied" in _call_through(phone, shim)

@@ -11,6 +11,8 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
+from droidgate.shims.answers import StatusAnswer
+from droidgate.shims.device_user import InstalledShim
 from gateway.devices.fake_adb_server import Answer
 
 APPLICATION_ID = "dev.droidgate.shim.of.com.example.notes"
@@ -46,6 +48,12 @@ STATUS: dict[str, Any] = {
 }
 
 Method = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+def installed_shim(application_id: str, **changes: Any) -> InstalledShim:
+    """Return a shim that reports the usual status with changes."""
+    status = {**STATUS, "application_id": application_id, **changes}
+    return InstalledShim(application_id, StatusAnswer.model_validate(status))
 
 
 def token(values: dict[str, Any], *, version: int = 1) -> str:

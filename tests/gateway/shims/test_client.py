@@ -15,7 +15,6 @@ from droidgate.shims.answers import (
     ShimMissingError,
     ShimRefusalError,
     ShimVersionError,
-    StatusAnswer,
 )
 from droidgate.shims.device_user import DeviceUser, InstalledShim
 from droidgate.shims.host_client import HostClient
@@ -33,8 +32,10 @@ from gateway.shims.fake_shim import (
     bundle,
     failure,
     frame,
+    installed_shim,
     token,
 )
+from titled_rows import titled
 
 
 @pytest.fixture
@@ -68,7 +69,7 @@ def test_every_command_names_the_user_and_one_token_as_argument(host: HostClient
 
 def test_the_shim_of_another_user_is_asked_as_that_user(device: Device, shim: FakeShim) -> None:
     shim.users = {"10"}
-    assert HostClient(device, APPLICATION_ID, user=10).hello().sdk == 36
+    assert DeviceUser(device, 10, "36").client(APPLICATION_ID).hello().sdk == 36
     with pytest.raises(ShimMissingError, match="user 0"):
         HostClient(device, APPLICATION_ID).hello()
 
@@ -85,13 +86,8 @@ def test_a_request_arrives_as_it_was_written(host: HostClient, shim: FakeShim, t
 
 def test_a_call_has_the_id_that_it_was_given_and_is_canceled_by_it(host: HostClient, shim: FakeShim) -> None:
     name = "0d" * 16
-    trace: dict[str, Any] = {
-        "to": "a/b",
-        "id": None,
-        "sent": {"extras": {}},
-        "origin": {},
-        "answers": [{"code": 1, "data": "x"}],
-    }
+    trace: dict[str, Any] = {"to": "a/b", "id": None, "sent": {"extras": {}}, "origin": {}}
+    trace["answers"] = [{"code": 1, "data": "x"}]
     shim.methods["call"] = lambda given: {"response": given["request"], "trace": trace}
     shim.methods["cancel"] = lambda given: {"canceled": given["id"] == name}
     shim.methods["progress"] = lambda _: {"stage": "window"}
@@ -129,16 +125,16 @@ def test_a_long_request_goes_as_a_frame_and_so_comes_the_answer(host: HostClient
     assert set(identifier) <= set("0123456789abcdef")
 
 
-def test_a_request_of_exactly_32_kib_still_goes_by_call(host: HostClient, shim: FakeShim) -> None:
-    host.call("x" * 32 * 1024)
-    assert [words[1] for words in shim.commands] == ["call"]
-    host.call("x" * (32 * 1024 + 1))
-    assert [words[1] for words in shim.commands] == ["call", "write", "read"]
-
-
-def test_a_request_that_grows_in_json_goes_as_a_frame_too(host: HostClient, shim: FakeShim) -> None:
-    host.call('"' * 20_000)
-    assert [words[1] for words in shim.commands] == ["write", "read"]
+@titled(("request_", "commands"), {
+    "exactly 32 KiB": ("x" * 32 * 1024, ["call"]),
+    "one byte more": ("x" * (32 * 1024 + 1), ["write", "read"]),
+    "a request that grows in JSON": ('"' * 20_000, ["write", "read"]),
+})  # fmt: skip
+def test_the_length_of_a_request_decides_how_it_is_sent(
+    host: HostClient, shim: FakeShim, request_: str, commands: list[str]
+) -> None:
+    host.call(request_)
+    assert [words[1] for words in shim.commands] == commands
 
 
 def test_a_request_that_no_frame_holds_is_refused_before_it_is_sent(host: HostClient, shim: FakeShim) -> None:
@@ -263,14 +259,8 @@ def test_what_is_not_an_answer_is_one_typed_error(host: HostClient, shim: FakeSh
 @pytest.mark.parametrize("method", ["status", "discover_broadcast", "grant", "revoke", "call"])
 def test_an_answer_lacking_its_values_is_refused(host: HostClient, shim: FakeShim, method: str) -> None:
     shim.raw = bundle(token({"unrelated": 1}))
-    arguments = {
-        "discover_broadcast": ["a.b/.C"],
-        "grant": ["any-app"],
-        "revoke": ["any-app"],
-        "call": ["{}"],
-    }
     with pytest.raises(DeviceError):
-        getattr(host, method)(*arguments.get(method, []))
+        getattr(host, method)(*(["a.b/.C"] if method != "status" else []))
 
 
 @pytest.mark.parametrize("data", [
@@ -328,34 +318,29 @@ def test_requests_are_the_specification_s_and_outputs_come_by_name(host: HostCli
     assert len(request["request"]["id"]) == 32
 
 
-@pytest.mark.parametrize(("message", "kind", "token"), [
-    ("denied: no grant", ShimDenialError, "denied"),
-    ("timeout: nothing came", ShimRefusalError, "timeout"),
-    ("the app says no", ShimRefusalError, "backend_failure"),
-])  # fmt: skip
-def test_a_failure_keeps_its_token(
-    host: HostClient, shim: FakeShim, message: str, kind: type[ShimRefusalError], token: str
+def failed(message: str) -> dict[str, Any]:
+    return {"status": "failure", "message": message, "capability": {"id": "createNote"}}
+
+
+SUCCESS = {"capability": {"id": "createNote", "output": {}}}
+
+
+@titled(("response", "kind", "words"), {
+    "a denial": (failed("denied: no grant"), ShimDenialError, "denied"),
+    "no answer in time": (failed("timeout: nothing came"), ShimRefusalError, "timeout"),
+    "a failure of the app": (failed("the app says no"), ShimRefusalError, "backend_failure"),
+    "a request that the shim cannot read":
+        ({"id": "", **failed("invalid_argument: too long")}, ShimRefusalError, "invalid_argument: too long"),
+    "a success without an id": ({"id": "", **SUCCESS}, DeviceOutputError, "another request"),
+    "an answer to another request": ({"id": "another", **SUCCESS}, DeviceOutputError, "another request"),
+})  # fmt: skip
+def test_a_response_that_is_not_a_result_is_an_error(
+    host: HostClient, shim: FakeShim, response: dict[str, Any], kind: type[DeviceError], words: str
 ) -> None:
-    answer(shim, status="failure", message=message, capability={"id": "createNote"})
-    with pytest.raises(ShimRefusalError) as raised:
+    answer(shim, **response)
+    with pytest.raises(kind, match=words) as raised:
         call_capability(host, "createNote", {})
     assert type(raised.value) is kind
-    assert raised.value.failure.token == token
-
-
-def test_a_request_the_shim_cannot_read_is_refused_without_its_id(host: HostClient, shim: FakeShim) -> None:
-    answer(shim, id="", status="failure", message="invalid_argument: too long", capability={"id": ""})
-    with pytest.raises(ShimRefusalError, match="too long"):
-        call_capability(host, "createNote", {})
-    answer(shim, id="", capability={"id": "createNote", "output": {}})
-    with pytest.raises(DeviceOutputError, match="another request"):
-        call_capability(host, "createNote", {})
-
-
-def test_an_answer_to_another_request_is_none(host: HostClient, shim: FakeShim) -> None:
-    answer(shim, id="another", capability={"id": "createNote", "output": {}})
-    with pytest.raises(DeviceOutputError, match="another request"):
-        call_capability(host, "createNote", {})
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "garbage", '{"mobile-mcp-response": 1}'])
@@ -377,25 +362,18 @@ def test_a_missing_shim_and_a_capability_that_is_not_offered_differ() -> None:
 
 
 def installed(name: str, *routes: str) -> InstalledShim:
-    return InstalledShim(
-        name, StatusAnswer.model_validate({**STATUS, "application_id": name, "routes": routes})
-    )
+    return installed_shim(name, routes=routes)
 
 
 def test_the_shim_is_found_by_what_it_offers() -> None:
     first, two = installed("a.one", "x", "y"), installed("a.two", "y")
     assert shim_with([first, two], "x", None) is first
     assert shim_with([first, two], "y", "a.two") is two
-    with pytest.raises(UsageError, match="several"):
-        shim_with([first, two], "y", None)
-    with pytest.raises(UsageError, match="no shim"):
-        shim_with([first, two], "z", None)
-    with pytest.raises(UsageError, match="no shim"):
-        shim_with([first, two], "x", "a.two")
-    with pytest.raises(UsageError, match="several"):
-        shim_with([first, two], "y", "com.example.notes")
-
-
-def test_a_place_asks_its_shims_as_its_user(device: Device, shim: FakeShim) -> None:
-    shim.users = {"10"}
-    assert DeviceUser(device, 10, "36").client(APPLICATION_ID).hello().sdk == 36
+    for capability, name, message in (
+        ("y", None, "several"),
+        ("z", None, "no shim"),
+        ("x", "a.two", "no shim"),
+        ("y", "com.example.notes", "several"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            shim_with([first, two], capability, name)

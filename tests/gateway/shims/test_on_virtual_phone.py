@@ -190,12 +190,8 @@ def test_the_bare_shim_that_is_there_stays(reached: Reached) -> None:
     facts = facts_of(bare, reached.key.digest)
     done = install_shim(reached.device_user, facts, bare.apk, file_name=bare.file_name)
     assert done.works
-    (shim,) = [
-        installed_shim
-        for installed_shim in installed_shims(reached.device_user)
-        if installed_shim.application_id == SHIM_PACKAGE
-    ]
-    assert shim.is_bare
+    shims = {item.application_id: item for item in installed_shims(reached.device_user)}
+    assert shims[SHIM_PACKAGE].is_bare
     ask_broadcast_apps(reached.device_user, reached.apps, reached.key)
     assert SHIM_PACKAGE in reached.device_user.packages()
     tools = reached.device_user.client(SHIM_PACKAGE).discover_broadcast(RECEIVER)
@@ -252,7 +248,6 @@ def test_the_provider_answers_another_version_and_garbage_with_a_failure(reached
 
 
 def test_a_frame_that_nobody_wrote_cannot_be_read(reached: Reached) -> None:
-
     reached.install(CLOCK_IN)
     uri = f"content://{SHIM}.host/calls/{'0' * 32}"
     with pytest.raises(CommandFailedError):

@@ -1,7 +1,7 @@
 """What is set up for a shim: the commands as Android takes them, and every refusal a record of its own."""
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from adapters.apk_writing.packed_samples import signing_key
 from droidgate.devices.device import Device
 from droidgate.devices.packages import InstalledPackage
 from droidgate.shims import installation_steps, shell_identity
-from droidgate.shims.answers import ShimVersionError, StatusAnswer
+from droidgate.shims.answers import ShimVersionError
 from droidgate.shims.device_user import DeviceUser, InstalledShim
 from droidgate.shims.host_client import HostClient
 from droidgate.shims.installation_steps import (
@@ -29,13 +29,7 @@ from droidgate.shims.installation_steps import (
     set_up_access,
     set_up_shim,
 )
-from droidgate.shims.scopes import (
-    Scope,
-    forget_scope,
-    join_scopes,
-    keep_scopes,
-    load_scopes,
-)
+from droidgate.shims.scopes import Scope, forget_scope, join_scopes, keep_scopes, load_scopes
 from droidgate.shims.shell_identity import (
     END,
     INSTALL,
@@ -54,7 +48,8 @@ from droidgate_mappings.user_folders import state_folder
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_bare_shim
 from gateway.devices.fake_adb_server import Answer
 from gateway.shims import fake_shim
-from gateway.shims.fake_shim import APPLICATION_ID, HELLO, SIGNER, STATUS, FakeShim
+from gateway.shims.fake_shim import APPLICATION_ID, HELLO, SIGNER, STATUS, FakeShim, installed_shim
+from titled_rows import titled
 
 ADDED = f"Added: {APPLICATION_ID}\n".encode()
 EVERY_KIND = ("mmcp-activity", "app-function")
@@ -64,7 +59,7 @@ def set_up(device: Device, sdk: int, kinds: tuple[str, ...] = EVERY_KIND) -> lis
     return list(set_up_access(DeviceUser(device, 0, str(sdk)), APPLICATION_ID, kinds))
 
 
-def outcomes(steps: list[InstallationStep]) -> dict[str, str]:
+def outcomes(steps: Iterable[InstallationStep]) -> dict[str, str]:
     return {step.what: step.outcome for step in steps}
 
 
@@ -156,10 +151,10 @@ def test_another_build_than_the_one_that_was_installed_does_not_work(device: Dev
     shim.methods["grant"] = lambda _: {"grant": STATUS["grants"][0]}
     device_user = DeviceUser(device, 0, "24")
     good = set_up_and_allow(device_user, facts(STATUS["build"]), any_app=True)
-    assert (good.works, outcomes(list(good.steps))[GRANT]) == (True, "done")
+    assert (good.works, outcomes(good.steps)[GRANT]) == (True, "done")
     other = set_up_and_allow(device_user, facts("ef" * 32), any_app=True)
-    assert (other.works, outcomes(list(other.steps))[HANDSHAKE]) == (False, "refused")
-    assert GRANT not in outcomes(list(other.steps))
+    assert (other.works, outcomes(other.steps)[HANDSHAKE]) == (False, "refused")
+    assert GRANT not in outcomes(other.steps)
 
 
 @pytest.mark.parametrize(
@@ -233,7 +228,7 @@ class Phone:
         return {**STATUS, "application_id": SHIM_PACKAGE, "access": access}
 
     def commands(self) -> list[list[str]]:
-        return [words for words in self.shim.commands if words[0] != "content" and words != ["true"]]
+        return commands(self.shim)
 
 
 @pytest.fixture
@@ -250,7 +245,7 @@ def phone(device: Device, shim: FakeShim, monkeypatch: pytest.MonkeyPatch) -> Ph
 
 
 def outcomes_of(done: Installation) -> dict[str, str]:
-    return {step.what: step.outcome for step in done.steps}
+    return outcomes(done.steps)
 
 
 def test_only_app_functions_on_a_phone_that_has_them_need_it(phone: Phone) -> None:
@@ -261,65 +256,35 @@ def test_only_app_functions_on_a_phone_that_has_them_need_it(phone: Phone) -> No
     assert not needs_identity(phone.device_user(36), [])
 
 
-def test_the_app_that_calls_functions_is_installed_and_started_once_for_all_shims(phone: Phone) -> None:
-    done = set_up_identity(phone.device_user(), [SHIM, SECOND], KEY)
-    assert outcomes_of(done) == {INSTALL: "done", LEND: "done"}
-    assert done.works
-    assert phone.archives == [BARE.apk]
-    assert phone.commands() == [["sh", "-c", INSTRUMENT]]
-    assert "am force-stop dev.droidgate.shim" in done.steps[-1].why
+DONE = {INSTALL: "done", LEND: "done"}
+RUNS = {INSTALL: "not-needed", LEND: "not-needed"}
+STARTED = {INSTALL: "not-needed", LEND: "done"}
+REFUSED = {INSTALL: "refused"}
+UNINSTALL = "droidgate shim uninstall dev.droidgate.shim"
+OF_OTHER_KEY = replace(BARE_FACTS, signer=OTHER.digest)
 
 
-def test_an_app_that_calls_functions_and_runs_is_neither_installed_nor_started_again(phone: Phone) -> None:
-    phone.installed[SHIM_PACKAGE] = BARE_FACTS
-    phone.runs = True
-    for key in (KEY, None):
-        done = set_up_identity(phone.device_user(37), [SHIM], key)
-        assert outcomes_of(done) == {INSTALL: "not-needed", LEND: "not-needed"}
-        assert done.works
-    assert (phone.archives, phone.commands()) == ([], [])
-
-
-def test_after_a_restart_it_is_started_again(phone: Phone) -> None:
-    phone.installed[SHIM_PACKAGE] = BARE_FACTS
-    done = set_up_identity(phone.device_user(), [SHIM], None)
-    assert outcomes_of(done) == {INSTALL: "not-needed", LEND: "done"}
-
-
-def test_an_app_that_calls_functions_of_another_version_is_replaced(phone: Phone) -> None:
-    phone.installed[SHIM_PACKAGE] = replace(BARE_FACTS, build="0" * 64)
-    phone.runs = True
-    assert outcomes_of(set_up_identity(phone.device_user(), [SHIM], KEY))[INSTALL] == "done"
-    assert phone.archives == [BARE.apk]
-
-
-def test_the_shim_of_several_apps_calls_for_the_others_too(phone: Phone) -> None:
-    phone.installed[SHIM_PACKAGE] = AGGREGATE
-    assert outcomes_of(set_up_identity(phone.device_user(), [SHIM], KEY)) == {
-        INSTALL: "not-needed",
-        LEND: "done",
-    }
-    assert phone.archives == []
-
-
-@pytest.mark.parametrize(
-    "kept", [replace(BARE_FACTS, signer=OTHER.digest), None], ids=["other key", "no shim"]
-)
-def test_an_app_that_calls_functions_signed_by_another_key_stays_with_a_fix_reported(
-    phone: Phone, kept: ShimFacts | None
+@titled(("present", "runs", "key", "expected", "why"), {
+    "it is installed and started": ({}, False, KEY, DONE, "am force-stop dev.droidgate.shim"),
+    "it is there and runs": ({SHIM_PACKAGE: BARE_FACTS}, True, KEY, RUNS, ""),
+    "it is there and runs, and no key is needed": ({SHIM_PACKAGE: BARE_FACTS}, True, None, RUNS, ""),
+    "it does not run after a restart": ({SHIM_PACKAGE: BARE_FACTS}, False, None, STARTED, ""),
+    "another version is replaced": ({SHIM_PACKAGE: replace(BARE_FACTS, build="0" * 64)}, True, KEY, DONE, ""),
+    "the shim of several apps calls, too": ({SHIM_PACKAGE: AGGREGATE}, False, KEY, STARTED, ""),
+    "another key signed it": ({SHIM_PACKAGE: OF_OTHER_KEY}, False, KEY, REFUSED, UNINSTALL),
+    "it is not a shim": ({SHIM_PACKAGE: None}, False, KEY, REFUSED, UNINSTALL),
+    "the key is not known": ({}, False, None, REFUSED, "--key"),
+    "the key is another one": ({}, False, OTHER, REFUSED, "--key"),
+})  # fmt: skip
+def test_one_app_that_calls_functions_is_installed_and_started_for_all_shims(
+    phone: Phone, present: dict[str, Any], key: Any, expected: dict[str, str], why: str, *, runs: bool
 ) -> None:
-    phone.installed[SHIM_PACKAGE] = kept
-    done = set_up_identity(phone.device_user(), [SHIM], KEY)
-    assert (outcomes_of(done), done.works) == ({INSTALL: "refused"}, False)
-    assert "droidgate shim uninstall dev.droidgate.shim" in done.steps[0].why
-    assert (phone.archives, phone.commands()) == ([], [])
-
-
-@pytest.mark.parametrize("key", [None, OTHER], ids=["no key", "another key"])
-def test_without_the_key_of_the_shims_it_cannot_be_installed(phone: Phone, key: Any) -> None:
-    done = set_up_identity(phone.device_user(), [SHIM], key)
-    assert outcomes_of(done) == {INSTALL: "refused"}
-    assert "--key" in done.steps[0].why
+    phone.installed, phone.runs = dict(present), runs
+    done = set_up_identity(phone.device_user(), [SHIM, SECOND], key)
+    assert (outcomes_of(done), done.works) == (expected, expected is not REFUSED)
+    assert why in done.steps[-1].why
+    assert phone.archives == ([BARE.apk] if expected is DONE else [])
+    assert phone.commands() == ([["sh", "-c", INSTRUMENT]] if expected.get(LEND) == "done" else [])
 
 
 def test_a_shim_of_another_key_is_reported(phone: Phone) -> None:
@@ -401,59 +366,54 @@ def built(package: str, *capabilities: str, build: str = "1") -> BuiltShim:
     )
 
 
-def installed(package: str, *routes: str, build: str = "1", name: str | None = None) -> InstalledShim:
-    source = {**HELLO["sources"][0], "package": package}
-    reported = {
-        **STATUS,
-        "application_id": name or PREFIX + package,
-        "build": build,
-        "routes": routes,
-        "sources": [source] if routes else [],
-    }
-    return InstalledShim(name or PREFIX + package, StatusAnswer.model_validate(reported))
+def installed(
+    package: str, *routes: str, build: str = "1", name: str | None = None, **more: Any
+) -> InstalledShim:
+    sources = [{**HELLO["sources"][0], "package": package}] if routes else []
+    facts = {"build": build, "routes": routes, "sources": sources, **more}
+    return installed_shim(name or PREFIX + package, **facts)
 
 
 def test_apps_that_came_changed_went_or_stayed_are_planned_apart() -> None:
     present = [installed("a.same", "x"), installed("a.changed", "x", "y"), installed("a.went", "x")]
     expected = [built("a.same", "x"), built("a.changed", "x", "z", build="2"), built("a.came", "x")]
-    changes = {
-        plan_change.application_id.removeprefix(PREFIX): plan_change
-        for plan_change in plan_changes(present, expected, None)
-    }
-    assert {name: plan_change.kind for name, plan_change in changes.items()} == {
-        "a.came": "added",
-        "a.changed": "changed",
-        "a.same": "same",
-        "a.went": "removed",
-    }
+    planned = plan_changes(present, expected, None)
+    changes = {change.application_id.removeprefix(PREFIX): change for change in planned}
+    assert {name: change.kind for name, change in changes.items()} == {
+        "a.came": "added", "a.changed": "changed", "a.same": "same", "a.went": "removed",
+    }  # fmt: skip
     assert changes["a.changed"].why == "new: z; gone: y"
     assert changes["a.went"].built is None
 
 
-def test_shims_of_apps_that_nobody_named_are_left_alone() -> None:
-    present = [installed("a.mine", "x"), installed("a.other", "x")]
-    (change,) = plan_changes(present, [], ["a.mine"])
-    assert (change.kind, change.application_id) == ("removed", PREFIX + "a.mine")
+OTHER_SIGNER = [STATUS["targets"][0] | {"package": "a.b", "state": "other-signer"}]
+SILENT = InstalledShim(PREFIX + "a.b", None, ShimVersionError("it speaks version 9"))
 
 
-def test_a_shim_stays_while_it_is_not_known_what_its_app_declares() -> None:
-    (change,) = plan_changes([installed("a.asleep", "x")], [], None, {"a.asleep"})
-    assert (change.kind, change.built) == ("same", None)
-    assert "not known" in change.why
-
-
-def test_an_app_of_another_signer_is_reported_as_what_it_is() -> None:
-    present = installed("a.b", "x")
-    assert present.status is not None
-    other = STATUS["targets"][0] | {"package": "a.b", "state": "other-signer"}
-    status = StatusAnswer.model_validate({**present.status.model_dump(), "targets": [other]})
-    replaced = InstalledShim(present.application_id, status)
-    (change,) = plan_changes([replaced], [built("a.b", "x", build="2")], None)
-    assert change.why == "signed by another than was approved: a.b"
-
-
-def test_the_bare_shim_is_left_alone() -> None:
-    assert plan_changes([installed("", name="dev.droidgate.shim")], [], None) == ()
+@titled(("present", "expected", "named", "asleep", "kind", "why"), {
+    "an app that is named and declares nothing": ([installed("a.b", "x"), installed("a.other", "x")], [],
+        ["a.b"], (), "removed", ""),
+    "an app whose declaration is unclear": ([installed("a.b", "x")], [], None, {"a.b"}, "same", "not known"),
+    "an app of another signer": ([installed("a.b", "x", targets=OTHER_SIGNER)],
+        [built("a.b", "x", build="2")], None, (), "changed", "signed by another than was approved: a.b"),
+    "a shim that does not answer": ([SILENT], [built("a.b", "x")], None, (), "changed", "version 9"),
+    "a shim that does not answer and is not needed": ([SILENT], [], ["a.b"], (), "removed", ""),
+    "the bare shim": ([installed("", name="dev.droidgate.shim")], [], None, (), None, ""),
+})  # fmt: skip
+def test_one_app_s_change_is_planned(
+    present: list[InstalledShim],
+    expected: list[BuiltShim],
+    named: list[str] | None,
+    asleep: Collection[str],
+    kind: str | None,
+    why: str,
+) -> None:
+    changes = plan_changes(present, expected, named, asleep)
+    assert [(change.kind, change.application_id) for change in changes] == (
+        [(kind, PREFIX + "a.b")] if kind else []
+    )
+    assert all(why in change.why for change in changes)
+    assert [change.built for change in changes if change.built] == expected
 
 
 BARE_SHIM = BuiltShim("dev.droidgate.shim", "droidgate", b"", {}, {}, build="1")
@@ -480,14 +440,6 @@ def test_an_app_that_calls_functions_for_no_shim_is_removed_unless_that_is_uncle
     several = replace(INSTALLED, capabilities=("t",))
     assert plan_identity(several, None, is_installed=True, is_lending=True) is None
     assert plan_identity(None, None, is_installed=False, is_lending=False) is None
-
-
-def test_a_shim_that_does_not_answer_is_built_anew_or_removed() -> None:
-    silent = InstalledShim(PREFIX + "a.b", None, ShimVersionError("it speaks version 9"))
-    (change,) = plan_changes([silent], [built("a.b", "x")], None)
-    assert (change.kind, "version 9" in change.why) == ("changed", True)
-    (change,) = plan_changes([silent], [], ["a.b"])
-    assert change.kind == "removed"
 
 
 def test_a_scope_is_kept_for_each_device_and_forgotten(device: Device) -> None:

@@ -1,5 +1,6 @@
 """Small formats of the tests' own, so that sources are tested without an adapter."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from droidgate.sources import Providers, read_source
@@ -71,7 +72,7 @@ def read(written: str | Path, *, strict: bool = False) -> Providers:
     return read_source(str(written), strict=strict, formats=[TOOLS])
 
 
-def write_tree(folder: Path, files: dict[str, str | bytes]) -> Path:
+def write_tree(folder: Path, files: Mapping[str, str | bytes]) -> Path:
     """Write files below a folder and return it."""
     for name, content in files.items():
         path = folder / name

@@ -9,9 +9,9 @@ import pytest
 
 from adapters.apk_reading.test_opening import BASE, GERMAN, container, split_apk
 from droidgate.sources import read_source
-from droidgate_android.apk.reader import Apk
 from droidgate_mappings.model.errors import InputError
 from gateway.cli.program_runs import Runner
+from gateway.sources.formats_of_tests import write_tree
 from hand_made_apks import DESCRIPTOR, INT_DEC, MANIFEST, axml, element, whole_app, zip_of
 from model_types import properties_of
 
@@ -20,12 +20,8 @@ NEWER = axml(element("manifest", {"package": "dev.droidgate.test", "android:vers
 
 def apps_of(folder: Path) -> dict[str, list[str | None]]:
     reading = read_source(str(folder))
-    splits = {}
-    for application in reading.applications:
-        apk = application.resources._apk  # type: ignore[attr-defined]
-        assert isinstance(apk, Apk)
-        splits[apk.name.rpartition("/")[2]] = [part.split for part in apk.parts]
-    return splits
+    apks = [application.resources._apk for application in reading.applications]  # type: ignore[attr-defined]
+    return {apk.name.rpartition("/")[2]: [part.split for part in apk.parts] for apk in apks}
 
 
 def test_apks_next_to_each_other_are_joined(tmp_path: Path) -> None:
@@ -41,9 +37,7 @@ def test_apks_next_to_each_other_are_joined(tmp_path: Path) -> None:
         "both/b.APK": BASE,
         "both/x.apks": container({"base.apk": BASE, "config.de.apk": GERMAN}),
     }
-    for name, data in files.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_bytes(data)
+    write_tree(tmp_path, files)
     assert apps_of(tmp_path / "pulled") == {"base.apk": [None, "config.de"]}
     assert apps_of(tmp_path / "older") == {"other name.apk": [None, "config.de"]}
     assert apps_of(tmp_path / "versions") == {"1.apk": [None], "2.apk": [None, "config.de"]}
@@ -51,11 +45,8 @@ def test_apks_next_to_each_other_are_joined(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_read_in_a_folder_is_reported(tmp_path: Path) -> None:
-    (tmp_path / "split.apk").write_bytes(GERMAN)
-    (tmp_path / "broken.apk").write_bytes(b"PK")
-    (tmp_path / "broken.xapk").write_bytes(b"")
-    good = axml(element("manifest", {"package": "a.b"}))
-    (tmp_path / "good.apk").write_bytes(zip_of({"AndroidManifest.xml": good}))
+    good = zip_of({"AndroidManifest.xml": axml(element("manifest", {"package": "a.b"}))})
+    write_tree(tmp_path, {"split.apk": GERMAN, "broken.apk": b"PK", "broken.xapk": b"", "good.apk": good})
     reading = read_source(str(tmp_path))
     assert [item.package for item in reading.applications] == ["a.b"]
     names = sorted(Path(item.place or "").name for item in reading.problems)

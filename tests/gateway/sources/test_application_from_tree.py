@@ -104,13 +104,9 @@ def test_components_come_in_order_with_what_their_elements_say() -> None:
     assert application.description == "It's bold & <raw>"
     assert str(application.place) == "app/src/main/AndroidManifest.xml"
     assert [(item.kind, item.name) for item in application.components] == [
-        ("application", ""),
-        ("activity", ".Main"),
-        ("service", "dev.example.Service"),
-        ("receiver", "Receiver"),
-        ("provider", ".Provider"),
-        ("activity", ".Alias"),
-    ]
+        ("application", ""), ("activity", ".Main"), ("service", "dev.example.Service"),
+        ("receiver", "Receiver"), ("provider", ".Provider"), ("activity", ".Alias"),
+    ]  # fmt: skip
     _, activity, service, receiver, provider, alias = application.components
     assert activity.filters == (
         IntentFilter(("act.ONE", "dev.example.app.TWO"), ("cat",)),
@@ -118,12 +114,8 @@ def test_components_come_in_order_with_what_their_elements_say() -> None:
     )
     assert (activity.exported, activity.enabled, activity.permission) == (True, True, None)
     assert activity.attributes == {"theme": "@style/Plain"}
-    assert (service.exported, service.enabled, service.permission, service.label) == (
-        False,
-        True,
-        "dev.P",
-        "42",
-    )
+    facts = (service.exported, service.enabled, service.permission, service.label)
+    assert facts == (False, True, "dev.P", "42")
     assert receiver.exported is None
     assert provider.attributes == {"authorities": "dev.example.app.files"}
     assert alias.attributes == {"targetActivity": ".Main"}
@@ -232,10 +224,9 @@ def test_the_default_locale_comes_first_and_others_fill_gaps() -> None:
 
 def test_arrays_hold_texts_and_references() -> None:
     resources = application_from_tree(tree()).resources
-    assert resources.read_array("@array/files") == ("@xml/one", "@two", "x y")
-    assert resources.read_array("@array/numbers") == ("1",)
-    assert resources.read_array("@array/empty") == ()
-    assert resources.read_array("@array/none") is None
+    assert [resources.read_array(f"@array/{name}") for name in ("files", "numbers", "empty", "none")] == [
+        ("@xml/one", "@two", "x y"), ("1",), (), None,
+    ]  # fmt: skip
     assert resources.read_array("@string/about") is None
 
 
@@ -247,19 +238,11 @@ def test_files_that_nobody_points_to_are_named() -> None:
         '<meta-data android:name="c" android:value="@raw/three"/>'
         "</application></manifest>"
     )
-    files = dict.fromkeys(
-        [
-            *(
-                "assets/one.xml",
-                "assets/dir/two.xml",
-                "assets/loose.json",
-                "assets/picture.png",
-                "res/xml/one.xml",
-            ),
-            *("res/xml/loose.xml", "res/raw/three.json", "res/raw/loose.json", "res/layout/main.xml"),
-        ],
-        "x",
-    )
+    names = (
+        "assets/one.xml", "assets/dir/two.xml", "assets/loose.json", "assets/picture.png", "res/xml/one.xml",
+        "res/xml/loose.xml", "res/raw/three.json", "res/raw/loose.json", "res/layout/main.xml",
+    )  # fmt: skip
+    files = dict.fromkeys(names, "x")
     application = application_from_tree(tree(**{"AndroidManifest.xml": text, **files}))
     assert application.loose_assets == ("loose.json", "@raw/loose", "@xml/loose")
 
@@ -278,32 +261,30 @@ def test_a_manifest_without_its_namespace_declaration_is_read() -> None:
     assert (finding.rule, str(finding.source)) == ("S80", "x/AndroidManifest.xml:2")
 
 
-@pytest.mark.row("S81")
-@pytest.mark.parametrize("text", [
-    pytest.param(f'<?xml version="1.0"?>\n<service {ANDROID} android:name=".S"/>', id="a service"),
+S81, S80_AND_S81 = pytest.mark.row("S81"), pytest.mark.row("S80", "S81")
+OF_SECOND_LINE = [("service", ".S", 2)]
+
+
+@pytest.mark.parametrize(("text", "components"), [
+    pytest.param(f'<?xml version="1.0"?>\n<service {ANDROID} android:name=".S"/>', OF_SECOND_LINE, marks=S81,
+        id="a service"),
     pytest.param(f'<!-- sample -->\n<application {ANDROID}><service android:name=".S"/></application>',
-        id="an application"),
+        OF_SECOND_LINE, marks=S81, id="an application"),
+    pytest.param('<service android:name=".S"/>\n\n<activity android:name=".A"/>\n<uses-permission/>',
+        [("service", ".S", 1), ("activity", ".A", 3)], marks=S80_AND_S81, id="several components"),
+    *(pytest.param(f'{first}\n<service android:name=".S"/>', OF_SECOND_LINE, marks=S80_AND_S81, id=first)
+      for first in ('<permission android:name="p"/>', "<queries><package/></queries>", "<application/>")),
+    pytest.param('<uses-permission/>\n<application><service android:name=".S"/></application>',
+        OF_SECOND_LINE, marks=S80_AND_S81, id="an application after a permission"),
 ])  # fmt: skip
-def test_a_piece_of_a_manifest_is_read(text: str) -> None:
+def test_a_piece_of_a_manifest_is_read(text: str, components: list[tuple[str, str, int]]) -> None:
+    assert is_manifest(text.encode())
     context = ReadingContext()
     application = application_from_tree({"AndroidManifest.xml": text.encode()}, context=context)
-    assert [item.name for item in application.components] == ["", ".S"]
-    assert application.components[1].place is not None
-    assert application.components[1].place.line == 2
-    assert application.package is None
-    assert [item.rule for item in context.findings] == ["S81"]
-
-
-@pytest.mark.row("S80", "S81")
-def test_several_components_without_a_root_are_read() -> None:
-    text = (
-        '<service android:name=".S"/>\n\n<activity android:name=".A"/>\n<uses-permission android:name="p"/>'
-    )
-    application = application_from_tree({"AndroidManifest.xml": text.encode()})
-    assert [
-        (component.name, component.place.line if component.place else None)
-        for component in application.components[1:]
-    ] == [(".S", 1), (".A", 3)]
+    whole, *others = application.components
+    assert (application.package, whole.kind, whole.name) == (None, "application", "")
+    assert [(item.kind, item.name, item.place and item.place.line) for item in others] == components
+    assert [item.rule for item in context.findings] == (["S81"] if ANDROID in text else ["S81", "S80"])
 
 
 @pytest.mark.row("S80", "S81")
@@ -318,24 +299,6 @@ def test_the_first_of_several_elements_may_be_the_only_one_that_declares_the_pre
     assert [item.name for item in application.components] == ["", ".S"]
     assert application.components[0].foreign_attributes == {f"{{{space}}}description": "Notes"}
     assert [item.rule for item in context.findings] == ["S81", "S80"]
-
-
-@pytest.mark.row("S80", "S81")
-@pytest.mark.parametrize("text", [
-    '<permission android:name="p"/>\n<service android:name=".S"/>',
-    '<uses-permission android:name="p"/>\n<application><service android:name=".S"/></application>',
-    '<queries><package android:name="x"/></queries>\n<service android:name=".S"/>',
-    '<application/>\n<service android:name=".S"/>',
-])  # fmt: skip
-def test_a_piece_may_begin_with_what_is_before_the_application(text: str) -> None:
-    assert is_manifest(text.encode())
-    application = application_from_tree({"AndroidManifest.xml": text.encode()})
-    assert [(component.kind, component.name) for component in application.components] == [
-        ("application", ""),
-        ("service", ".S"),
-    ]
-    assert application.components[1].place is not None
-    assert application.components[1].place.line == 2
 
 
 def test_queries_of_a_manifest_are_read() -> None:
@@ -404,9 +367,8 @@ def test_a_manifest_without_an_application_has_the_element_only() -> None:
 
 
 def test_elements_that_merging_removes_are_left_out() -> None:
-    tools = 'xmlns:tools="http://schemas.android.com/tools"'
     text = (
-        f'<manifest {ANDROID} {tools}><application><service android:name=".Gone" tools:node="remove"/>'
+        f'<manifest {ANDROID} {TOOLS}><application><service android:name=".Gone" tools:node="remove"/>'
         '<service android:name=".Stays"><meta-data android:name="gone" tools:node="remove"/></service>'
         "</application></manifest>"
     )
@@ -423,8 +385,7 @@ FORMATS = tuple(load_formats().values())
 
 
 def manifest_of(inner: str) -> bytes:
-    android = 'xmlns:android="http://schemas.android.com/apk/res/android"'
-    return f'<manifest {android} package="a.b"><application>{inner}</application></manifest>'.encode()
+    return f'<manifest {ANDROID} package="a.b"><application>{inner}</application></manifest>'.encode()
 
 
 def service_of(*, action: str = "a.b.RUN", meta_data: str = "a.b.meta") -> str:
@@ -561,30 +522,21 @@ def component(application: Application) -> Component:
 
 
 @pytest.mark.parametrize("reader", READERS)
-@pytest.mark.parametrize("name", ["off_then_on", "behind"])
-def test_enabled_has_a_value_in_each_configuration(reader: str, name: str) -> None:
-    application = read(reader, manifest(service(f'android:enabled="@bool/{name}"')))
+@pytest.mark.parametrize(("attribute", "name", "default", "by_configuration"), [
+    ("enabled", "off_then_on", False, BY_RELEASE), ("enabled", "behind", False, BY_RELEASE),
+    ("exported", "off_then_on", False, BY_RELEASE), ("enabled", "same", True, {}),
+])  # fmt: skip
+def test_a_boolean_attribute_has_a_value_in_each_configuration_where_they_differ(
+    reader: str, attribute: str, name: str, by_configuration: dict[str, bool], *, default: bool
+) -> None:
+    application = read(reader, manifest(service(f'android:{attribute}="@bool/{name}"')))
     item = component(application)
-    assert item.enabled is False
-    assert item.enabled_by_configuration == BY_RELEASE
+    assert getattr(item, attribute) is default
+    assert getattr(item, f"{attribute}_by_configuration") == by_configuration
     assert item.unresolved == ()
-    assert application.enabled_rule_of(item) == BY_RELEASE
-    assert [component(application.for_release(sdk)).enabled for sdk in (35, 36, 37)] == [False, True, True]
-
-
-@pytest.mark.parametrize("reader", READERS)
-def test_a_boolean_that_is_the_same_everywhere_is_one_value(reader: str) -> None:
-    item = component(read(reader, manifest(service('android:enabled="@bool/same"'))))
-    assert (item.enabled, item.enabled_by_configuration) == (True, {})
-
-
-@pytest.mark.parametrize("reader", READERS)
-def test_exported_is_that_of_the_default_configuration(reader: str) -> None:
-    application = read(reader, manifest(service('android:exported="@bool/off_then_on"')))
-    item = component(application)
-    assert item.exported is False
-    assert item.exported_by_configuration == BY_RELEASE
-    assert component(application.for_release(36)).exported is True
+    assert attribute != "enabled" or application.enabled_rule_of(item) == (by_configuration or True)
+    releases = [component(application.for_release(sdk)) for sdk in (35, 36, 37)]
+    assert [getattr(item, attribute) for item in releases] == [default, True, True]
 
 
 @pytest.mark.parametrize("reader", READERS)

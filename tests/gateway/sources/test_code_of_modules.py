@@ -76,43 +76,32 @@ def test_functions_of_an_app_are_read_with_the_types_of_its_libraries() -> None:
     assert reading.problems == ()
 
 
-def test_functions_of_a_library_belong_to_the_app_that_has_it() -> None:
-    inner = FUNCTIONS.replace("package dev.notes", "package dev.shared")
-    reading = tree({"shared/src/main/java/Inner.kt": inner})
-    assert ids(reading) == [ADD_NOTE, "dev.shared.Notes#addNote"]
-    assert {provider.package for provider in reading.providers} == {"dev.notes"}
+LIBRARY_ALONE = {
+    "build.gradle.kts": 'plugins { id("com.android.kotlin.multiplatform.library") }\n',
+    "src/commonMain/kotlin/Notes.kt": FUNCTIONS,
+    "src/androidMain/kotlin/Note.kt": NOTE,
+    "src/commonTest/kotlin/Test.kt": FUNCTIONS.replace("Notes", "Tests"),
+    "src/iosMain/kotlin/Test.kt": FUNCTIONS.replace("Notes", "Tests"),
+}
+OF_LIBRARY = FUNCTIONS.replace("package dev.notes", "package dev.shared")
+ALONE = FUNCTIONS.replace("import dev.shared.Note\n", "").replace(": Note = Note(title)", ": String = title")
 
 
-def test_functions_of_a_library_without_an_app_are_read_by_themselves() -> None:
-    write_tree(
-        Path("p"),
-        {
-            "build.gradle.kts": 'plugins { id("com.android.kotlin.multiplatform.library") }\n',
-            "src/commonMain/kotlin/Notes.kt": FUNCTIONS,
-            "src/androidMain/kotlin/Note.kt": NOTE,
-            "src/commonTest/kotlin/Test.kt": FUNCTIONS.replace("Notes", "Tests"),
-            "src/iosMain/kotlin/Test.kt": FUNCTIONS.replace("Notes", "Tests"),
-        },
-    )
-    reading = read_source("p")
-    assert ids(reading) == [ADD_NOTE]
-    assert reading.providers[0].package is None
-
-
-def test_kotlin_files_are_read_without_a_build_too() -> None:
-    write_tree(Path(), {"loose/Notes.kt": FUNCTIONS, "loose/Note.kt": NOTE})
-    assert ids(read_source("loose")) == [ADD_NOTE]
-
-
-def test_a_kotlin_file_is_read_by_itself() -> None:
-    write_tree(
-        Path(), {"Notes.kt": FUNCTIONS + NOTE.partition("Serializable\n\n")[2].replace("Note(", "Note(")}
-    )
-    text = FUNCTIONS.replace("import dev.shared.Note\n", "").replace(
-        ": Note = Note(title)", ": String = title"
-    )
-    Path("Notes.kt").write_text(text)
-    assert ids(read_source("Notes.kt")) == [ADD_NOTE]
+@titled(("files", "source", "package", "expected"), {
+    "a library belongs to the app that has it":
+        ({**kotlin_tree(), "shared/src/main/java/Inner.kt": OF_LIBRARY}, "p", "dev.notes",
+         [ADD_NOTE, "dev.shared.Notes#addNote"]),
+    "a library without an app": (LIBRARY_ALONE, "p", None, [ADD_NOTE]),
+    "Kotlin files without a build": ({"Notes.kt": FUNCTIONS, "Note.kt": NOTE}, "p", None, [ADD_NOTE]),
+    "a Kotlin file": ({"Notes.kt": ALONE}, "p/Notes.kt", None, [ADD_NOTE]),
+})  # fmt: skip
+def test_functions_are_read_with_and_without_a_build(
+    files: dict[str, str | bytes], source: str, package: str | None, expected: list[str]
+) -> None:
+    write_tree(Path("p"), files)
+    reading = read_source(source)
+    assert ids(reading) == expected
+    assert {provider.package for provider in reading.providers} == {package}
 
 
 def test_the_service_of_the_manifest_gives_its_access_to_functions_of_the_code() -> None:
@@ -162,15 +151,18 @@ abstract class BaseMore : AppFunctionService() { @AppFunction fun count(x: Int):
     ]
 
 
+def functions_file(reading: Providers, dialect: str) -> str:
+    """Return a functions file in the form of the compiler's."""
+    target, _ = find_format("appfunctions")
+    (translation,) = translate(reading.providers, target, target.dialect(dialect))
+    texts = [artifact.text for artifact in translation.writing.artifacts]
+    return next(text for text in texts if "functionId" in text or "function_id" in text)
+
+
 class TestBuilds:
     @staticmethod
     def output(dialect: str = "v2") -> str:
-        """Return a functions file in the form of the compiler's for the same source."""
-        (provider,) = tree().providers
-        target, _ = find_format("appfunctions")
-        (translation,) = translate([provider], target, target.dialect(dialect))
-        texts = [artifact.text for artifact in translation.writing.artifacts]
-        return next(text for text in texts if "functionId" in text or "function_id" in text)
+        return functions_file(tree(), dialect)
 
     def test_what_the_compiler_has_made_is_preferred(self) -> None:
         reading = tree({KSP: self.output()})
@@ -194,9 +186,7 @@ class TestBuilds:
 
     def test_a_function_that_is_newer_than_the_build_is_reported(self) -> None:
         output = self.output()
-        second = (
-            FUNCTIONS.replace("addNote", "removeNote").replace("class Notes {\n", "").partition("    /**")
-        )
+        second = FUNCTIONS.replace("addNote", "removeNote").partition("    /**")
         both = FUNCTIONS.rstrip().removesuffix("}") + "\n" + "".join(second[1:])
         reading = tree({KSP: output, "app/src/main/java/dev/notes/Notes.kt": both})
         (finding,) = [item for item in reading.findings if item.code == SOURCE_DIFFERS]
@@ -219,13 +209,10 @@ class TestBuilds:
         debug = FUNCTIONS.replace("class Notes", "class Debug").replace("addNote", "traceNote")
         path = f"{module}/src/debug/java/dev/notes/Debug.kt"
         code: dict[str, str | bytes] = {} if module is None else {path: debug}
-        target, dialect = find_format("appfunctions")
         for name in made:
             write_tree(Path("p"), {**kotlin_tree(), **code})
             built = "release" if name == "beta" else name
-            (translation,) = translate(read_source("p", variant=built).providers, target, dialect)
-            texts = [artifact.text for artifact in translation.writing.artifacts]
-            output = next(text for text in texts if "functionId" in text)
+            output = functions_file(read_source("p", variant=built), "v2")
             write_tree(Path("outputs"), {KSP.replace("/debug/", f"/{name}/"): output})
         shutil.copytree("outputs/app/build", "p/app/build")
         reading = read_source("p", variant=variant)
@@ -327,19 +314,12 @@ android {{
 dependencies {{ implementation(project(":shared")) }}
 """
 SETS = (
-    "play",
-    "fdroid",
-    "staging",
-    "debug",
-    "release",
-    "fdroidLive",
-    "fdroidLiveDebug",
-    "benchmark",
-    "plugged",
-)
+    "play", "fdroid", "staging", "debug", "release", "fdroidLive", "fdroidLiveDebug", "benchmark", "plugged",
+)  # fmt: skip
 PLAY = "getIsDefault().set(true)"
 
 
+IMPORTS = "import androidx.appfunctions.AppFunctionContext\nimport androidx.appfunctions.AppFunction\n"
 # fmt: off
 VARIANTS = {
     "the first flavours by name, and debug": ("", None, {"fdroid", "debug", "fdroidLive", "fdroidLiveDebug"}),
@@ -355,13 +335,13 @@ VARIANTS = {
 # fmt: on
 
 
-@pytest.mark.parametrize("title", VARIANTS)
-def test_functions_of_one_variant_are_read_and_those_of_others_are_reported(title: str) -> None:
-    default, variant, expected = VARIANTS[title]
+@titled(("default", "variant", "expected"), VARIANTS)
+def test_functions_of_one_variant_are_read_and_those_of_others_are_reported(
+    default: str, variant: str | None, expected: set[str]
+) -> None:
     function = "@AppFunction fun f(c: AppFunctionContext) {}"
-    imports = "import androidx.appfunctions.AppFunctionContext\nimport androidx.appfunctions.AppFunction\n"
     code = {
-        f"{module}/src/{name}/java/{name}.kt": f"package {module}\n{imports}class Of{name} {{ {function} }}\n"
+        f"{module}/src/{name}/java/{name}.kt": f"package {module}\n{IMPORTS}class Of{name} {{ {function} }}\n"
         for name in SETS
         for module in ("app", "shared")
     }
@@ -383,7 +363,6 @@ def test_functions_of_one_variant_are_read_and_those_of_others_are_reported(titl
         assert finding.hint == ("--variant reads another one" if is_read else f"--variant {name} reads it")
 
 
-IMPORTS = "import androidx.appfunctions.AppFunctionContext\nimport androidx.appfunctions.AppFunction\n"
 SERVICE = """<service android:name=".S" android:exported="true">
     <intent-filter><action android:name="mobile.mcp.SERVICE"/></intent-filter>
     <meta-data android:name="mobile.mcp.tool.name" android:value="Notes"/>

@@ -190,7 +190,7 @@ def test_a_side_without_a_descriptor_is_empty(
     for name, files in zip(sides, (old, new), strict=True):
         if files is not None:
             (tmp_path / name).mkdir()
-            write_tree(tmp_path / name, {**files})
+            write_tree(tmp_path / name, files)
     if source == "revision":
         git = ("git", "-c", "user.name=T", "-c", "user.email=t@example.com", "-C", "old")
         for arguments in (("init", "-q"), ("add", "."), ("commit", "-q", "--allow-empty", "-m", "old")):

@@ -1,5 +1,6 @@
 """What each format asks a phone for, how its capabilities are called, and what is missing."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,7 @@ from droidgate_shim.builder.shim_callability import call_conditions, why_functio
 from gateway.cli.samples import TIMER, TIMER_MANIFEST, write_project
 from model_types import properties_of
 from requirements_of_tests import CHECKOUT
+from titled_rows import titled
 
 SHELL_COMMANDS: dict[str, frozenset[str]] = dict.fromkeys(
     ("execute-app-function", "set-enabled", "list-app-functions"), frozenset()
@@ -145,12 +147,15 @@ NOTES = "dev.droidgate.sample.notes.NotesService#"
 FACTS = DeviceFacts("36.1", 0, dict.fromkeys(("list-app-functions", "execute-app-function"), frozenset()))
 
 
-def application_of(module: Path) -> Application:
+def tree_of(module: Path) -> dict[str, bytes]:
     root = module / "src/main"
-    tree = {
+    return {
         path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()
     }
-    return application_from_tree(tree, path="app")
+
+
+def application_of(module: Path) -> Application:
+    return application_from_tree(tree_of(module), path="app")
 
 
 def read_functions(state: InstalledState, application: Application | None = None) -> Reading:
@@ -196,36 +201,25 @@ def test_a_function_that_is_not_listed_is_reported_with_its_fix() -> None:
     assert verdict_of(missing, None).closed_because == "the phone does not list it"
 
 
-def test_a_function_that_the_release_drops_is_reported_with_the_release_s_reason() -> None:
-    manifest = (APPS / "notes/app/src/main/AndroidManifest.xml").read_bytes()
-    descriptor = (APPS / "notes/app/src/main/assets/notes_service.xml").read_bytes()
-    schema = (APPS / "notes/app/src/main/assets/app_functions_schema.xsd").read_bytes()
+@titled(("sdk", "path", "old", "new", "words"), {
     # 16 QPR2 drops a file with a tag that its schema does not know (reference appfunctions 3.2).
-    broken = descriptor.replace(b"<id>", b"<novel>x</novel><id>", 1)
-    tree = {
-        "AndroidManifest.xml": manifest,
-        "assets/notes_service.xml": broken,
-        "assets/app_functions_schema.xsd": schema,
-    }
-    reading = read_functions(InstalledState(FACTS, ()), application_from_tree(tree))
-    reported = [item.message for item in reading.findings if item.code == "function-not-indexed"]
-    assert len(reported) == len(ALL)
-    assert all("novel" in item and "Android 16 QPR2" in item for item in reported)
-
-
-def test_a_service_without_permission_is_reported_on_the_release_that_skips_it() -> None:
-    manifest = (APPS / "notes/app/src/main/AndroidManifest.xml").read_text()
-    root = APPS / "notes/app/src/main"
-    tree = {
-        path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()
-    }
-    permission = 'android:permission="android.permission.BIND_APP_FUNCTION_SERVICE"'
-    assert permission in manifest
-    tree["AndroidManifest.xml"] = manifest.replace(permission, "").encode()
-    reading = read_functions(InstalledState(DeviceFacts("37"), ()), application_from_tree(tree))
-    reported = [item.message for item in reading.findings if item.code == "function-not-indexed"]
-    assert len(reported) == len(ALL)
-    assert all("does not require" in item and "Android 17" in item for item in reported)
+    "a tag that the schema does not know": ("36.1", "assets/notes_service.xml",
+        "<id>", "<novel>x</novel><id>", ("novel", "Android 16 QPR2")),
+    "a service without permission": ("37", "AndroidManifest.xml",
+        'android:permission="android.permission.BIND_APP_FUNCTION_SERVICE"', "",
+        ("does not require", "Android 17")),
+})  # fmt: skip
+def test_a_function_that_the_release_drops_is_reported_with_the_release_s_reason(
+    sdk: str, path: str, old: str, new: str, words: tuple[str, str]
+) -> None:
+    tree = tree_of(APPS / "notes/app")
+    text = tree[path].decode()
+    assert old in text
+    application = application_from_tree({**tree, path: text.replace(old, new, 1).encode()})
+    reading = read_functions(InstalledState(DeviceFacts(sdk), ()), application)
+    messages = [item.message for item in reading.findings if item.code == "function-not-indexed"]
+    assert len(messages) == len(ALL)
+    assert all(word in message for message in messages for word in words)
 
 
 @pytest.mark.parametrize("why", ["Can't find service: app_function", None], ids=["refused", "not offered"])
@@ -458,25 +452,24 @@ def test_an_open_component_can_be_called_by_every_app() -> None:
     assert [(route.ready, route.needs) for route in callability.routes] == [(True, ())]
 
 
-@pytest.mark.parametrize(("level", "protection"), [
-    ("normal", Protection.NORMAL),
-    ("normal|instant", Protection.NORMAL),
-    ("dangerous", Protection.DANGEROUS),
-    ("signature", Protection.SIGNATURE),
-    ("signature|privileged", Protection.SIGNATURE),
-    ("signatureOrSystem", Protection.SIGNATURE),
-    ("internal|role", Protection.SIGNATURE),
-    ("normal|vendorsOwn", Protection.UNKNOWN),
+@pytest.mark.parametrize(("name", "declared", "protection"), [
+    (OWN, "normal", Protection.NORMAL),
+    (OWN, "normal|instant", Protection.NORMAL),
+    (OWN, "dangerous", Protection.DANGEROUS),
+    (OWN, "signature", Protection.SIGNATURE),
+    (OWN, "signature|privileged", Protection.SIGNATURE),
+    (OWN, "signatureOrSystem", Protection.SIGNATURE),
+    (OWN, "internal|role", Protection.SIGNATURE),
+    (OWN, "normal|vendorsOwn", Protection.UNKNOWN),
+    (OWN, None, Protection.UNKNOWN),
+    ("android.permission.INTERNET", None, Protection.NORMAL),
+    ("android.permission.READ_CONTACTS", None, Protection.DANGEROUS),
+    (EXECUTE, None, Protection.SIGNATURE),
 ])  # fmt: skip
-def test_a_protection_level_decides_who_can_hold_a_permission(level: str, protection: Protection) -> None:
-    assert protection_of(OWN, {OWN: level}) is protection
-
-
-def test_android_declares_its_own_permissions_and_nobody_declares_the_others() -> None:
-    assert protection_of("android.permission.INTERNET", {}) is Protection.NORMAL
-    assert protection_of("android.permission.READ_CONTACTS", {}) is Protection.DANGEROUS
-    assert protection_of(EXECUTE, {}) is Protection.SIGNATURE
-    assert protection_of(OWN, {}) is Protection.UNKNOWN
+def test_a_protection_level_decides_who_can_hold_a_permission(
+    name: str, declared: str | None, protection: Protection
+) -> None:
+    assert protection_of(name, {} if declared is None else {name: declared}) is protection
 
 
 def test_a_permission_that_any_app_can_request_is_a_condition_and_excludes_the_shim() -> None:
@@ -570,20 +563,10 @@ def test_the_permissions_of_a_manifest_are_read_alike_from_sources_and_from_an_a
     }
 
 
-@pytest.mark.parametrize(
-    "component",
-    [
-        _service(permission=""),
-        Component(
-            kind="activity",
-            name=".Tools",
-            exported=True,
-            filters=(IntentFilter((SERVICE,)),),
-            attributes={"targetActivity": ".Main"},
-        ),
-    ],
-    ids=["an empty permission", "an alias"],
-)
+@titled("component", {
+    "an empty permission": _service(permission=""),
+    "an alias": replace(_service(), kind="activity", attributes={"targetActivity": ".Main"}),
+})  # fmt: skip
 def test_a_component_that_does_not_inherit_its_application_s_permission_is_open(component: Component) -> None:
     application = _application(component, whole=Component(kind="application", permission=OWN))
     facts = component_facts(ComponentAccess(), None, application, component)

@@ -95,35 +95,20 @@ def test_sample_apps_are_what_their_source_trees_declare(phone: VirtualPhone) ->
         assert provider.source.path.startswith(f"adb:{phone.serial}/{SAMPLE}{name}!/")
 
 
-@pytest.mark.parametrize("phone", ["30", "36.1"], ids="API {}".format, indirect=True)
-def test_a_receiver_is_found_and_its_tools_are_not_known(phone: VirtualPhone) -> None:
-    provider = provider_of(discover(phone), "weather")
-    assert (provider.protocol, provider.dialect, provider.capabilities) == ("mmcp", "broadcast", ())
-
-
 @pytest.mark.parametrize("phone", ["36.1", "37"], ids="API {}".format, indirect=True)
 def test_functions_have_the_state_of_the_phone(phone: VirtualPhone) -> None:
-    run_command(
-        phone,
-        *("cmd", "app_function", "set-enabled", "--package", f"{SAMPLE}notes"),
-        *("--function", CREATE_NOTE, "--state", "disable"),
-    )
+    command = ("cmd", "app_function", "set-enabled", "--package", f"{SAMPLE}notes", "--function", CREATE_NOTE)
+    run_command(phone, *command, "--state", "disable")
     discovery = discover(phone)
     states = {item.id: item.state for item in provider_of(discovery, "notes").capabilities}
-    assert {name for name, state in states.items() if state is not None and not state.enabled} == {
-        CREATE_NOTE
-    }
+    assert [name for name, state in states.items() if state and not state.enabled] == [CREATE_NOTE]
     assert None not in states.values()
     rows = [row for block in discovery_page(discovery) if isinstance(block, Table) for row in block.rows]
     assert "8 (1 disabled, 1 not callable)" in next(row for row in rows if row[0] == f"{SAMPLE}notes")
     assert f"{CREATE_NOTE} (disabled)" in {
         capability_name(item) for item in provider_of(discovery, "notes").capabilities
     }
-    run_command(
-        phone,
-        *("cmd", "app_function", "set-enabled", "--package", f"{SAMPLE}notes"),
-        *("--function", CREATE_NOTE, "--state", "default"),
-    )
+    run_command(phone, *command, "--state", "default")
     again = discover(phone)
     assert again.bytes_read == 0
     assert all(item.state and item.state.enabled for item in provider_of(again, "notes").capabilities)

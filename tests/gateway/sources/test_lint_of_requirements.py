@@ -129,10 +129,8 @@ Tree: TypeAlias = dict[str, str]
 CLEAN: dict[str, Tree] = {"Mobile-MCP": MOBILE_MCP, "mMCP": MMCP, "AppFunctions": APP_FUNCTIONS}
 
 META = '  <meta-data android:name="mobile.mcp.tool.{}" android:{}="{}"/>\n'
-NAME, DESCRIPTION = (
-    META.format("name", "value", "Lamp"),
-    META.format("description", "value", "Switches the lamp"),
-)
+NAME = META.format("name", "value", "Lamp")
+DESCRIPTION = META.format("description", "value", "Switches the lamp")
 POINTER = META.format("capabilities", "resource", "@xml/mcp_capabilities")
 LOOSE = '<param name="a" type="string" required="true" description="A"/>'
 FILTER = '<intent-filter><action android:name="mobile.mcp.SERVICE"/></intent-filter>'
@@ -283,7 +281,7 @@ PREFIXES = {"Mobile-MCP": "mobile-mcp-", "mMCP": "mmcp-", "AppFunctions": "appfu
 
 
 def codes_of(tree: Tree) -> list[str]:
-    write_tree(Path("app"), {**tree})
+    write_tree(Path("app"), tree)
     return [finding.code for finding in lint("app").findings]
 
 

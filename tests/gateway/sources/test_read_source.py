@@ -31,6 +31,7 @@ from droidgate_mappings.model.findings import Level
 from droidgate_mappings.translate import translate
 from gateway.sources.formats_of_tests import NO_MANIFEST, TOOLS, manifest, read, service, write_tree
 from requirements_of_tests import CHECKOUT
+from titled_rows import titled
 
 GRADLE = """plugins { id("com.android.application") }
 android { namespace = "dev.ns"; defaultConfig { applicationId = "dev.app" } }
@@ -53,26 +54,17 @@ def project(folder: str, files: dict[str, str | bytes] | None = None) -> Path:
 
 def found(written: str | Path) -> list[tuple[str | None, str | None, list[str], str]]:
     return [
-        (
-            provider.package,
-            provider.component,
-            [capability.id for capability in provider.capabilities],
-            str(provider.source),
-        )
-        for provider in read(written).providers
+        (item.package, item.component, [each.id for each in item.capabilities], str(item.source))
+        for item in read(written).providers
     ]
 
 
 class TestNamedFiles:
     def test_a_descriptor_is_read_by_the_format_that_claims_it(self) -> None:
         write_tree(Path(), {"d/x.txt": "tools a b"})
+        assert found("d/x.txt") == [(None, None, ["a", "b"], "d/x.txt:1")]
         reading = read("d/x.txt")
-        assert [capability.id for provider in reading.providers for capability in provider.capabilities] == [
-            "a",
-            "b",
-        ]
-        assert reading.files_read == ("d/x.txt",)
-        assert reading.applications == ()
+        assert (reading.files_read, reading.applications) == (("d/x.txt",), ())
 
     def test_standard_input_is_read_like_a_file(self) -> None:
         reading = read_source("-", formats=[TOOLS], stdin=io.BytesIO(b"tools a"))
@@ -198,10 +190,7 @@ class TestProjects:
         monkeypatch.chdir("p")
         assert found(".") == [("dev.app", ".S", ["one", "two"], "app/src/main/assets/t.txt")]
         (application,) = read(".").applications
-        assert (application.namespace, str(application.place)) == (
-            "dev.ns",
-            "app/src/main/AndroidManifest.xml",
-        )
+        assert (application.namespace, str(application.place)) == ("dev.ns", f"app/{MAIN}")
 
     def test_every_module_is_read(self) -> None:
         library = 'plugins { id("com.android.library") }\nandroid { namespace = "dev.lib" }'
@@ -217,11 +206,7 @@ class TestProjects:
                 "plain/assets/o.txt": "tools o",
             },
         )
-        assert [(item[0], item[1]) for item in found("p")] == [
-            ("dev.app", ".S"),
-            (None, ".L"),
-            ("dev.old", ".O"),
-        ]
+        assert [item[:2] for item in found("p")] == [("dev.app", ".S"), (None, ".L"), ("dev.old", ".O")]
 
     def test_a_build_type_adds_to_main(self) -> None:
         gradle = GRADLE.replace(
@@ -289,11 +274,8 @@ class TestProjects:
             (None, "p/app/src/main/assets/merged.json:1"),
         ]
         (finding,) = reading.findings
-        assert (finding.code, finding.level, str(finding.source)) == (
-            UNREFERENCED_DESCRIPTOR,
-            Level.NOTE,
-            "p/app/src/main/assets/merged.json",
-        )
+        assert (finding.code, finding.level) == (UNREFERENCED_DESCRIPTOR, Level.NOTE)
+        assert str(finding.source) == "p/app/src/main/assets/merged.json"
         assert "merged.json" in finding.message
         assert reading.applications[0].loose_assets == ("merged.json", "@raw/t", "@xml/rules")
 
@@ -326,11 +308,9 @@ class TestProjects:
         shutil.rmtree(Path("p/app/src/main") / name, ignore_errors=True)
         (Path("p/app/src/main") / name).symlink_to(Path("outside").absolute())
         reading = read("p")
-        [problem] = [item for item in reading.problems if "link" in item.message]
-        assert (problem.place, problem.message) == (
-            f"p/app/src/main/{name}",
-            "a link leads out of the project",
-        )
+        assert (f"p/app/src/main/{name}", "a link leads out of the project") in [
+            (problem.place, problem.message) for problem in reading.problems
+        ]
         assert all("x.json" not in str(item) for item in (*reading.problems, *reading.findings))
         assert all(f"main/{name}/" not in path for path in reading.files_read)
 
@@ -355,10 +335,8 @@ class TestProjects:
         Path("p/app/src/main/assets/x.json").symlink_to(Path("outside/x.json").absolute())
         reading = read("p")
         [problem] = reading.problems
-        assert (problem.place, problem.message) == (
-            "p/app/src/main/assets/x.json",
-            "a link leads out of the project",
-        )
+        place = "p/app/src/main/assets/x.json"
+        assert (problem.place, problem.message) == (place, "a link leads out of the project")
         assert all("x.json" not in finding.message for finding in reading.findings)
 
 
@@ -515,18 +493,19 @@ def module(name: str, *dependencies: str, build: str | None = None, strings: str
     return files
 
 
-def build(*parts: Tree, settings: str = 'include(":app", ":one", ":two", ":three")') -> Providers:
-    files: Tree = {"settings.gradle.kts": settings}
+def build(*parts: Tree) -> Providers:
+    files: Tree = {"settings.gradle.kts": 'include(":app", ":one", ":two", ":three")'}
     for part in parts:
         files |= part
     write_tree(Path("p"), files)
     return read("p")
 
 
-def found_in(reading: Providers) -> list[tuple[str | None, str | None, list[str]]]:
+def components(reading: Providers) -> list[str]:
+    """Return `PACKAGE/COMPONENT CAPABILITY` of each provider, without a slash if it has no package."""
     return [
-        (provider.package, provider.component, [capability.id for capability in provider.capabilities])
-        for provider in reading.providers
+        f"{f'{item.package}/' * bool(item.package)}{item.component} {item.capabilities[0].id}"
+        for item in reading.providers
     ]
 
 
@@ -542,173 +521,138 @@ def dependency(path: str) -> str:
     return f'implementation(project(":{path}"))'
 
 
-class TestApps:
-    def test_an_app_has_the_components_of_its_libraries_and_they_are_not_repeated(self) -> None:
-        reading = build(module("app", dependency("one")), module("one", dependency("two")), module("two"))
-        assert found_in(reading) == [
-            ("dev.app", ".App", ["app"]),
-            ("dev.app", "dev.one.One", ["one"]),
-            ("dev.app", "dev.two.Two", ["two"]),
-        ]
-        assert [str(item.place) for item in reading.applications] == ["p/app/src/main/AndroidManifest.xml"]
-        assert [str(item.source) for item in reading.providers][1] == "p/one/src/main/assets/one.txt"
-        assert (reading.findings, reading.problems) == ((), ())
-
-    def test_a_string_is_looked_up_in_the_app_before_its_libraries(self) -> None:
-        reading = build(
-            module("app", dependency("one"), dependency("two")),
-            module("one", strings="One"),
-            module("two", strings="Two"),
-        )
-        assert labels(reading) == dict.fromkeys((".App", "dev.one.One", "dev.two.Two"), "One")
-        reading = build(module("app", dependency("one"), strings="App"), module("one", strings="One"))
-        assert labels(reading) == {".App": "App", "dev.one.One": "App", ".Two": "Two"}
-
-    def test_a_module_comes_before_those_that_it_depends_on(self) -> None:
-        reading = build(
-            module("app", dependency("two"), dependency("one")),
-            module("one", dependency("two"), strings="One"),
-            module("two", strings="Two"),
-        )
-        assert set(labels(reading).values()) == {"One"}
-
-    def test_two_apps_have_a_library_each(self) -> None:
-        reading = build(
-            module("app", dependency("two")),
-            module("one", dependency("two"), build=APP.replace("dev.app", "dev.one")),
-            module("two"),
-        )
-        assert [(package, component) for package, component, _ in found_in(reading)] == [
-            ("dev.app", ".App"),
-            ("dev.app", "dev.two.Two"),
-            ("dev.one", ".One"),
-            ("dev.one", "dev.two.Two"),
-        ]
-
-    def test_a_library_without_a_manifest_gives_its_resources(self) -> None:
-        item = module("one", strings="One")
-        del item["one/src/main/AndroidManifest.xml"]
-        reading = build(module("app", dependency("one")), item)
-        assert labels(reading) == {".App": "One"}
-
-    def test_a_type_safe_accessor_and_a_plugin_of_the_catalog_are_followed(self) -> None:
-        reading = build(
-            module("app", "implementation(projects.one)", build="plugins { alias(libs.plugins.app) }\n"),
-            module("one", build="plugins { alias(libs.plugins.lib) }\nandroid { namespace = 'dev.one' }\n"),
-            {"gradle/libs.versions.toml": CATALOG},
-        )
-        assert [component for _, component, _ in found_in(reading)] == [".App", "dev.one.One"]
-
-    def test_what_the_android_source_set_of_a_multiplatform_library_has_is_merged(self) -> None:
-        item = {
-            path.replace("src/main", "src/androidMain"): content for path, content in module("one").items()
-        }
-        item["one/build.gradle.kts"] = (
-            'plugins { id("com.android.kotlin.multiplatform.library") }\n'
-            'kotlin { android { namespace = "dev.one" }\nsourceSets { '
-            'commonMain.dependencies { implementation(project(":two")) } } }\n'
-        )
-        reading = build(module("app", dependency("one")), item, module("two"))
-        assert [component for _, component, _ in found_in(reading)] == [".App", "dev.one.One", "dev.two.Two"]
-
-    def test_a_build_type_of_a_library_is_still_read(self) -> None:
-        debug = manifest(service(".Debug", 'android:value="one.txt"'))
-        item = {**module("one"), "one/src/debug/AndroidManifest.xml": debug}
-        reading = build(module("app", dependency("one")), item)
-        assert [(package, component) for package, component, _ in found_in(reading)] == [
-            ("dev.app", ".App"),
-            ("dev.app", "dev.one.One"),
-            (None, ".Debug"),
-        ]
-
-    def test_a_build_type_of_the_app_changes_what_a_library_has(self) -> None:
-        debug = manifest('<service android:name="dev.one.One" android:label="Debug"/>')
-        app = {**module("app", dependency("one")), "app/src/debug/AndroidManifest.xml": debug}
-        reading = build(app, module("one"))
-        assert found_in(reading)[2] == ("dev.app", "dev.one.One", ["one"])
-
-    def test_a_descriptor_of_a_library_that_nothing_points_to_is_reported_once(self) -> None:
-        item = {**module("one"), "one/src/main/assets/loose.json": "tools loose"}
-        reading = build(module("app", dependency("one")), item)
-        assert [(code, place) for code, place in reported(reading)] == [
-            ("unreferenced-descriptor", "p/one/src/main/assets/loose.json")
-        ]
+def moved(tree: Tree, old: str, new: str) -> Tree:
+    return {path.replace(old, new): content for path, content in tree.items()}
 
 
-class TestLibraries:
-    def test_a_library_without_an_app_is_read_by_itself_with_the_resources_of_those_it_needs(self) -> None:
-        reading = build(module("one", dependency("two")), module("two", strings="Two"))
-        assert found_in(reading) == [(None, ".One", ["one"]), (None, ".Two", ["two"])]
-        assert labels(reading) == {".One": "Two", ".Two": "Two"}
+OTHER_APP = APP.replace("dev.app", "dev.one")
+FEATURE = 'plugins { id("com.android.dynamic-feature") }\nandroid { namespace = "dev.one" }\n'
+CONVENTION = 'plugins { id("dev.feature") }\nandroid { namespace = "dev.two" }\n'
+MULTIPLATFORM = (
+    'plugins { id("com.android.kotlin.multiplatform.library") }\n'
+    'kotlin { android { namespace = "dev.one" }\nsourceSets { '
+    'commonMain.dependencies { implementation(project(":two")) } } }\n'
+)
+WITHOUT_ANDROID_PLUGIN = "plugins { alias(libs.plugins.lib) }\nandroid { namespace = 'dev.one' }\n"
+ONE_IN_APP, ONE_APART = ["dev.app/.App app", "dev.app/dev.one.One one"], ["dev.app/.App app", ".One one"]
+TWO_IN_APP = [*ONE_IN_APP, "dev.app/dev.two.Two two"]
+APP_OF_ONE = module("app", dependency("one"))
+IN_APP = "p/app/build.gradle.kts:4"
+MAIN, DEBUG = "src/main/AndroidManifest.xml", "src/debug/AndroidManifest.xml"
+STRINGS = "one/src/main/res/values/s.xml"
 
-    def test_a_feature_is_read_by_itself(self) -> None:
-        feature = 'plugins { id("com.android.dynamic-feature") }\nandroid { namespace = "dev.one" }\n'
-        reading = build(module("app", strings="App"), module("one", dependency("app"), build=feature))
-        assert [component for _, component, _ in found_in(reading)] == [".App", ".One"]
-        assert labels(reading)[".One"] == "App"
+# The parts of a build, what is read of it, code and place of each finding, and words of the first one.
+BUILDS: dict[str, tuple[list[Tree], list[str], list[tuple[str, str]], str]] = {
+    "an app has the components of its libraries, which are not repeated":
+        ([APP_OF_ONE, module("one", dependency("two")), module("two")], TWO_IN_APP, [], ""),
+    "two apps have a library each": (
+        [module("app", dependency("two")), module("one", dependency("two"), build=OTHER_APP), module("two")],
+        ["dev.app/.App app", "dev.app/dev.two.Two two", "dev.one/.One one", "dev.one/dev.two.Two two"],
+        [], ""),
+    "a type-safe accessor and plugins of the catalog": (
+        [module("app", "implementation(projects.one)", build="plugins { alias(libs.plugins.app) }\n"),
+         module("one", build=WITHOUT_ANDROID_PLUGIN), {"gradle/libs.versions.toml": CATALOG}],
+        [".App app", "dev.one.One one"], [], ""),
+    "the Android source set of a multiplatform library": (
+        [APP_OF_ONE, moved(module("one"), "src/main", "src/androidMain"), module("two"),
+         {"one/build.gradle.kts": MULTIPLATFORM}], TWO_IN_APP, [], ""),
+    "a build type of a library is still read": (
+        [APP_OF_ONE, module("one"), {f"one/{DEBUG}": manifest(service(".Debug", 'android:value="one.txt"'))}],
+        [*ONE_IN_APP, ".Debug one"], [], ""),
+    "a build type of the app changes what a library has": (
+        [APP_OF_ONE, module("one"),
+         {f"app/{DEBUG}": manifest('<service android:name="dev.one.One" android:label="Debug"/>')}],
+        [*ONE_IN_APP, ONE_IN_APP[1]], [], ""),
+    "a descriptor of a library that nothing points to": (
+        [APP_OF_ONE, module("one"), {"one/src/main/assets/loose.json": "tools loose"}],
+        [*ONE_IN_APP, "None loose"], [("unreferenced-descriptor", "p/one/src/main/assets/loose.json")], ""),
+    "a library without an app":
+        ([module("one", dependency("two")), module("two")], [".One one", ".Two two"], [], ""),
+    "a feature": ([module("app"), module("one", dependency("app"), build=FEATURE)],
+        ["dev.app/.App app", "dev.one/.One one"], [], ""),
+    "a library that only one variant has": (
+        [module("app", 'debugImplementation(project(":one"))'), module("one")], ONE_APART,
+        [(PROJECT_NOT_MERGED, IN_APP)], "only the variant debug has it"),
+    "a module of a convention plugin without an app":
+        ([module("one"), module("two", dependency("one"), build=CONVENTION)],
+         ["dev.two/.Two two", "dev.two/dev.one.One one"], [], ""),
+    "a module of a convention plugin where the build has an app":
+        ([APP_OF_ONE, module("one"), module("two", dependency("one"), build=CONVENTION)],
+         [*ONE_IN_APP, "dev.two/.Two two"], [], ""),
+    "a cycle": ([APP_OF_ONE, module("one", dependency("two")), module("two", dependency("one"))],
+        TWO_IN_APP, [(PROJECT_NOT_MERGED, "p/two/build.gradle.kts:4")], ""),
+    "a module that is not included": ([module("app", dependency("four"))], ["dev.app/.App app"],
+        [(PROJECT_NOT_MERGED, IN_APP)], "does not include it"),
+    "a module that is not there": ([module("app", dependency("three"))], ["dev.app/.App app"],
+        [(PROJECT_NOT_MERGED, IN_APP)], "has no build file and no manifest"),
+    "an accessor of a module that is not included": ([module("app", "implementation(projects.four)")],
+        ["dev.app/.App app"], [(PROJECT_NOT_MERGED, IN_APP)], "projects.four"),
+    "a dependency that is computed": ([module("app", "implementation(project(name))")],
+        ["dev.app/.App app"], [(BUILD_STATEMENT_UNREAD, IN_APP)], "implementation(project(name))"),
+    "a module outside of the folder": (
+        [APP_OF_ONE, moved(module("one"), "one/", "../outside/"), {"settings.gradle.kts":
+         'include(":app", ":one")\nproject(":one").projectDir = file("../outside")'}],
+        ["dev.app/.App app"], [(PROJECT_NOT_MERGED, IN_APP)], ""),
+    "settings that only a build knows": (
+        [APP_OF_ONE, module("one"), {"settings.gradle.kts":
+         'include(":app")\nfile("features").list().forEach { include(":$it") }'}],
+        ONE_APART, [(PROJECT_NOT_MERGED, IN_APP), (BUILD_STATEMENT_UNREAD, "p/settings.gradle.kts:2")],
+        "p/settings.gradle.kts:2 may include it"),
+    "a conflict of manifests names both files": (
+        [APP_OF_ONE, module("one", strings="One"),
+         {f"app/{MAIN}": manifest('<service android:name="dev.one.One" android:label="x"/>')}],
+        ONE_IN_APP[1:], [("manifest-merge-conflict", f"p/app/{MAIN}:3")], f"p/one/{MAIN}:3"),
+}  # fmt: skip
 
-    def test_a_library_that_only_one_variant_has_is_read_by_itself_and_reported(self) -> None:
-        reading = build(module("app", 'debugImplementation(project(":one"))'), module("one"))
-        assert [component for _, component, _ in found_in(reading)] == [".App", ".One"]
-        assert reported(reading) == [(PROJECT_NOT_MERGED, "p/app/build.gradle.kts:4")]
-        assert "only the variant debug has it" in reading.findings[0].message
+
+@titled(("parts", "read", "findings", "words"), BUILDS)
+def test_modules_are_merged_or_read_apart_and_what_is_not_merged_is_reported(
+    parts: list[Tree], read: list[str], findings: list[tuple[str, str]], words: str
+) -> None:
+    reading = build(*parts)
+    assert components(reading) == read
+    assert reported(reading) == findings
+    assert words in "".join(f"{item.message} {item.hint}" for item in reading.findings[:1])
+    assert reading.problems == ()
 
 
-class TestReports:
-    def test_a_cycle_is_reported_at_its_line(self) -> None:
-        reading = build(
-            module("app", dependency("one")),
-            module("one", dependency("two")),
-            module("two", dependency("one")),
-        )
-        assert [component for _, component, _ in found_in(reading)] == [".App", "dev.one.One", "dev.two.Two"]
-        assert reported(reading) == [(PROJECT_NOT_MERGED, "p/two/build.gradle.kts:4")]
+def test_places_of_a_merged_app_are_those_of_its_files() -> None:
+    reading = build(APP_OF_ONE, module("one"))
+    assert [str(item.place) for item in reading.applications] == [f"p/app/{MAIN}"]
+    assert str(reading.providers[1].source) == "p/one/src/main/assets/one.txt"
 
-    @pytest.mark.parametrize(("statement", "code", "words"), [
-        (dependency("four"), PROJECT_NOT_MERGED, "does not include it"),
-        (dependency("three"), PROJECT_NOT_MERGED, "has no build file and no manifest"),
-        ("implementation(projects.four)", PROJECT_NOT_MERGED, "projects.four"),
-        ("implementation(project(name))", BUILD_STATEMENT_UNREAD, "implementation(project(name))"),
-    ])  # fmt: skip
-    def test_a_missing_module_is_reported_at_its_line(self, statement: str, code: str, words: str) -> None:
-        reading = build(module("app", statement))
-        assert reported(reading) == [(code, "p/app/build.gradle.kts:4")]
-        assert words in reading.findings[0].message
 
-    def test_a_module_outside_of_the_folder_is_reported_and_not_read(self) -> None:
-        write_tree(Path(), module("outside"))
-        settings = 'include(":app", ":one")\nproject(":one").projectDir = file("../outside")'
-        reading = build(module("app", dependency("one")), settings=settings)
-        assert [component for _, component, _ in found_in(reading)] == [".App"]
-        assert reported(reading) == [(PROJECT_NOT_MERGED, "p/app/build.gradle.kts:4")]
+@titled(("parts", "expected"), {
+    "the first of two libraries": (
+        [module("app", dependency("one"), dependency("two")), module("one", strings="One"),
+         module("two", strings="Two")], {".App": "One", "dev.one.One": "One", "dev.two.Two": "One"}),
+    "the app before its library": (
+        [module("app", dependency("one"), strings="App"), module("one", strings="One"),
+         module("two", strings="Two")], {".App": "App", "dev.one.One": "App", ".Two": "Two"}),
+    "a module before those that it depends on": (
+        [module("app", dependency("two"), dependency("one")), module("one", dependency("two"), strings="One"),
+         module("two", strings="Two")], {".App": "One", "dev.one.One": "One", "dev.two.Two": "One"}),
+    "a library without a manifest": (
+        [APP_OF_ONE,
+         {path: module("one", strings="One")[path] for path in (STRINGS, "one/build.gradle.kts")}],
+        {".App": "One"}),
+    "a library without an app": ([module("one", dependency("two")), module("two", strings="Two")],
+        {".One": "Two", ".Two": "Two"}),
+    "a feature has those of its app": (
+        [module("app", strings="App"), module("one", dependency("app"), build=FEATURE)],
+        {".App": "App", ".One": "App"}),
+})  # fmt: skip
+def test_a_string_is_that_of_the_module_that_comes_first(parts: list[Tree], expected: dict[str, str]) -> None:
+    assert labels(build(*parts)) == expected
 
-    def test_reading_an_app_module_alone_names_the_folder_that_has_its_libraries(self) -> None:
-        build(module("app", dependency("one"), dependency("two")), module("one"), module("two"))
-        reading = read("p/app")
-        (finding,) = reading.findings
-        assert (finding.code, str(finding.source)) == (PROJECT_NOT_MERGED, "p/app/build.gradle.kts:4")
-        assert ":one, :two" in finding.message
-        assert finding.hint == "name the folder that holds the whole project"
 
-    def test_settings_that_only_a_build_knows_are_reported(self) -> None:
-        settings = 'include(":app")\nfile("features").list().forEach { include(":$it") }'
-        reading = build(module("app", dependency("one")), module("one"), settings=settings)
-        assert reported(reading) == [
-            (PROJECT_NOT_MERGED, "p/app/build.gradle.kts:4"),
-            (BUILD_STATEMENT_UNREAD, "p/settings.gradle.kts:2"),
-        ]
-        assert (reading.findings[0].hint or "").startswith("p/settings.gradle.kts:2 may include it")
-        assert [component for _, component, _ in found_in(reading)] == [".App", ".One"]
-
-    def test_a_conflict_of_manifests_names_both_files(self) -> None:
-        app = module("app", dependency("one"))
-        app["app/src/main/AndroidManifest.xml"] = manifest(
-            '<service android:name="dev.one.One" android:label="x"/>'
-        )
-        reading = build(app, module("one", strings="One"))
-        (finding,) = reading.findings
-        assert str(finding.source) == "p/app/src/main/AndroidManifest.xml:3"
-        assert "p/one/src/main/AndroidManifest.xml:3" in finding.message
+def test_reading_an_app_module_alone_names_the_folder_that_has_its_libraries() -> None:
+    build(module("app", dependency("one"), dependency("two")), module("one"), module("two"))
+    reading = read("p/app")
+    (finding,) = reading.findings
+    assert (finding.code, str(finding.source)) == (PROJECT_NOT_MERGED, IN_APP)
+    assert ":one, :two" in finding.message
+    assert finding.hint == "name the folder that holds the whole project"
 
 
 def test_a_link_to_a_module_elsewhere_is_not_followed() -> None:
@@ -716,8 +660,8 @@ def test_a_link_to_a_module_elsewhere_is_not_followed() -> None:
     Path("p").mkdir()
     Path("p/one").symlink_to("../one")
     reading = build(module("app", dependency("one")))
-    assert [component for _, component, _ in found_in(reading)] == [".App"]
-    assert reported(reading) == [(PROJECT_NOT_MERGED, "p/app/build.gradle.kts:4")]
+    assert components(reading) == ["dev.app/.App app"]
+    assert reported(reading) == [(PROJECT_NOT_MERGED, IN_APP)]
 
 
 @pytest.mark.slow
@@ -731,8 +675,8 @@ def test_a_long_chain_of_modules_is_followed_without_recursion() -> None:
         parts.append({f"m{number}/build.gradle.kts": gradle})
     parts.append(module(f"m{count}"))
     settings = "".join(f'include(":m{number}")\n' for number in range(count + 1)) + 'include(":app")'
-    reading = build(*parts, settings=settings)
-    assert found_in(reading)[1] == ("dev.app", f"dev.m{count}.M{count}", [f"m{count}"])
+    reading = build(*parts, {"settings.gradle.kts": settings})
+    assert components(reading)[1] == f"dev.app/dev.m{count}.M{count} m{count}"
 
 
 def test_dependencies_without_end_are_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -746,15 +690,6 @@ def test_files_of_a_library_are_checked_with_the_app_that_has_it() -> None:
     places: list[str] = []
     list(check_reading(reading, [TOOLS], places.append))
     assert places == []
-
-
-def test_a_module_of_a_convention_plugin_is_a_library_where_the_build_has_an_app() -> None:
-    convention = 'plugins { id("dev.feature") }\nandroid { namespace = "dev.two" }\n'
-    parts = (module("one"), module("two", dependency("one"), build=convention))
-    reading = build(*parts)
-    assert [component for _, component, _ in found_in(reading)] == [".Two", "dev.one.One"]
-    reading = build(module("app", dependency("one")), *parts)
-    assert [component for _, component, _ in found_in(reading)] == [".App", "dev.one.One", ".Two"]
 
 
 @given(

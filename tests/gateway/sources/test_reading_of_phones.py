@@ -3,8 +3,7 @@
 import contextlib
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,42 +28,17 @@ from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import BudgetError, DeviceError, InputError, UsageError
 from droidgate_mappings.model.findings import Finding, Level
 from droidgate_phone.apps.sample_packages import sample_package, signing_key
+from titled_rows import titled
 
 Answer = str | CommandResult | DeviceError
 
 
-@dataclass
-class ScriptedFiles:
-    """Answers status requests of a sync session."""
-
-    device: "ScriptedDevice"
-
-    def status(self, path: str) -> FileStatus | None:
-        self.device.asked_statuses.append(path)
-        data = self.device.files_of.get(path)
-        return None if data is None else FileStatus(0o100644, len(data), self.device.modified)
-
-
-@dataclass
-class Script:
-    """Commands, by how they begin, to answers."""
-
-    answers: dict[tuple[str, ...], Answer] = field(default_factory=dict)
-
-    def answer(self, arguments: Sequence[str]) -> Answer | None:
-        for length in range(len(arguments), 0, -1):
-            output = self.answers.get(tuple(arguments[:length]))
-            if output is not None:
-                return output
-        return None
-
-
 class ScriptedDevice(Device):
-    """A device of one script."""
+    """A device that has an answer to each command, by how it begins."""
 
     def __init__(self, answers: Mapping[str, Answer], files: Mapping[str, bytes] | None = None) -> None:
         super().__init__(AdbClient(), "scripted")
-        self.script = Script({tuple(command.split()): answer for command, answer in answers.items()})
+        self.script = {tuple(command.split()): answer for command, answer in answers.items()}
         self.files_of = dict(files or {})
         self.modified = 1000
         self.build = "build-1"
@@ -78,7 +52,8 @@ class ScriptedDevice(Device):
 
     def run(self, arguments: Sequence[str], **_: Any) -> CommandResult:
         self.commands.append(list(arguments))
-        answer = self.script.answer(arguments)
+        beginnings = (tuple(arguments[:length]) for length in range(len(arguments), 0, -1))
+        answer = next((self.script[words] for words in beginnings if words in self.script), None)
         if answer is None:
             return CommandResult(b"", f"/system/bin/sh: {arguments[0]}: not found\n".encode(), 127)
         if isinstance(answer, DeviceError):
@@ -87,10 +62,12 @@ class ScriptedDevice(Device):
 
     @contextlib.contextmanager
     def files(self, **_: Any) -> Iterator[Any]:
-        yield ScriptedFiles(self)
+        yield self
 
     def status(self, path: str) -> FileStatus | None:
-        return ScriptedFiles(self).status(path)
+        self.asked_statuses.append(path)
+        data = self.files_of.get(path)
+        return None if data is None else FileStatus(0o100644, len(data), self.modified)
 
     def read_file_range(self, path: str, offset: int, length: int, **_: Any) -> bytes:
         if path not in self.files_of:
@@ -110,6 +87,7 @@ NONE_FOUND = {
 }
 MOBILE_MCP = f"{SERVICES} --components -a mobile.mcp.SERVICE"
 PATH = "/data/app/~~a==/clock-1==/base.apk"
+HELP = "AppFunctionManagerService commands:\n  help\n    Prints this help text.\n\n  list-app-functions\n"
 PROPERTIES = "[ro.build.version.sdk]: [36]\n[ro.build.version.sdk_full]: [36.1]\n"
 
 
@@ -166,7 +144,7 @@ def test_what_changed_is_read_again(change: str) -> None:
     device = clock_device()
     read(device)
     if change == "version":
-        device.script.answers["pm", "list", "packages"] = f"package:{PATH}={CLOCK} versionCode:8 uid:10100\n"
+        device.script["pm", "list", "packages"] = f"package:{PATH}={CLOCK} versionCode:8 uid:10100\n"
     elif change == "time":
         device.modified += 1
     elif change == "build":
@@ -183,8 +161,8 @@ def test_what_changed_is_read_again(change: str) -> None:
     else:
         moved = PATH.replace("clock-1", "clock-2")
         device.files_of = {moved: device.files_of[PATH]}
-        device.script.answers["pm", "list", "packages"] = f"package:{moved}={CLOCK} versionCode:7 uid:10100\n"
-        device.script.answers["pm", "path", "--user", "0", CLOCK] = f"package:{moved}\n"
+        device.script["pm", "list", "packages"] = f"package:{moved}={CLOCK} versionCode:7 uid:10100\n"
+        device.script["pm", "path", "--user", "0", CLOCK] = f"package:{moved}\n"
     sent = device.bytes_sent
     phone = read(device)
     assert phone.kept == 0
@@ -192,31 +170,29 @@ def test_what_changed_is_read_again(change: str) -> None:
     assert (phone.apps[0].providers == ()) is (change == "size")
 
 
-def test_a_record_that_was_damaged_is_read_again(tmp_path: Path) -> None:
+def without_answers(record: bytes) -> bytes:
+    items = json.loads(record)
+    assert items["answers"]
+    return json.dumps({**items, "answers": []}).encode()
+
+
+@titled("damage", {
+    "nothing": lambda _: b"", "no fact": lambda _: b"{}", "a list": lambda _: b"[]",
+    "a cut": lambda record: record[:-9],
+    "another key": lambda record: record.replace(b'"components"', b'"others"'), "no answer": without_answers,
+})  # fmt: skip
+def test_a_record_that_is_damaged_or_lacks_an_answer_is_made_again(
+    tmp_path: Path, damage: Callable[[bytes], bytes]
+) -> None:
     device = clock_device()
     first = read(device)
     (record,) = (tmp_path / "cache/installed-applications").iterdir()
     whole = record.read_bytes()
-    for damaged in (b"", b"{}", b"[]", whole[:-9], whole.replace(b'"components"', b'"others"')):
-        record.write_bytes(damaged)
-        phone = read(device)
-        assert phone.kept == 0
-        assert phone.apps[0].providers == first.apps[0].providers
-        assert record.read_bytes() == whole
-
-
-def test_a_question_that_the_record_does_not_answer_reads_the_apk(tmp_path: Path) -> None:
-    device = clock_device()
-    first = read(device)
-    (record,) = (tmp_path / "cache/installed-applications").iterdir()
-    kept_items = json.loads(record.read_bytes())
-    assert kept_items["answers"]
-    kept_items["answers"] = []
-    record.write_text(json.dumps(kept_items))
+    record.write_bytes(damage(whole))
     phone = read(device)
     assert phone.kept == 0
     assert phone.apps[0].providers == first.apps[0].providers
-    assert json.loads(record.read_bytes())["answers"]
+    assert record.read_bytes() == whole
 
 
 def test_nothing_is_cached_where_that_is_not_requested(tmp_path: Path) -> None:
@@ -242,36 +218,22 @@ def two_apps() -> ScriptedDevice:
     return device
 
 
-def problem_of(phone: PhoneReading) -> str:
+@titled(("change", "words"), {
+    "an APK that is broken": ({}, ""),
+    "an APK that the shell may not read":
+        ({"files_of": {PATH: sample_package("clock-in").apk}}, "there is no file"),
+    "no path": ({"pm path": "garbage\n"}, "not an APK"),
+    "paths without end": ({"pm path": OutputLimitError("it printed too much")}, "it printed too much"),
+})  # fmt: skip
+def test_an_app_that_cannot_be_read_is_a_problem_of_its_own(change: dict[str, Any], words: str) -> None:
+    device = two_apps()
+    device.files_of = change.get("files_of", device.files_of)
+    if "pm path" in change:
+        device.script["pm", "path", "--user", "0", BROKEN] = change["pm path"]
+    phone = read(device)
     (problem,) = [problem for app in phone.apps for problem in app.problems]
-    assert problem.place is not None
-    assert problem.place.startswith(f"adb:scripted/{BROKEN}")
-    return problem.message
-
-
-def test_a_broken_apk_is_a_problem_of_its_app_alone() -> None:
-    phone = read(two_apps())
-    assert problem_of(phone)
-    assert [len(app.providers) for app in phone.apps] == [1, 0]
-
-
-def test_an_apk_that_the_shell_may_not_read_is_a_problem_of_its_app_alone() -> None:
-    device = two_apps()
-    del device.files_of["/data/app/~~b==/broken-1==/base.apk"]
-    phone = read(device)
-    assert "there is no file" in problem_of(phone)
-    assert [len(app.providers) for app in phone.apps] == [1, 0]
-
-
-@pytest.mark.parametrize(("answer", "problem"), [
-    pytest.param("garbage\n", "not an APK", id="no path"),
-    pytest.param(OutputLimitError("it printed too much"), "it printed too much", id="paths without end"),
-])  # fmt: skip
-def test_paths_that_cannot_be_read_are_a_problem_of_their_app_alone(answer: Answer, problem: str) -> None:
-    device = two_apps()
-    device.script.answers["pm", "path", "--user", "0", BROKEN] = answer
-    phone = read(device)
-    assert problem in problem_of(phone)
+    assert (problem.place or "").startswith(f"adb:scripted/{BROKEN}")
+    assert words in problem.message
     assert [len(app.providers) for app in phone.apps] == [1, 0]
 
 
@@ -282,13 +244,9 @@ def test_a_phone_that_disconnects_ends_the_run(command: str) -> None:
 
 
 def test_a_listing_that_cannot_be_read_is_a_problem_and_the_rest_is_there() -> None:
-    help_text = (
-        "AppFunctionManagerService commands:\n  help\n    Prints this help text.\n\n  list-app-functions\n"
+    phone = read(
+        clock_device({"cmd app_function help": HELP, "cmd app_function list-app-functions": "Error: no\n"})
     )
-    device = clock_device(
-        {"cmd app_function help": help_text, "cmd app_function list-app-functions": "Error: no\n"}
-    )
-    phone = read(device)
     (problem,) = phone.problems
     assert problem.place is not None
     assert len(phone.apps[0].providers) == 1
@@ -316,7 +274,6 @@ package="org.example.silent" android:versionCode="12" android:versionName="1.2">
 
 
 def test_an_app_that_declares_nothing_is_named_as_from_its_apk() -> None:
-    apk = pack_project(SILENT_TREE, key=signing_key())
     device = ScriptedDevice(
         {
             **script(),
@@ -324,7 +281,7 @@ def test_an_app_that_declares_nothing_is_named_as_from_its_apk() -> None:
             f"pm path --user 0 {SILENT}": f"package:{PATH}\n",
             MOBILE_MCP: "No services found\n",
         },
-        {PATH: apk},
+        {PATH: pack_project(SILENT_TREE, key=signing_key())},
     )
     (of_all,) = read(device, every_app=True).apps
     (named,) = read(device, package=SILENT).apps
@@ -350,8 +307,8 @@ def test_every_app_is_read_where_that_is_requested_and_one_that_declares_nothing
     packages = (
         f"package:{PATH}={CLOCK} versionCode:7 uid:10100\npackage:{path}={plain} versionCode:1 uid:10101\n"
     )
-    device.script.answers["pm", "list", "packages"] = packages
-    device.script.answers["pm", "path", "--user", "0", plain] = f"package:{path}\n"
+    device.script["pm", "list", "packages"] = packages
+    device.script["pm", "path", "--user", "0", plain] = f"package:{path}\n"
     assert read(device).apps == ()
     assert read(device).not_asked
     phone = read(device, every_app=True)
@@ -370,7 +327,7 @@ def test_every_app_is_read_where_that_is_requested_and_one_that_declares_nothing
 ], ids=["refused", "endless", "hostile name", "unknown option"])  # fmt: skip
 def test_a_query_whose_answer_cannot_be_read_hides_no_app(answer: Answer) -> None:
     device = two_apps()
-    device.script.answers[tuple(MOBILE_MCP.split())] = answer
+    device.script[tuple(MOBILE_MCP.split())] = answer
     phone = read(device)
     (problem,) = phone.problems
     assert problem.place == "adb:scripted"
@@ -384,20 +341,14 @@ def test_a_package_without_a_dot_is_read_like_any_other() -> None:
     name, path = "androidhwext", "/system/framework/framework-res-hwext.apk"
     manifest = f'<manifest package="org.example.{name}"><application/></manifest>'.encode()
     device = clock_device({f"pm path --user 0 {name}": f"package:{path}\n"})
-    listed = str(device.script.answers["pm", "list", "packages"])
-    device.script.answers["pm", "list", "packages"] = (
-        f"package:{path}={name} versionCode:36 uid:1000\n{listed}"
-    )
+    listed = str(device.script["pm", "list", "packages"])
+    device.script["pm", "list", "packages"] = f"package:{path}={name} versionCode:36 uid:1000\n{listed}"
     device.files_of[path] = pack_project({"AndroidManifest.xml": manifest}, key=signing_key())
     phone = read(device, every_app=True)
     assert {app.package: app.problems for app in phone.apps} == {name: (), CLOCK: ()}
 
 
 def test_a_function_without_an_id_is_a_problem_of_its_app_and_no_other_s() -> None:
-    help_text = (
-        "AppFunctionManagerService commands:\n  help\n    Prints this help text.\n\n  list-app-functions\n"
-        "  is-enabled --package <P> --function <F>\n"
-    )
     listed = {
         package: [
             {f"AppFunctionStaticMetadata-{package}": {"functionId": ids}}
@@ -407,7 +358,7 @@ def test_a_function_without_an_id_is_a_problem_of_its_app_and_no_other_s() -> No
     }
     device = clock_device(
         {
-            "cmd app_function help": help_text,
+            "cmd app_function help": f"{HELP}  is-enabled --package <P> --function <F>\n",
             "cmd app_function list-app-functions": json.dumps(listed) + "\n",
             "cmd app_function is-enabled": "true\n",
         }

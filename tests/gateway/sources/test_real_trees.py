@@ -1,5 +1,6 @@
 """Sample apps, aapt2 and the corpus of real manifests."""
 
+import csv
 import subprocess
 import zipfile
 from pathlib import Path
@@ -12,8 +13,9 @@ from droidgate_android.projects.resources import SourceResources, SourceSet
 from droidgate_android.projects.text_manifest import is_manifest
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.model.errors import InputError
 from droidgate_shim.builder.sample_apps import sample_apps_directory
-from gateway.sources.formats_of_tests import read
+from gateway.sources.formats_of_tests import read, write_tree
 from mappings.text.compiled_with_aapt2 import (
     TYPE_REFERENCE,
     CompiledValue,
@@ -51,10 +53,8 @@ def test_the_installed_formats_find_the_providers_of_the_sample_apps(app: str, p
     assert reading.problems == ()
     assert [item.protocol for item in reading.providers] == protocols
     for provider in reading.providers:
-        assert provider.package is not None
-        assert provider.source is not None
-        assert Path(provider.source.path).is_file()
-        assert provider.capabilities
+        assert Path(provider.source.path if provider.source else "").is_file()
+        assert (provider.package is not None, bool(provider.capabilities)) == (True, True)
 
 
 @pytest.mark.requires("aapt2", "framework-res")
@@ -131,11 +131,8 @@ LAYERS = {
 
 
 def values_file(strings: dict[str, str]) -> str:
-    return (
-        "<resources>"
-        + "".join(f'<string name="{k}">{v}</string>' for k, v in strings.items())
-        + "</resources>"
-    )
+    texts = (f'<string name="{name}">{text}</string>' for name, text in strings.items())
+    return f"<resources>{''.join(texts)}</resources>"
 
 
 def files_of(layer: str) -> dict[str, bytes]:
@@ -149,10 +146,7 @@ def linked(folder: Path) -> dict[str, str]:
     manifest.write_text('<manifest package="dev.app"/>')
     overlays: list[str] = []
     for layer in reversed(LAYERS):
-        for name, data in files_of(layer).items():
-            path = folder / layer / name
-            path.parent.mkdir(parents=True)
-            path.write_bytes(data)
+        write_tree(folder / layer, files_of(layer))
         compiled = folder / f"{layer}.zip"
         run(aapt2, "compile", "--dir", folder / layer / "res", "-o", compiled)
         overlays += ["-R", str(compiled)]
@@ -170,3 +164,32 @@ def run(*command: object) -> None:
 def test_each_string_is_that_of_the_highest_layer_that_has_it(tmp_path: Path) -> None:
     resources = SourceResources(tuple(SourceSet(files_of(layer), layer) for layer in LAYERS))
     assert {name: resources.read_text(f"@string/{name}") for name in NAMES} == linked(tmp_path)
+
+
+# Files of the corpus that are of no described protocol. `corpus_outcomes.tsv`, typed by hand, has what each
+# is read as, or why it is refused; what is read from each is pinned in tests/golden/corpus/other.tsv.
+
+
+with (Path(__file__).parent / "corpus_outcomes.tsv").open(encoding="utf-8", newline="") as table:
+    OUTCOMES = list(csv.DictReader(table, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+@pytest.mark.requires("corpus")
+def test_every_file_has_its_outcome_and_a_reason() -> None:
+    names = {path.name for path in (require("corpus") / "other").iterdir()} - {"index.tsv"}
+    assert names == {item["file"] for item in OUTCOMES}
+    assert all(item["why"] for item in OUTCOMES)
+
+
+@pytest.mark.requires("corpus")
+@pytest.mark.parametrize("row", OUTCOMES, ids=lambda row: row["file"])
+def test_each_file_has_the_outcome_of_its_row(row: dict[str, str]) -> None:
+    path = str(require("corpus") / "other" / row["file"])
+    if row["outcome"] == "refused":
+        with pytest.raises(InputError) as refused:
+            read_source(path)
+        assert row["told"] in refused.value.message
+        return
+    providers = read_source(path).providers
+    expected = [tuple(item.split("+")) if "+" in item else ("observed", item) for item in row["told"].split()]
+    assert [(item.protocol, item.dialect) for item in providers] == expected
