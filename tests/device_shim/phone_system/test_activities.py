@@ -49,7 +49,9 @@ def start(system: AndroidSystem, intent: Intent) -> Inbox[ActivityResult]:
 
 def text_of(inbox: Inbox[ActivityResult]) -> tuple[int, str | None] | None:
     result = inbox.take()
-    return result and (result.code, result.data.extras.get_string("text") if result.data else None)
+    if result is None:
+        return None
+    return result.code, result.data.extras.get_string("text") if result.data is not None else None
 
 
 def saying(text: str, *, flags: int = 0) -> Intent:

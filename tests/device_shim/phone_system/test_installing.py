@@ -115,9 +115,9 @@ def changed(apk: bytes) -> bytes:
     return apk[:11] + bytes([apk[11] ^ 1]) + apk[12:]
 
 
-def owner(name: str, **options: str) -> bytes:
+def owner(name: str, signer: str = "first") -> bytes:
     """Return an app that declares a permission."""
-    return make_apk(f"com.example.{name}", before='<permission android:name="com.example.P"/>', **options)
+    return make_apk(f"com.example.{name}", before='<permission android:name="com.example.P"/>', signer=signer)
 
 
 def store(name: str) -> bytes:

@@ -290,7 +290,8 @@ def test_protection_levels_are_those_of_androids_manifest(server: Server, tmp_pa
     framework = tmp_path / "framework.apk"
     with zipfile.ZipFile(require(ANDROID_17)) as jar, zipfile.ZipFile(framework, "w") as archive:
         archive.writestr("AndroidManifest.xml", jar.read("AndroidManifest.xml"))
-    command = [require("aapt2"), "dump", "xmltree", "--file", "AndroidManifest.xml", framework]
+    words = ("dump", "xmltree", "--file", "AndroidManifest.xml")
+    command: list[str | Path] = [require("aapt2"), *words, framework]
     tree = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     numbers = {}
     for element in re.findall(r"E: permission (.*?)(?= E: |\Z)", tree, re.DOTALL):

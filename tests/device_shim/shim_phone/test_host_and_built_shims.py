@@ -3,6 +3,7 @@
 import hashlib
 import json
 import struct
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,10 @@ def _frame(text: str) -> bytes:
     return b"DGF1" + struct.pack(">I", len(payload)) + hashlib.sha256(payload).digest() + payload
 
 
+def _is_at_its_app(world: World, name: str) -> bool:
+    return bool(world.host("progress", id=name)["stage"] == "app")
+
+
 def _uri(name: str) -> str:
     return f"content://{SHIM}.host/calls/{name}"
 
@@ -72,7 +77,7 @@ def test_long_calls_that_the_host_canceled_make_room_for_others(world: World) ->
     for number in range(17):
         name = f"{number:032x}"
         assert world.run("content", "write", "--uri", _uri(name), stdin=silent).stderr == ""
-        wait_until(lambda name=name: world.host("progress", id=name)["stage"] == "app")
+        wait_until(partial(_is_at_its_app, world, name))
         assert world.host("cancel", id=name) == {"canceled": True}
     uri = _uri("0e" * 16)
     assert world.run("content", "write", "--uri", uri, stdin=well).stderr == ""

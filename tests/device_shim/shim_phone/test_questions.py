@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import pytest
@@ -82,6 +83,10 @@ def ask(world: World, capability: str = "desk", **more: Any) -> Begun[dict[str, 
 
 def is_asking(world: World) -> bool:
     return "Deny" in world.texts()
+
+
+def is_open(world: World, count: int) -> bool:
+    return bool(world.host("status")["open"] == count)
 
 
 def is_shown(world: World, text: str) -> bool:
@@ -402,11 +407,11 @@ def test_four_questions_wait_and_the_fifth_caller_is_denied(shim_runtime: ShimRu
     waiting = []
     for number, caller in enumerate(callers[:4], 1):
         waiting.append(begin(world, caller=caller))
-        wait_until(lambda number=number: world.host("status")["open"] == number)
+        wait_until(partial(is_open, world, number))
     message = world.ask("desk", {"how": "well"}, caller=callers[4])["message"]
     assert message == "denied: the user is being asked about too many calls; retry in 60 s"
     for caller in callers[:4]:
-        wait_until(lambda caller=caller: is_shown(world, caller))
+        wait_until(partial(is_shown, world, caller))
         answer(world, "Deny")
     assert [token_of(question.result()) for question in waiting] == ["denied"] * 4
 
