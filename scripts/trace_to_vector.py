@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -22,13 +22,14 @@ SHELL_UID = 2000
 ANY_ID = "*"
 
 
-def vectors_of(lines: Iterable[str], name: str) -> Iterator[dict[str, Any]]:
-    """Yield the vectors of a trace's lines; `name` is the part of their ids before the number.
+def vectors_of(trace: str, name: str) -> Iterator[dict[str, Any]]:
+    """Yield the vectors of a trace; `name` is the part of their ids before the number.
 
     Raises:
         ValueError: the shim's response cannot be read.
     """
-    events = [json.loads(line, parse_float=Decimal)["event"] for line in lines]
+    # Not `splitlines`: text of a command may have other line ends, such as U+0085, in it.
+    events = [json.loads(line, parse_float=Decimal)["event"] for line in trace.split("\n") if line]
     deliveries = [event for event in events if event["kind"] == "delivery"]
     for number, delivery in enumerate(deliveries, start=1):
         yield _vector_of(delivery, f"{name}/{number}")
@@ -83,7 +84,7 @@ def main(paths: list[str]) -> int:
     vectors = [
         vector
         for path in map(Path, paths)
-        for vector in vectors_of(path.read_text(encoding="utf-8").splitlines(), path.stem)
+        for vector in vectors_of(path.read_text(encoding="utf-8"), path.stem)
     ]
     print(readable_json(vectors))
     return 0

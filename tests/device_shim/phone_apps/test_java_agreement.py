@@ -120,24 +120,20 @@ _CLOCK_IN = (
 )  # fmt: skip
 
 
-class _Book:
-    def __init__(self) -> None:
-        self.clocked: set[str] = set()
-
+class _Book(set[str]):
     def days(self) -> frozenset[str]:
-        return frozenset(self.clocked)
+        return frozenset(self)
 
-    def add(self, day: str) -> bool:
-        is_new = day not in self.clocked
-        self.clocked.add(day)
+    def add(self, day: str) -> bool:  # type: ignore[override]
+        is_new = day not in self
+        super().add(day)
         return is_new
 
 
 @pytest.mark.slow
 def test_clock_in_answers_2000_requests_as_its_java_does(classes: Path) -> None:
-    descriptor = (
-        SmallPhone().context("dev.droidgate.sample.clockin").read_xml_resource("@xml/mcp_capabilities")
-    )
+    context = SmallPhone().context("dev.droidgate.sample.clockin")
+    descriptor = context.read_xml_resource("@xml/mcp_capabilities")
     mutator = Mutator(SEED)
     too_deep = '{"a":' * 10_000
     texts = [None, too_deep, *(_changed(mutator, mutator.choice(_CLOCK_IN)) for _ in range(2000))]
@@ -237,9 +233,7 @@ def test_pdf_tool_checks_1000_calls_as_its_java_does(classes: Path) -> None:
     schemas = [tool["parameters"] for tool in json.loads(str(manifest))["tools"]]
     calls = [(schema, _tool_value(mutator, schema)) for schema in schemas * 200]
     lines = [as_line(part) for schema, text in calls for part in (json.dumps(schema), text)]
-    answers = [
-        from_utf16(line) for line in run_class("dev.droidgate.sample.pdftool.PdfRunner", classes, lines)
-    ]
+    answers = list(map(from_utf16, run_class("dev.droidgate.sample.pdftool.PdfRunner", classes, lines)))
     assert 50 < answers.count("") < 950
     for (schema, text), theirs in zip(calls, answers, strict=True):
         assert (problem_with(schema, parse_object(text)) or "") == theirs, text

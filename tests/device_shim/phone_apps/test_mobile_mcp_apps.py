@@ -66,6 +66,13 @@ def ask(phone: SmallPhone, handle: Handle, text: str | None, uid: int = 10_100) 
     return response_in(str(value.value))
 
 
+def start(service: Service, text: str, callback: Extra | None = None) -> None:
+    extras = Bundle.of_strings({"mobile-mcp-request": text})
+    service.on_start_command(
+        Intent(extras=extras.with_extra("mcp_callback", callback) if callback else extras)
+    )
+
+
 def ask_clock_in(phone: SmallPhone, text: str | None) -> Any:
     """Ask a new process of the app."""
     return ask(phone, bind(clock_in(phone)), text)
@@ -92,12 +99,9 @@ def total(phone: SmallPhone, handle: Handle, uid: int = 10_100) -> int:
 
 def test_a_day_that_is_clocked_in_is_found_again_by_a_new_process(phone: SmallPhone) -> None:
     assert is_clocked_in(phone) is False
-    assert ask_clock_in(phone, request("clock_in_today")) == {
-        "id": "r1",
-        "capability": {"id": "clock_in_today"},
-        "status": "success",
-        "message": "Clocked in for today, 2026-02-14.",
-    }
+    first = ask_clock_in(phone, request("clock_in_today"))
+    assert (first["id"], first["capability"]) == ("r1", {"id": "clock_in_today"})
+    assert (first["status"], first["message"]) == ("success", "Clocked in for today, 2026-02-14.")
     again = ask_clock_in(phone, request("clock_in_today"))
     assert again["message"] == "Today, 2026-02-14, was on record already."
     assert is_clocked_in(phone) is True
@@ -152,23 +156,21 @@ def test_the_answer_is_called_as_the_request_was(phone: SmallPhone) -> None:
 def test_a_started_request_is_answered_through_its_pending_intent_only(phone: SmallPhone) -> None:
     sent: list[Intent] = []
     phone.pending["callback"] = sent.append
-    request_extras = Bundle.of_strings({"mobile-mcp-request": request("clock_in_today")})
-    for extras in (request_extras, request_extras.with_extra("mcp_callback", Extra("string", "callback"))):
-        clock_in(phone).on_start_command(Intent(extras=extras))
+    text = request("clock_in_today")
+    start(clock_in(phone), text)
+    start(clock_in(phone), text, Extra("string", "callback"))
     assert (sent, phone.files.get(CLOCK_IN, {})) == ([], {})
-    extras = request_extras.with_extra("mcp_callback", Extra("pending-intent", "callback"))
-    clock_in(phone).on_start_command(Intent(extras=extras))
+    start(clock_in(phone), text, Extra("pending-intent", "callback"))
     (answer,) = sent
     assert "Clocked in for today" in str(answer.extras.get_string("mobile-mcp-response"))
 
 
 def test_what_an_assistant_asked_before_it_left_is_recorded(phone: SmallPhone) -> None:
-    request_extras = Bundle.of_strings({"mobile-mcp-request": request("clock_in_today")})
-    bind(clock_in(phone))(Message(1, request_extras, "nobody"))
+    text = request("clock_in_today")
+    bind(clock_in(phone))(Message(1, Bundle.of_strings({"mobile-mcp-request": text}), "nobody"))
     assert is_clocked_in(phone)
     phone.files.clear()
-    extras = request_extras.with_extra("mcp_callback", Extra("pending-intent", "withdrawn"))
-    clock_in(phone).on_start_command(Intent(extras=extras))
+    start(clock_in(phone), text, Extra("pending-intent", "withdrawn"))
     assert is_clocked_in(phone)
 
 
@@ -196,18 +198,11 @@ def test_screen_and_tools_share_one_record(phone: SmallPhone) -> None:
 def test_points_add_up_from_call_to_call_until_somebody_starts_over(phone: SmallPhone) -> None:
     handle = bind(tally(phone))
     assert total(phone, handle) == 0
-    assert add(phone, handle, 5) == {
-        "id": "r1",
-        "capability": {
-            "id": "add_points",
-            "output": [
-                {"name": "player", "type": "string", "value": "Ada"},
-                {"name": "total", "type": "integer", "value": 5},
-            ],
-        },
-        "status": "success",
-        "message": "Ada has 5.",
-    }
+    first = add(phone, handle, 5)
+    player = {"name": "player", "type": "string", "value": "Ada"}
+    output = [player, {"name": "total", "type": "integer", "value": 5}]
+    assert (first["id"], first["capability"]) == ("r1", {"id": "add_points", "output": output})
+    assert (first["status"], first["message"]) == ("success", "Ada has 5.")
     add(phone, handle, 1, "Bob")
     add(phone, handle, -7)
     assert total(phone, handle) == -2
@@ -267,12 +262,8 @@ def test_a_start_is_answered_that_it_has_to_bind(phone: SmallPhone) -> None:
     sent: list[Intent] = []
     phone.pending["callback"] = sent.append
     text = request("add_points", {"player": "Ada", "points": 1})
-    extras = Bundle.of_strings({"mobile-mcp-request": text})
-    extras = extras.with_extra("mcp_callback", Extra("pending-intent", "callback"))
-    tally(phone).on_start_command(Intent(extras=extras))
+    start(tally(phone), text, Extra("pending-intent", "callback"))
     (answer,) = sent
     response = response_in(answer.extras.get_string("mobile-mcp-response"))
-    assert (response["status"], response["message"]) == (
-        "failure",
-        "unavailable: points are kept only for an assistant that binds this service",
-    )
+    error = "unavailable: points are kept only for an assistant that binds this service"
+    assert (response["status"], response["message"]) == ("failure", error)

@@ -43,24 +43,13 @@ def refused(phone: SmallPhone, name: str, **parameters: Any) -> tuple[int, str]:
 
 
 def test_a_note_is_kept_as_it_was_sent(phone: SmallPhone) -> None:
-    created = only(
-        run(
-            phone,
-            "createNote",
-            title=["Shopping"],
-            content=["bread and butter"],
-            labels=[],
-            priority=["HIGH"],
-            reminder=[{"schemaType": ["dev.droidgate.sample.notes.Reminder$AtTime"], "time": [NOON]}],
-        )
-    )
+    sent = {"title": ["Shopping"], "content": ["bread and butter"], "labels": [], "priority": ["HIGH"]}
+    reminder = {"schemaType": [f"{PACKAGE}.Reminder$AtTime"], "time": [NOON]}
+    created = only(run(phone, "createNote", **sent, reminder=[reminder]))
     assert created == {
+        **sent,
         "noteId": ["note-1"],
-        "title": ["Shopping"],
-        "content": ["bread and butter"],
         "state": ["ACTIVE"],
-        "priority": ["HIGH"],
-        "labels": [],
         "checklist": [],
         "reminder": [{"time": [NOON]}],
         "createdAt": [{
@@ -78,15 +67,12 @@ def test_a_reminder_is_one_of_two(phone: SmallPhone) -> None:
     with_radius = {**near, "radiusMeters": [50]}
     note = only(run(phone, "createNote", title=["a"], reminder=[with_radius]))
     assert note["reminder"] == [{"place": ["home"], "radiusMeters": [50.0]}]
-    assert refused(phone, "createNote", title=["a"], reminder=[{**near, "radiusMeters": [49.9]}]) == (
-        1001,
-        '"reminder.radiusMeters" must be a number from 50.0 to 5000.0',
-    )
-    kinds = [f"dev.droidgate.sample.notes.Reminder${name}" for name in ("AtPlace", "AtTime")]
-    assert refused(phone, "createNote", title=["a"], reminder=[{"place": ["home"]}]) == (
-        1001,
-        f'"reminder" must have the schema type {" or ".join(kinds)}',
-    )
+    error = '"reminder.radiusMeters" must be a number from 50.0 to 5000.0'
+    nearer = {**near, "radiusMeters": [49.9]}
+    assert refused(phone, "createNote", title=["a"], reminder=[nearer]) == (1001, error)
+    kinds = [f"{PACKAGE}.Reminder${name}" for name in ("AtPlace", "AtTime")]
+    error = f'"reminder" must have the schema type {" or ".join(kinds)}'
+    assert refused(phone, "createNote", title=["a"], reminder=[{"place": ["home"]}]) == (1001, error)
 
 
 def nested(levels: int) -> dict[str, Any]:
@@ -97,27 +83,22 @@ def nested(levels: int) -> dict[str, Any]:
 
 
 def test_checklists_nest_five_levels_deep_and_hold_200_items(phone: SmallPhone) -> None:
+    def add(items: list[dict[str, Any]], note: str = "note-1") -> tuple[int, str]:
+        return refused(phone, "addChecklistItems", noteId=[note], items=items)
+
     run(phone, "createNote", title=["list"])
     note = only(run(phone, "addChecklistItems", noteId=["note-1"], items=[nested(5)]))
     (item,) = note["checklist"]
     for _ in range(4):
         (item,) = item["children"]
     assert item == {"text": ["last"], "done": [True], "children": []}
-    code, message = refused(phone, "addChecklistItems", noteId=["note-1"], items=[nested(6)])
-    where = "items.children.children.children.children"
-    assert (code, message) == (1001, f'"{where}.children" is more than 5 levels deep')
+    assert add([nested(6)]) == (1001, f'"items{".children" * 5}" is more than 5 levels deep')
     many = [{"text": ["x"], "done": [False]}] * 50
     for _ in range(3):
         run(phone, "addChecklistItems", noteId=["note-1"], items=many)
-    assert refused(phone, "addChecklistItems", noteId=["note-1"], items=many) == (
-        1501,
-        "A note has room for 200 checklist items",
-    )
-    assert refused(phone, "addChecklistItems", noteId=["note-1"], items=[])[0] == 1001
-    assert refused(phone, "addChecklistItems", noteId=["note-9"], items=many) == (
-        1500,
-        'Unknown note "note-9"',
-    )
+    assert add(many) == (1501, "A note has room for 200 checklist items")
+    assert add([])[0] == 1001
+    assert add(many, "note-9") == (1500, 'Unknown note "note-9"')
 
 
 def test_states_change_and_archived_notes_are_found_only_by_name(phone: SmallPhone) -> None:
@@ -131,10 +112,8 @@ def test_states_change_and_archived_notes_are_found_only_by_name(phone: SmallPho
     assert len(run(phone, "findNotes", query=[{"text": ["T"]}], limit=[1])[VALUE]) == 1
     assert len(run(phone, "findNotes", query=[{"label": ["x"], "text": ["T"]}])[VALUE]) == 2
     assert run(phone, "findNotes", query=[{"createdAfter": [NOON]}])[VALUE] == []
-    assert refused(phone, "setNoteState", noteId=["note-1"], state=["GONE"]) == (
-        1001,
-        '"state" must be one of [ACTIVE, PINNED, ARCHIVED]',
-    )
+    error = '"state" must be one of [ACTIVE, PINNED, ARCHIVED]'
+    assert refused(phone, "setNoteState", noteId=["note-1"], state=["GONE"]) == (1001, error)
 
 
 def test_deleted_notes_are_gone_and_their_numbers_not_used_again(phone: SmallPhone) -> None:
@@ -148,13 +127,8 @@ def test_statistics_count_words_of_all_notes(phone: SmallPhone) -> None:
     assert only(run(phone, "summarizeNotes"))["averageWords"] == [0.0]
     run(phone, "createNote", title=["two words"], content=["and\nthree\tmore"], labels=["b", "a"])
     run(phone, "createNote", title=["one"], labels=["a"])
-    assert only(run(phone, "summarizeNotes")) == {
-        "total": [2],
-        "archived": [0],
-        "words": [6],
-        "averageWords": [3.0],
-        "labels": ["a", "b"],
-    }
+    counts = {"total": [2], "archived": [0], "words": [6], "averageWords": [3.0]}
+    assert only(run(phone, "summarizeNotes")) == {**counts, "labels": ["a", "b"]}
 
 
 @pytest.mark.parametrize(("parameters", "message"), [
@@ -192,18 +166,14 @@ def test_a_damaged_store_is_reported_as_the_app_s_own_fault(phone: SmallPhone) -
 
 
 def test_the_legacy_app_numbers_its_notes_and_has_one_function(phone: SmallPhone) -> None:
-    service = phone.app_functions(LEGACY)
-    assert service.on_execute("createNote", {"title": ["a"], "content": [""]}) == {
-        "noteId": ["note-1"],
-        "message": ['Noted "a" with priority 3.'],
-    }
-    again = phone.app_functions(LEGACY).on_execute(
-        "createNote", {"title": ["b"], "content": [""], "priority": [5]}
-    )
-    assert again == {"noteId": ["note-2"], "message": ['Noted "b" with priority 5.']}
+    service, note = phone.app_functions(LEGACY), {"title": ["a"], "content": [""]}
+    first = service.on_execute("createNote", note)
+    assert first == {"noteId": ["note-1"], "message": ['Noted "a" with priority 3.']}
+    again = phone.app_functions(LEGACY).on_execute("createNote", {**note, "priority": [5]})
+    assert again == {"noteId": ["note-2"], "message": ['Noted "a" with priority 5.']}
     for function, parameters, code in (
         ("createNote", {"title": ["a"]}, 1001),
-        ("createNote", {"title": ["a"], "content": [""], "priority": [6]}, 1001),
+        ("createNote", {**note, "priority": [6]}, 1001),
         ("getNote", {}, 1003),
     ):
         with pytest.raises(AppFunctionError) as caught:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from types import SimpleNamespace
+from typing import Any
 
 from droidgate_phone.commands.command_registry import command_names
 from droidgate_phone.common.clocks import Clock
@@ -15,7 +16,6 @@ from droidgate_phone.files.file_layout import lay_out
 from droidgate_phone.files.phone_files import VirtualFiles
 from droidgate_phone.shell import ShellBudget, run_shell
 from droidgate_phone.shell.shell_run import Streams
-from droidgate_phone.system import AndroidSystem
 
 SCRATCH = "/data/local/tmp"
 TEST_BUDGET = ShellBudget(seconds=120, steps=100_000, output=1 << 24)
@@ -60,35 +60,15 @@ class Process:
     name: str
 
 
-@dataclass
-class Processes:
-    """The processes of apps."""
-
-    running: list[Process] = field(default_factory=list)
-
-    def all(self) -> list[Process]:
-        return self.running
-
-
-@dataclass
-class FilesOnlySystem:
-    """As much of the phone as the shell and the commands for files need."""
-
-    files: VirtualFiles = field(default_factory=VirtualFiles)
-    clock: Clock = field(default_factory=Clock)
-    processes: Processes = field(default_factory=Processes)
-
-
 class Phone:
-    """A phone whose files stay between command lines."""
+    """A phone whose files stay between command lines, with as much as the shell and its commands need."""
 
     def __init__(self) -> None:
-        self.system = FilesOnlySystem()
-        lay_out(self.system.files, programs=command_names())
-
-    @property
-    def files(self) -> VirtualFiles:
-        return self.system.files
+        self.files = VirtualFiles()
+        self.running: list[Process] = []
+        processes = SimpleNamespace(all=lambda: self.running)
+        self._system: Any = SimpleNamespace(files=self.files, clock=Clock(), processes=processes)
+        lay_out(self.files, programs=command_names())
 
     def run(
         self,
@@ -100,29 +80,25 @@ class Phone:
         budget: ShellBudget = TEST_BUDGET,
         output: Sink | None = None,
     ) -> Outcome:
-        output = output or Sink()
-        error = Sink()
-        status = run_shell(
-            cast("AndroidSystem", self.system),
-            command,
-            Streams(io.BytesIO(stdin), output, error),
-            uid=uid,
-            environment=environment,
-            budget=budget,
-        )
+        output, error = output or Sink(), Sink()
+        streams = Streams(io.BytesIO(stdin), output, error)
+        status = run_shell(self._system, command, streams, uid=uid, environment=environment, budget=budget)
         return Outcome(status, bytes(output.data), bytes(error.data))
 
     def run_in_scratch(self, command: str, stdin: bytes = b"") -> Outcome:
         """Run a command line in /data/local/tmp with few variables."""
-        return self.run(
-            f"cd {SCRATCH}\n{command}",
-            stdin,
-            environment={"HOME": "/", "PATH": "/system/bin", "LC_ALL": "C.UTF-8"},
-        )
+        environment = {"HOME": "/", "PATH": "/system/bin", "LC_ALL": "C.UTF-8"}
+        return self.run(f"cd {SCRATCH}\n{command}", stdin, environment=environment)
 
 
 def run_in_real_shell(
-    shell: Path, command: str, folder: Path, stdin: bytes = b"", *, options: tuple[str, ...] = ()
+    shell: Path,
+    command: str,
+    folder: Path,
+    stdin: bytes = b"",
+    *,
+    options: tuple[str, ...] = (),
+    programs: str = "/usr/bin:/bin",
 ) -> Outcome:
     """Run a command line in a shell of the host, in a folder of its own, as `sh` of Android is started."""
     run = subprocess.run(
@@ -133,6 +109,6 @@ def run_in_real_shell(
         check=False,
         timeout=120,
         cwd=folder,
-        env={"HOME": "/", "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
+        env={"HOME": "/", "PATH": programs, "LC_ALL": "C.UTF-8"},
     )
     return Outcome(run.returncode, run.stdout, run.stderr)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from device_shim.phone_shell.shell_bench import SCRATCH, Phone, Process
+from device_shim.phone_shell.shell_bench import SCRATCH, Phone, Process, run_in_real_shell
 from requirements_of_tests import require
 
 # (command line, status, standard error, where toybox or mksh says so)
@@ -54,10 +54,8 @@ def test_a_long_listing_has_toybox_columns() -> None:
     phone = Phone()
     phone.files.write("/data/local/tmp/f", b"12345", mtime=1_700_000_000, uid=2000)
     phone.files.symlink("f", "/data/local/tmp/l", uid=2000)
-    assert (
-        phone.run("ls -l /data/local/tmp/f").text
-        == "-rw-r--r-- 1 shell shell 5 2023-11-14 22:13 /data/local/tmp/f\n"
-    )
+    row = "-rw-r--r-- 1 shell shell 5 2023-11-14 22:13 /data/local/tmp/f\n"
+    assert phone.run("ls -l /data/local/tmp/f").text == row
     lines = phone.run("ls -l /data/local/tmp").text.splitlines()
     assert lines[0].startswith("total ")
     assert lines[2].startswith("lrwxrwxrwx 1 shell shell ")
@@ -84,13 +82,10 @@ def test_the_shell_is_the_user_that_adb_gives() -> None:
 
 def test_processes_of_apps_are_shown_and_not_ended_by_the_shell() -> None:
     phone = Phone()
-    phone.system.processes.running.append(Process(4001, 10123, "dev.example"))
+    phone.running.append(Process(4001, 10123, "dev.example"))
     rows = [line.split() for line in phone.run("ps -A").text.splitlines()]
-    assert [(row[0], row[1], row[-1]) for row in rows] == [
-        ("USER", "PID", "NAME"),
-        ("root", "1", "init"),
-        ("u0_a123", "4001", "dev.example"),
-    ]
+    expected = ["USER PID NAME", "root 1 init", "u0_a123 4001 dev.example"]
+    assert [" ".join((row[0], row[1], row[-1])) for row in rows] == expected
     assert phone.run("ps").text.count("\n") == 1
     assert phone.run("pidof dev.example").text == "4001\n"
     outcome = phone.run("kill 4001; kill -15 99; pidof nobody")
@@ -117,10 +112,8 @@ def test_a_pushed_program_is_refused() -> None:
     phone = Phone()
     phone.files.write("/data/local/tmp/elf", b"\x7fELF\0\0", mode=0o755, uid=2000)
     outcome = phone.run("/data/local/tmp/elf")
-    assert (outcome.status, outcome.complaint) == (
-        69,
-        "droidgate phone: the program /data/local/tmp/elf is not modelled\n",
-    )
+    error = "droidgate phone: the program /data/local/tmp/elf is not modelled\n"
+    assert (outcome.status, outcome.complaint) == (69, error)
 
 
 # Commands for text and files, compared with busybox's where both do what POSIX says
@@ -129,15 +122,10 @@ def test_a_pushed_program_is_refused() -> None:
 WORDS = ("alpha", "beta", "Beta", "10", "9", "2", "", "a b  c", "x:y:z", "\tq", "é", "zz", "alpha")
 
 PIPES = (
-    *[
-        "cat", "cat -", "wc -l", "wc -w", "wc -c", "head", "head -n 3", "head -n 0", "head -c 5",
-        "head -c 1024",
-    ],
-    *[
-        "grep a", "grep -v a", "grep -i beta", "grep -F .", "grep -Fv 'x:y'", "grep ''", "grep nothing",
-        "grep -Fxq alpha", "grep -x a", "grep -vx alpha", "grep -Fxq -- -a",
-    ],
-    *["dd bs=4 count=2 status=none", "dd bs=1024 status=none", "md5sum", "cat | head -n 2 | wc -c"],
+    "cat", "cat -", "wc -l", "wc -w", "wc -c", "head", "head -n 3", "head -n 0", "head -c 5", "head -c 1024",
+    "grep a", "grep -v a", "grep -i beta", "grep -F .", "grep -Fv 'x:y'", "grep ''", "grep nothing",
+    "grep -Fxq alpha", "grep -x a", "grep -vx alpha", "grep -Fxq -- -a", "dd bs=4 count=2 status=none",
+    "dd bs=1024 status=none", "md5sum", "cat | head -n 2 | wc -c",
 )  # fmt: skip
 LINES = (
     "mkdir d; touch d/a; ls d; ls -1 d; rm -r d; ls",
@@ -153,31 +141,18 @@ LINES = (
 )  # fmt: skip
 
 
-def run_in_busybox(command: str, folder: Path, stdin: bytes) -> tuple[int, bytes]:
-    """Run a command line in busybox's shell with nothing but busybox's commands."""
-    programs = folder.parent / "programs"
-    if not programs.exists():
-        programs.mkdir()
-        subprocess.run([require("busybox"), "--install", "-s", programs], check=True, timeout=60)
-    run = subprocess.run(
-        [programs / "sh", "-c", command],
-        input=stdin,
-        capture_output=True,
-        check=False,
-        timeout=120,
-        cwd=folder,
-        env={"PATH": str(programs), "LC_ALL": "C.UTF-8", "HOME": "/"},
-    )
-    return run.returncode, run.stdout
-
-
 def assert_alike(command: str, tmp_path: Path, stdin: bytes = b"") -> None:
-    folder = tmp_path / "work"
+    """Compare a command line with busybox's shell that has nothing but busybox's commands."""
+    folder, programs = tmp_path / "work", tmp_path / "programs"
     folder.mkdir(exist_ok=True)
     for path in folder.iterdir():
         path.unlink()
+    if not programs.exists():
+        programs.mkdir()
+        subprocess.run([require("busybox"), "--install", "-s", programs], check=True, timeout=60)
     ours = Phone().run_in_scratch(command, stdin)
-    assert (ours.status, ours.output) == run_in_busybox(command, folder, stdin), command
+    theirs = run_in_real_shell(programs / "sh", command, folder, stdin, programs=str(programs))
+    assert (ours.status, ours.output) == (theirs.status, theirs.output), command
 
 
 @pytest.mark.parametrize("command", PIPES)

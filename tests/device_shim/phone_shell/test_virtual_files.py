@@ -2,8 +2,8 @@
 
 import contextlib
 import errno
-import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -201,11 +201,9 @@ def test_threads_that_append_lose_nothing(files: VirtualFiles) -> None:
         for _ in range(200):
             files.write(f"{SCRATCH}/log", b"line\n", append=True, uid=SHELL)
 
-    threads = [threading.Thread(target=work) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(8) as pool:
+        for _ in range(8):
+            pool.submit(work)
     assert files.read(f"{SCRATCH}/log") == b"line\n" * 1600
 
 

@@ -12,6 +12,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from device_shim.phone_shell.shell_bench import Sink
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.signing_keys import SigningKey, make_key
 from droidgate_phone.commands import CommandCall
@@ -99,24 +100,13 @@ def make_apk(
     )
 
 
-class Written:
-    """An output in memory."""
-
-    def __init__(self) -> None:
-        self.data = bytearray()
-
-    def write(self, data: bytes) -> None:
-        """Take the bytes."""
-        self.data += data
-
-
 @dataclass(slots=True)
 class MemoryStreams:
     """Standard streams in memory."""
 
     input: BytesIO = field(default_factory=BytesIO)
-    output: Written = field(default_factory=Written)
-    error: Written = field(default_factory=Written)
+    output: Sink = field(default_factory=Sink)
+    error: Sink = field(default_factory=Sink)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +176,11 @@ AGENT = "com.example.agent"
 ACTION = "com.example.CALL"
 
 
+def text_bundle(text: str) -> Bundle:
+    """Return extras with one text."""
+    return Bundle.of_strings({"text": text})
+
+
 class Echo(Service):
     """Answers what it is sent: by a PendingIntent where it was started, by Messenger where it was bound."""
 
@@ -213,9 +208,7 @@ class Say(Activity):
     def on_create(self, intent: Intent) -> None:
         if intent.extras.get_string("text") == "crash":
             raise AppCrashError
-        self.set_result(
-            -1, Intent(extras=Bundle.of_strings({"text": intent.extras.get_string("text") or ""}))
-        )
+        self.set_result(-1, Intent(extras=text_bundle(intent.extras.get_string("text") or "")))
         self.finish()
 
 
@@ -226,7 +219,7 @@ class Screen(Activity):
         return View("column", children=(View("button", "ok", "OK"),))
 
     def on_click(self, view_id: str) -> None:
-        self.set_result(-1, Intent(extras=Bundle.of_strings({"text": view_id})))
+        self.set_result(-1, Intent(extras=text_bundle(view_id)))
         self.finish()
 
 
@@ -235,9 +228,7 @@ class Answer(Receiver):
 
     def on_receive(self, intent: Intent, current: BroadcastResult) -> BroadcastResult:
         text = intent.extras.get_string("text") or ""
-        return BroadcastResult(
-            current.code + 1, (current.data or "") + text, Bundle.of_strings({"text": text})
-        )
+        return BroadcastResult(current.code + 1, (current.data or "") + text, text_bundle(text))
 
 
 class Louder(Answer):

@@ -23,30 +23,15 @@ from droidgate_android.apk.signing import _sign_archive, _v1_files
 from droidgate_android.apk.zip_writer import ZipParts
 from droidgate_phone.system import AndroidSystem
 from droidgate_phone.system.installation import InstallError, InstallOptions
+from titled_rows import titled
 
 FILTERED = (
     '<service android:name=".Echo"><intent-filter><action android:name="a.B"/></intent-filter></service>'
 )
-PERMISSION = '<permission android:name="com.example.P"/>'
 
 
 def install(system: AndroidSystem, apk: bytes, *options: str) -> Ran:
     return run(system, "pm", "install", *options, "-S", str(len(apk)), stdin=apk)
-
-
-def apks_of(system: AndroidSystem) -> dict[str, bytes]:
-    package = package_of(system, TOOL)
-    return package.apks
-
-
-def failure(sdk: str, *apks: bytes, options: tuple[str, ...] = ()) -> str:
-    """Return what the last installation prints; the ones before have to work."""
-    with make_phone(sdk) as system:
-        for apk in apks[:-1]:
-            assert install(system, apk).stdout == "Success\n"
-        ran = install(system, apks[-1], *options)
-        assert ran.status == (0 if ran.stdout == "Success\n" else 1)
-        return ran.stdout
 
 
 def packed_again(apk: bytes, *, is_signed_so: bool = False) -> bytes:
@@ -100,12 +85,11 @@ def test_an_app_is_installed_updated_and_removed(sdk: str) -> None:
         wait(system, 5)
         assert install(system, make_tool(component("service", "Echo"), version=2)).stdout == "Success\n"
         after = package_of(system, TOOL)
-        assert (after.version_code, after.uid, after.first_installed) == (
-            2,
-            before.uid,
+        assert (after.version_code, after.uid) == (2, before.uid)
+        assert (after.first_installed, after.last_updated) == (
             before.first_installed,
+            before.last_updated + 5,
         )
-        assert after.last_updated == before.last_updated + 5
         assert after.code_folder != before.code_folder
         assert not system.files.exists(path)
         assert run(system, "pm", "uninstall", TOOL) == Ran(0, "Success\n", "")
@@ -114,117 +98,124 @@ def test_an_app_is_installed_updated_and_removed(sdk: str) -> None:
         assert run(system, "pm", "uninstall", "--user", "0", TOOL).stdout == "Failure [not installed for 0]\n"
 
 
-def test_an_update_has_to_be_signed_by_the_same_key() -> None:
-    apk, other = make_tool(""), make_tool("", signer="second", version=2)
-    assert failure("36.1", apk, other) == (
-        f"Failure [INSTALL_FAILED_UPDATE_INCOMPATIBLE: Existing package {TOOL} signatures do not match "
-        "newer version; "
-        "ignoring!]\n"
-    )
-    assert "do not match previously installed version; ignoring!" in failure("26", apk, other)
-    assert failure("36.1", apk, make_tool("", version=2)) == "Success\n"
-
-
-def test_an_app_without_a_signature_is_refused() -> None:
-    apk = packed_again(make_tool(""))
-    assert failure("36.1", apk).startswith(
-        "Failure [INSTALL_PARSE_FAILED_NO_CERTIFICATES: Failed to collect certificates from /data/app/vmdl"
-    )
-    assert "No signature found in package of version 2 or newer" in failure("36.1", apk)
-    assert "has no certificates at entry AndroidManifest.xml" in failure("26", apk)
-
-
-def test_a_lower_version_does_not_replace_a_higher_one() -> None:
-    higher, lower = make_tool("", version=7), make_tool("", version=6)
-    assert failure("36.1", higher, lower) == (
-        "Failure [INSTALL_FAILED_VERSION_DOWNGRADE: Downgrade detected: Update version code 6 is older "
-        "than current 7]\n"
-    )
-    assert failure("36.1", higher, lower, options=("-d",)) == "Success\n"
-
-
-def test_an_app_for_a_newer_release_is_refused() -> None:
-    apk = make_tool("", minimum=31)
-    assert "Requires newer sdk version #31 (current version is #30)]" in failure("30", apk)
-    assert failure("30", apk).startswith(
-        "Failure [INSTALL_FAILED_OLDER_SDK: Failed parse during installPackageLI:"
-    )
-    assert failure("33", apk) == "Success\n"
-
-
-def test_a_filter_without_exported_is_refused_for_apps_of_android_12() -> None:
-    output = failure("33", make_tool(FILTERED, target=31))
-    assert output.startswith(
-        "Failure [INSTALL_PARSE_FAILED_MANIFEST_MALFORMED: Failed parse during installPackageLI:"
-    )
-    assert f"{TOOL}.Echo: Targeting S+ (version 31 and above) requires that an explicit value" in output
-    assert failure("30", make_tool(FILTERED, target=31)) == "Success\n"
-    assert failure("33", make_tool(FILTERED, target=30)) == "Success\n"
-
-
-def test_a_compressed_resource_table_is_refused_for_apps_of_android_11() -> None:
+def resources(target: int, *, compressed: bool) -> bytes:
+    """Return an app with a resource table."""
     files = {"res/values/strings.xml": '<resources><string name="a">b</string></resources>'}
-    stored = make_tool("", files=files, target=30)
-    assert failure("30", stored) == "Success\n"
-    output = failure("30", packed_with(stored, zipfile.ZIP_DEFLATED))
-    assert output.startswith("Failure [-124: Failed parse during installPackageLI: Targeting R+")
-    assert failure("26", packed_with(stored, zipfile.ZIP_DEFLATED)) == "Success\n"
-    assert (
-        failure("30", packed_with(make_tool("", files=files, target=29), zipfile.ZIP_DEFLATED)) == "Success\n"
-    )
+    stored = make_tool("", files=files, target=target)
+    return packed_with(stored, zipfile.ZIP_DEFLATED) if compressed else stored
 
 
-def test_a_test_app_needs_the_option() -> None:
-    apk = make_tool("", of_application='android:testOnly="true"')
-    assert failure("36.1", apk) == (
-        "Failure [INSTALL_FAILED_TEST_ONLY: Failed to install test-only apk. Did you forget to add -t?]\n"
-    )
-    assert failure("36.1", apk, options=("-t",)) == "Success\n"
+def signed_twice(target: int = 29) -> bytes:
+    """Return an app whose signature has version 1, too."""
+    return make_tool("", minimum=21, target=target)
 
 
-def test_an_app_with_version_1_of_the_signature_alone_is_refused_for_apps_of_android_11() -> None:
-    for target, expected in ((30, "Failure [INSTALL_PARSE_FAILED_NO_CERTIFICATES"), (29, "Success")):
-        signed_twice = make_tool("", minimum=21, target=target)
-        assert failure("36.1", signed_twice) == "Success\n"
-        signed_once = packed_again(signed_twice, is_signed_so=True)
-        assert failure("36.1", signed_once).startswith(expected)
+def changed(apk: bytes) -> bytes:
+    """Return the app with another time of its first entry."""
+    return apk[:11] + bytes([apk[11] ^ 1]) + apk[12:]
 
 
-def test_an_app_whose_signature_is_not_right_is_refused() -> None:
-    apk = make_tool("", minimum=21, target=29)
-    changed = apk[:11] + bytes([apk[11] ^ 1]) + apk[12:]  # the time of its first entry
-    assert failure("36.1", changed).startswith(
-        "Failure [INSTALL_PARSE_FAILED_NO_CERTIFICATES: Failed to collect certificates from "
-    )
-    assert "using APK Signature Scheme v3: the content is not what was signed" in failure("36.1", changed)
-    stripped = failure("36.1", packed_again(apk))
-    assert stripped.startswith("Failure [INSTALL_PARSE_FAILED_NO_CERTIFICATES")
+def owner(name: str, signer: str = "first") -> bytes:
+    """Return an app that declares a permission."""
+    return make_apk(f"com.example.{name}", before='<permission android:name="com.example.P"/>', signer=signer)
 
 
-def test_a_permission_has_one_owner() -> None:
-    first = make_apk("com.example.first", before=PERMISSION)
-    second = make_apk("com.example.second", before=PERMISSION, signer="second")
-    assert failure("36.1", first, second) == (
-        "Failure [INSTALL_FAILED_DUPLICATE_PERMISSION: Package com.example.second attempting to "
-        "redeclare permission "
-        "com.example.P already owned by com.example.first]\n"
-    )
-    assert failure("36.1", first, make_apk("com.example.second", before=PERMISSION)) == "Success\n"
-
-
-def test_an_authority_has_one_owner() -> None:
+def store(name: str) -> bytes:
     provider = component("provider", "Store", inside=" ", authorities="com.example.store")
-    assert failure(
-        "36.1", make_apk("com.example.first", provider), make_apk("com.example.second", provider)
-    ) == (
-        "Failure [INSTALL_FAILED_CONFLICTING_PROVIDER: Scanning Failed.: Can't install because provider name "
-        "com.example.store (in package com.example.second) is already used by com.example.first]\n"
-    )
+    return make_apk(f"com.example.{name}", provider)
 
 
-def test_a_file_that_is_not_an_apk_is_refused() -> None:
-    output = failure("36.1", b"no archive")
-    assert output.startswith("Failure [INSTALL_PARSE_FAILED_NOT_APK: Failed to parse /data/app/vmdl")
+def only_for_tests() -> bytes:
+    return make_tool("", of_application='android:testOnly="true"')
+
+
+SUCCESS = "Success\n"
+UNSIGNED = "Failure [INSTALL_PARSE_FAILED_NO_CERTIFICATES: Failed to collect certificates from /data/app/vmdl"
+PARSING = "Failed parse during installPackageLI: "
+NO_EXPORTED = (f"Failure [INSTALL_PARSE_FAILED_MANIFEST_MALFORMED: {PARSING}",
+    f"{TOOL}.Echo: Targeting S+ (version 31 and above) requires that an explicit value")  # fmt: skip
+INSTALLATIONS: dict[str, tuple[str, Callable[[], tuple[bytes | str, ...]], tuple[str, ...]]] = {
+    "an update of the same signer": ("36.1", lambda: (make_tool(""), make_tool("", version=2)), (SUCCESS,)),
+    "an update of another signer": (
+        "36.1", lambda: (make_tool(""), make_tool("", signer="second", version=2)),
+        ("Failure [INSTALL_FAILED_UPDATE_INCOMPATIBLE: Existing package ", TOOL,
+         " signatures do not match newer version; ignoring!]\n")),
+    "an update of another signer, on Android 8": (
+        "26", lambda: (make_tool(""), make_tool("", signer="second", version=2)),
+        ("do not match previously installed version; ignoring!",)),
+    "an app without a signature": (
+        "36.1", lambda: (packed_again(make_tool("")),),
+        (UNSIGNED, "No signature found in package of version 2 or newer")),
+    "an app without a signature, on Android 8": (
+        "26", lambda: (packed_again(make_tool("")),),
+        ("has no certificates at entry AndroidManifest.xml",)),
+    "a lower version": (
+        "36.1", lambda: (make_tool("", version=7), make_tool("", version=6)),
+        ("Failure [INSTALL_FAILED_VERSION_DOWNGRADE: Downgrade detected: ",
+         ": Update version code 6 is older than current 7]\n")),
+    "a lower version with its option": (
+        "36.1", lambda: (make_tool("", version=7), make_tool("", version=6), "-d"), (SUCCESS,)),
+    "an app for a newer release": (
+        "30", lambda: (make_tool("", minimum=31),),
+        (f"Failure [INSTALL_FAILED_OLDER_SDK: {PARSING[:-1]}",
+         "Requires newer sdk version #31 (current version is #30)]")),
+    "an app for an older release": ("33", lambda: (make_tool("", minimum=31),), (SUCCESS,)),
+    "a filter without exported, for Android 12": (
+        "33", lambda: (make_tool(FILTERED, target=31),), NO_EXPORTED),
+    "a filter without exported, on Android 11": ("30", lambda: (make_tool(FILTERED, target=31),), (SUCCESS,)),
+    "a filter without exported, for Android 11": (
+        "33", lambda: (make_tool(FILTERED, target=30),), (SUCCESS,)),
+    "a stored resource table": ("30", lambda: (resources(30, compressed=False),), (SUCCESS,)),
+    "a compressed resource table, for Android 11": (
+        "30", lambda: (resources(30, compressed=True),), (f"Failure [-124: {PARSING}Targeting R+",)),
+    "a compressed resource table, on Android 8": (
+        "26", lambda: (resources(30, compressed=True),), (SUCCESS,)),
+    "a compressed resource table, for Android 10": (
+        "30", lambda: (resources(29, compressed=True),), (SUCCESS,)),
+    "a test app": (
+        "36.1", lambda: (only_for_tests(),),
+        ("Failure [INSTALL_FAILED_TEST_ONLY: ",
+         ": Failed to install test-only apk. Did you forget to add -t?]\n")),
+    "a test app with its option": ("36.1", lambda: (only_for_tests(), "-t"), (SUCCESS,)),
+    "a signature of version 1, too, for Android 11": ("36.1", lambda: (signed_twice(30),), (SUCCESS,)),
+    "a signature of version 1 alone, for Android 11": (
+        "36.1", lambda: (packed_again(signed_twice(30), is_signed_so=True),), (UNSIGNED[:46],)),
+    "a signature of version 1 alone, for Android 10": (
+        "36.1", lambda: (packed_again(signed_twice(), is_signed_so=True),), (SUCCESS,)),
+    "a changed app": (
+        "36.1", lambda: (changed(signed_twice()),),
+        (UNSIGNED[:-17], "using APK Signature Scheme v3: the content is not what was signed")),
+    "an app without its newer signature": (
+        "36.1", lambda: (packed_again(signed_twice()),), (UNSIGNED[:46],)),
+    "a permission of another app": (
+        "36.1", lambda: (owner("first"), owner("second", signer="second")),
+        ("Failure [INSTALL_FAILED_DUPLICATE_PERMISSION: Package com.example.second attempting",
+         " to redeclare permission com.example.P already owned by com.example.first]\n")),
+    "a permission of another app of the same signer": (
+        "36.1", lambda: (owner("first"), owner("second")), (SUCCESS,)),
+    "an authority of another app": (
+        "36.1", lambda: (store("first"), store("second")),
+        ("Failure [INSTALL_FAILED_CONFLICTING_PROVIDER: Scanning Failed.: Can't install because provider",
+         " name com.example.store (in package com.example.second) is already used by com.example.first]\n")),
+    "a file that is not an APK": (
+        "36.1", lambda: (b"no archive",),
+        ("Failure [INSTALL_PARSE_FAILED_NOT_APK: Failed to parse /data/app/vmdl",)),
+}  # fmt: skip
+"""Release, the apps that are installed in a row with options of the last one, and what is printed."""
+
+
+@titled(("sdk", "parts", "texts"), INSTALLATIONS)
+def test_the_last_of_several_apps_is_installed_or_refused(
+    sdk: str, parts: Callable[[], tuple[bytes | str, ...]], texts: tuple[str, ...]
+) -> None:
+    apks = [part for part in parts() if isinstance(part, bytes)]
+    options = [part for part in parts() if isinstance(part, str)]
+    with make_phone(sdk) as system:
+        for apk in apks[:-1]:
+            assert install(system, apk).stdout == SUCCESS
+        ran = install(system, apks[-1], *options)
+    assert [text for text in texts if text not in ran.stdout] == []
+    assert ran.status == (0 if ran.stdout == SUCCESS else 1)
 
 
 def test_a_session_takes_base_and_splits() -> None:
@@ -263,7 +254,7 @@ def test_splits_have_to_belong_to_their_base(split: Callable[[], bytes], problem
         with pytest.raises(InstallError) as refused:
             system.packages.install(split(), options=InstallOptions(inherit=TOOL))
         assert refused.value.message.startswith("Existing ")
-        assert list(apks_of(system)) == ["base.apk"]
+        assert list(package_of(system, TOOL).apks) == ["base.apk"]
 
 
 def test_a_split_is_added_replaced_and_never_named_twice() -> None:
@@ -274,7 +265,7 @@ def test_a_split_is_added_replaced_and_never_named_twice() -> None:
         system.packages.install(base)
         for _ in range(2):
             system.packages.install(split, options=InstallOptions(inherit=TOOL))
-            assert list(apks_of(system)) == ["base.apk", "split_de.apk"]
+            assert list(package_of(system, TOOL).apks) == ["base.apk", "split_de.apk"]
 
 
 def test_names_that_are_no_package_names_are_refused() -> None:
@@ -347,8 +338,7 @@ def test_permissions_are_granted_as_they_are_protected() -> None:
         ran = run(system, "pm", "grant", TOOL, "android.permission.EXECUTE_APP_FUNCTIONS")
         assert ran.stderr.endswith(
             "java.lang.SecurityException: Permission android.permission.EXECUTE_APP_FUNCTIONS requested "
-            f"by {TOOL} is "
-            "not a changeable permission type\n"
+            f"by {TOOL} is not a changeable permission type\n"
         )
         ran = run(system, "pm", "grant", TOOL, "android.permission.RECORD_AUDIO")
         assert f"Package {TOOL} has not requested permission android.permission.RECORD_AUDIO" in ran.stderr
@@ -356,19 +346,16 @@ def test_permissions_are_granted_as_they_are_protected() -> None:
         assert package.granted == {"android.permission.INTERNET", "android.permission.DUMP"}
     with make_phone("36.1") as system:
         install(system, make_tool("", before=before), "-g")
-        package = package_of(system, TOOL)
-        assert "android.permission.CAMERA" in package.granted
+        assert "android.permission.CAMERA" in package_of(system, TOOL).granted
 
 
 def test_a_signature_permission_goes_to_apps_of_the_same_key() -> None:
-    owner = make_apk(
-        "com.example.owner", before='<permission android:name="c.P" android:protectionLevel="signature"/>'
-    )
+    declared = '<permission android:name="c.P" android:protectionLevel="signature"/>'
+    other = make_apk("com.example.owner", before=declared)
     wants = '<uses-permission android:name="c.P"/>'
     for signer, expected in (("first", {"c.P"}), ("second", set())):
-        with make_phone("36.1", owner, make_tool("", before=wants, signer=signer)) as system:
-            package = package_of(system, TOOL)
-            assert package.granted == expected
+        with make_phone("36.1", other, make_tool("", before=wants, signer=signer)) as system:
+            assert package_of(system, TOOL).granted == expected
 
 
 def test_packages_are_listed_by_their_state() -> None:

@@ -40,14 +40,15 @@ class Touched(Activity):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self.taps: list[tuple[str, int, bool]] = []
+        self.taps: list[tuple[int, bool]] = []
 
     def view(self) -> View:
         rows = tuple(View("button", f"button_{number}", "OK") for number in range(20))
         return View("column", children=rows)
 
     def on_click(self, view_id: str) -> None:
-        self.taps.append((view_id, self.touch_flags, self.is_touch_obscured))
+        del view_id
+        self.taps.append((self.touch_flags, self.is_touch_obscured))
 
 
 class TouchedApp(ToolApp):
@@ -72,12 +73,12 @@ def tap(system: AndroidSystem, point: tuple[int, int]) -> int:
     """Tap a button; return the flags that the activity saw."""
     record = system.stack.top_record()
     assert record is not None
-    assert isinstance(record.instance, Touched)
-    record.instance.taps.clear()
+    screen = record.instance
+    assert isinstance(screen, Touched)
     run(system, "input", "tap", *map(str, point))
-    ((_, flags, is_obscured),) = record.instance.taps
-    assert is_obscured is (flags != 0)
-    assert (record.instance.touch_flags, record.instance.is_touch_obscured) == (0, False)
+    flags, is_obscured = screen.taps.pop()
+    assert (screen.taps, is_obscured) == ([], flags != 0)
+    assert (screen.touch_flags, screen.is_touch_obscured) == (0, False)
     return flags
 
 
@@ -110,20 +111,17 @@ def test_an_overlay_needs_the_users_permission() -> None:
             system.window.show_overlay("not.there", covers_all=True)
 
 
-@pytest.mark.parametrize("end", ["permission", "process", "force-stop", "uninstall"])
-def test_an_overlay_goes_with_its_permission_and_its_app(end: str) -> None:
+@pytest.mark.parametrize("end", [
+    "appops set APP SYSTEM_ALERT_WINDOW ignore", "am force-stop APP", "pm uninstall APP", None,
+])  # fmt: skip
+def test_an_overlay_goes_with_its_permission_its_app_and_its_process(end: str | None) -> None:
     with phone() as system:
         system.window.show_overlay(ATTACKER, covers_all=True)
-        if end == "permission":
-            run(system, "appops", "set", ATTACKER, "SYSTEM_ALERT_WINDOW", "ignore")
-        elif end == "process":
-            package = package_of(system, ATTACKER)
-            system.core.start_process(package, ATTACKER)
+        if end is None:
+            system.core.start_process(package_of(system, ATTACKER), ATTACKER)
             system.end_processes(ATTACKER, "test")
-        elif end == "force-stop":
-            run(system, "am", "force-stop", ATTACKER)
         else:
-            run(system, "pm", "uninstall", ATTACKER)
+            run(system, *end.replace("APP", ATTACKER).split())
         assert system.window.seen_overlays() == []
         assert tap(system, BUTTON) == 0
 
@@ -142,17 +140,17 @@ def test_an_activity_that_hides_overlays_is_touched_without_them() -> None:
         assert [overlay.package for overlay in system.window.seen_overlays()] == [ATTACKER]
 
 
-def test_hiding_overlays_needs_a_permission_an_activity_and_android_12() -> None:
-    with phone() as system, pytest.raises(AndroidError) as refused:
-        system.app_context(TOOL).platform.hide_overlay_windows()
-    assert refused.value.exception == "java.lang.SecurityException"
-    assert refused.value.message == "Permission denial: setHideOverlayWindows: HIDE_OVERLAY_WINDOWS"
-    with phone("30", before=HIDE) as system, pytest.raises(AndroidError) as refused:
-        system.app_context(TOOL).platform.hide_overlay_windows()
-    assert refused.value.exception == "java.lang.NoSuchMethodError"
-    with phone(before=HIDE) as system, pytest.raises(AndroidError) as refused:
-        system.app_context(ATTACKER).platform.hide_overlay_windows()
-    assert refused.value.exception == "java.lang.IllegalStateException"
+@pytest.mark.parametrize(("sdk", "before", "app", "exception", "message"), [
+    pytest.param("36.1", "", TOOL, "java.lang.SecurityException",
+        "Permission denial: setHideOverlayWindows: HIDE_OVERLAY_WINDOWS", id="without the permission"),
+    pytest.param("30", HIDE, TOOL, "java.lang.NoSuchMethodError", None, id="on Android 11"),
+    pytest.param("36.1", HIDE, ATTACKER, "java.lang.IllegalStateException", None, id="without an activity"),
+])  # fmt: skip
+def test_overlays_are_not_hidden(
+    sdk: str, before: str, app: str, exception: str, message: str | None
+) -> None:
+    with phone(sdk, before=before) as system, raises_android(exception, message):
+        system.app_context(app).platform.hide_overlay_windows()
 
 
 def test_an_apps_own_overlay_does_not_obscure_it() -> None:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
-from device_shim.phone_system.phone_system_apps import TOOL, component, make_phone, make_tool, package_of, run
+from device_shim.phone_system.phone_system_apps import (
+    TOOL,
+    component,
+    make_phone,
+    make_tool,
+    package_of,
+    run,
+    tap,
+)
 from droidgate_phone.java.app_values import AndroidError
 from droidgate_phone.system import AndroidSystem
 from droidgate_phone.system.permissions import POST_NOTIFICATIONS
@@ -32,12 +38,7 @@ def dump(system: AndroidSystem) -> str:
 
 
 def press(system: AndroidSystem, resource_id: str) -> None:
-    node = re.search(f'<node [^>]*resource-id="{resource_id}"[^>]*>', dump(system))
-    assert node is not None
-    bounds = re.search(r'bounds="\[(\d+),(\d+)\]\[(\d+),(\d+)\]"', node[0])
-    assert bounds is not None
-    left, top, right, bottom = map(int, bounds.groups())
-    run(system, "input", "tap", str((left + right) // 2), str((top + bottom) // 2))
+    tap(system, lambda node: node.get("resource-id") == resource_id)
 
 
 def test_a_user_allows_notifications_in_the_dialog() -> None:

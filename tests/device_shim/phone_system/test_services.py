@@ -26,6 +26,7 @@ from device_shim.phone_system.phone_system_apps import (
     package_of,
     raises_android,
     run,
+    text_bundle,
     uid_of,
     wait,
 )
@@ -51,10 +52,6 @@ BACKGROUND = "android.app.BackgroundServiceStartNotAllowedException"
 FOREGROUND_REFUSED = "android.app.ForegroundServiceStartNotAllowedException"
 
 
-def typed_tool() -> bytes:
-    return make_tool(TYPED, before=FOREGROUND)
-
-
 @pytest.fixture
 def system() -> Iterator[AndroidSystem]:
     """A phone with an agent, and a tool with a service that echoes."""
@@ -65,12 +62,8 @@ def system() -> Iterator[AndroidSystem]:
 @pytest.fixture
 def typed() -> Iterator[AndroidSystem]:
     """A phone with an agent, and a tool with a foreground service."""
-    with make_phone("36.1", make_agent(), typed_tool()) as phone:
+    with make_phone("36.1", make_agent(), make_tool(TYPED, before=FOREGROUND)) as phone:
         yield phone
-
-
-def saying(text: str) -> Bundle:
-    return Bundle.of_strings({"text": text})
 
 
 def start(system: AndroidSystem, verb: str = "startservice") -> tuple[int, str, str]:
@@ -105,7 +98,7 @@ def crashes(system: AndroidSystem) -> list[str]:
 
 @pytest.mark.parametrize("sdk", ["26", "30", "33", "34", "36", "36.1", "37"], ids="API {}".format)
 def test_the_shell_starts_a_foreground_service_that_does_its_work(sdk: str) -> None:
-    with make_phone(sdk, typed_tool()) as system:
+    with make_phone(sdk, make_tool(TYPED, before=FOREGROUND)) as system:
         assert start_foreground(system) == (0, STARTED, "")
         assert file_of(system) == b"hello"
 
@@ -190,14 +183,14 @@ def test_a_foreground_service_without_type_or_permission_crashes_its_app(
 
 
 def test_an_agent_in_the_background_starts_no_foreground_service_from_android_12_on() -> None:
-    intent = Intent(component=ECHO, extras=saying("hello"))
+    intent = Intent(component=ECHO, extras=text_bundle("hello"))
     text = f"startForegroundService() not allowed due to mAllowStartForeground false: service {TOOL}/.Echo"
-    with make_phone("33", make_agent(), typed_tool()) as system:
+    with make_phone("33", make_agent(), make_tool(TYPED, before=FOREGROUND)) as system:
         with raises_android(FOREGROUND_REFUSED, text):
             system.app_context(AGENT).start_service(intent, foreground=True)
         open_agent(system)
         assert system.app_context(AGENT).start_service(intent, foreground=True) == ECHO
-    with make_phone("30", make_agent(), typed_tool()) as system:
+    with make_phone("30", make_agent(), make_tool(TYPED, before=FOREGROUND)) as system:
         assert system.app_context(AGENT).start_service(intent, foreground=True) == ECHO
 
 
@@ -209,7 +202,7 @@ def test_an_app_gets_androids_exception_where_the_shell_gets_a_text(sdk: str, na
 
 
 def test_code_that_the_phone_does_not_model_is_refused_loudly() -> None:
-    with make_phone("36.1", typed_tool(), behaviours={}) as system:
+    with make_phone("36.1", make_tool(TYPED, before=FOREGROUND), behaviours={}) as system:
         status, _, error = start_foreground(system)
         assert (status, error) == (69, f"droidgate phone: not modelled: the code of service {TOOL}/.Echo\n")
 
@@ -248,7 +241,7 @@ def test_a_started_service_answers_through_the_pending_intent_unless_it_is_immut
     inbox: Inbox[Intent] = Inbox(typed)
     base = Intent(extras=Bundle.of_strings({"id": "mine"}))
     token = context.create_pending_intent(inbox.put, base, mutable=mutable)
-    extras = saying("hello").with_extra("callback", Extra("pending-intent", token))
+    extras = text_bundle("hello").with_extra("callback", Extra("pending-intent", token))
     context.start_service(Intent(component=ECHO, extras=extras), foreground=True)
     answer = inbox.take()
     assert answer is not None
@@ -287,7 +280,7 @@ def test_old_pending_intents_are_let_go(system: AndroidSystem, monkeypatch: pyte
 
 def test_a_bound_service_answers_and_knows_who_sends(system: AndroidSystem) -> None:
     inbox: Inbox[Message] = Inbox(system)
-    bind(system, TO_ECHO, inbox.put).send(Message(1, saying("hello")))
+    bind(system, TO_ECHO, inbox.put).send(Message(1, text_bundle("hello")))
     answer = inbox.take()
     assert answer is not None
     assert (answer.what, answer.data.get_string("text")) == (2, "hello")
@@ -335,11 +328,9 @@ def test_whoever_binds_becomes_visible_to_the_app_it_binds(system: AndroidSystem
     assert system.resolver.can_see(uid, agent)
 
 
-@pytest.mark.parametrize(
-    ("sdk", "target", "bound"),
-    [("33", 36, False), ("30", 36, True), ("33", 32, True), ("34", 36, True)],
-    ids=["Android 13", "Android 11", "an app for Android 12", "Android 14"],
-)
+@pytest.mark.parametrize(("sdk", "target", "bound"), [
+    ("33", 36, False), ("30", 36, True), ("33", 32, True), ("34", 36, True),
+], ids=["Android 13", "Android 11", "an app for Android 12", "Android 14"])  # fmt: skip
 def test_an_explicit_intent_with_an_action_has_to_match_a_filter_on_android_13(
     sdk: str, target: int, *, bound: bool
 ) -> None:
@@ -360,10 +351,10 @@ def test_an_implicit_service_intent_is_refused(system: AndroidSystem) -> None:
 def test_the_crash_of_a_bound_service_is_reported_once_and_sending_fails(system: AndroidSystem) -> None:
     lost: Inbox[str] = Inbox(system)
     binding = bind(system, TO_ECHO, ignore, lambda: lost.put("lost"))
-    binding.send(Message(1, saying("crash")))
+    binding.send(Message(1, text_bundle("crash")))
     assert lost.take() == "lost"
     with raises_android("android.os.DeadObjectException"):
-        binding.send(Message(1, saying("hello")))
+        binding.send(Message(1, text_bundle("hello")))
 
 
 def test_a_silent_app_never_answers_and_a_crashing_app_dies(system: AndroidSystem) -> None:
@@ -386,20 +377,20 @@ def test_calls_leave_nothing_behind_in_the_processes(system: AndroidSystem) -> N
     for _ in range(20):
         inbox: Inbox[Message] = Inbox(system)
         binding = bind(system, TO_ECHO, inbox.put, lambda: None)
-        binding.send(Message(1, saying("hello")))
+        binding.send(Message(1, text_bundle("hello")))
         assert inbox.take() is not None
         binding.unbind()
     assert listener_counts() == before
-    messenger.send(Message(1, saying("hello")))
+    messenger.send(Message(1, text_bundle("hello")))
 
 
 def test_what_does_not_fit_the_binder_is_not_sent(system: AndroidSystem) -> None:
     inbox: Inbox[Message] = Inbox(system)
     binding = bind(system, TO_ECHO, inbox.put)
     with pytest.raises(AndroidError, match="data parcel size 540") as refused:
-        binding.send(Message(1, saying("x" * 270_000)))
+        binding.send(Message(1, text_bundle("x" * 270_000)))
     assert refused.value.exception == "android.os.TransactionTooLargeException"
-    binding.send(Message(1, saying("x" * 250_000)))
+    binding.send(Message(1, text_bundle("x" * 250_000)))
     answer = inbox.take()
     assert answer is not None
     assert len(answer.data.get_string("text") or "") == 250_000
@@ -509,7 +500,9 @@ class FragileApp(App):
 
 def test_a_start_that_ended_its_process_is_delivered_once_more() -> None:
     CALLS.clear()
-    with make_phone("36.1", typed_tool(), behaviours={**BEHAVIOURS, TOOL: FragileApp}) as system:
+    with make_phone(
+        "36.1", make_tool(TYPED, before=FOREGROUND), behaviours={**BEHAVIOURS, TOOL: FragileApp}
+    ) as system:
         start_foreground(system)
         wait(system, 0.9)
         assert CALLS == ["hello"]
@@ -546,7 +539,7 @@ class CarelessApp(ToolApp):
 
 def careless_phone(sdk: str = "36.1", tool: bytes | None = None) -> AndroidSystem:
     behaviours = {**BEHAVIOURS, TOOL: CarelessApp}
-    return make_phone(sdk, make_agent(), tool or typed_tool(), behaviours=behaviours)
+    return make_phone(sdk, make_agent(), tool or make_tool(TYPED, before=FOREGROUND), behaviours=behaviours)
 
 
 @pytest.fixture
@@ -560,11 +553,9 @@ def call_start_foreground(system: AndroidSystem, *types: str) -> None:
     platform.start_foreground(ECHO.class_name, types) if types else platform.start_foreground(ECHO.class_name)
 
 
-@pytest.mark.parametrize(
-    ("sdk", "seconds", "exception"),
-    [("26", 5, ""), ("30", 10, ""), ("33", 30, DID_NOT_START), ("37", 30, DID_NOT_START)],
-    ids=["API 26", "API 30", "API 33", "API 37"],
-)
+@pytest.mark.parametrize(("sdk", "seconds", "exception"), [
+    ("26", 5, ""), ("30", 10, ""), ("33", 30, DID_NOT_START), ("37", 30, DID_NOT_START),
+])  # fmt: skip
 def test_a_service_that_does_not_call_start_foreground_in_time_ends_its_app(
     sdk: str, seconds: int, exception: str
 ) -> None:
@@ -585,12 +576,6 @@ def test_a_service_that_calls_start_foreground_in_time_lives_on(careless: Androi
     assert crashes(careless) == []
     (record,) = careless.services.running()
     assert record.foreground
-
-
-def test_a_service_that_calls_start_foreground_by_itself_has_no_deadline(typed: AndroidSystem) -> None:
-    start_foreground(typed)
-    wait(typed, 3600)
-    assert crashes(typed) == []
 
 
 def test_a_service_that_stops_before_start_foreground_ends_its_app_at_once(careless: AndroidSystem) -> None:
@@ -615,11 +600,15 @@ def test_a_bound_service_that_does_not_call_start_foreground_does_not_respond(
     assert crashes(careless) == []
 
 
-def test_a_plain_start_has_no_deadline(careless: AndroidSystem) -> None:
+def test_a_plain_start_and_a_service_that_calls_start_foreground_by_itself_have_no_deadline(
+    careless: AndroidSystem, typed: AndroidSystem
+) -> None:
     whitelist(careless, "+")
     start(careless)
-    wait(careless, 3600)
-    assert crashes(careless) == []
+    start_foreground(typed)
+    for system in (careless, typed):
+        wait(system, 3600)
+        assert crashes(system) == []
 
 
 @pytest.mark.parametrize(("tool", "exception"), [

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 
 import pytest
 
@@ -30,28 +31,20 @@ class Quiet(Instrumentation):
         del arguments
 
 
-class FirstApp(App):
+class InstrumentedApp(App):
     """An app with an instrumentation."""
 
-    PACKAGE = FIRST
-    INSTRUMENTATIONS = {f"{FIRST}.Run": Quiet}
+    INSTRUMENTATIONS = {f"{package}.Run": Quiet for package in (FIRST, SECOND)}
 
 
-class SecondApp(App):
-    """Another one."""
-
-    PACKAGE = SECOND
-    INSTRUMENTATIONS = {f"{SECOND}.Run": Quiet}
-
-
-def make_instrumented(package: str) -> bytes:
+def make_instrumented(package: str, more: str = "") -> bytes:
     before = f'<instrumentation android:name=".Run" android:targetPackage="{package}"/>'
-    return make_apk(package, before=before)
+    return make_apk(package, before=before + more)
 
 
-def phone(sdk: str = "36.1") -> AndroidSystem:
-    apks = (make_instrumented(FIRST), make_instrumented(SECOND))
-    return make_phone(sdk, *apks, behaviours={FIRST: FirstApp, SECOND: SecondApp})
+def phone(sdk: str = "36.1", more: str = "") -> AndroidSystem:
+    apks = (make_instrumented(FIRST, more), make_instrumented(SECOND))
+    return make_phone(sdk, *apks, behaviours=dict.fromkeys((FIRST, SECOND), InstrumentedApp))
 
 
 def instrument(system: AndroidSystem, package: str = FIRST, *, connected: bool = True) -> Platform:
@@ -60,21 +53,20 @@ def instrument(system: AndroidSystem, package: str = FIRST, *, connected: bool =
     return system.app_context(package).platform
 
 
-def test_without_a_connection_nothing_is_connected_or_adopted() -> None:
+@pytest.mark.parametrize("is_instrumented", [False, True], ids=["an app", "an instrumentation"])
+@pytest.mark.parametrize("call", [
+    lambda platform: platform.connect_ui_automation(0),
+    lambda platform: platform.adopt_shell_permissions(),
+    lambda platform: platform.drop_shell_permissions(),
+], ids=["connect", "adopt", "drop"])  # fmt: skip
+def test_without_a_connection_nothing_is_connected_or_adopted(
+    call: Callable[[Platform], None], *, is_instrumented: bool
+) -> None:
     with phone() as system:
-        for is_instrumented in (False, True):
-            if is_instrumented:
-                platform = instrument(system, connected=False)
-            else:
-                platform = system.app_context(FIRST).platform
-            for call in (
-                lambda platform=platform: platform.connect_ui_automation(0),
-                platform.adopt_shell_permissions,
-                platform.drop_shell_permissions,
-            ):
-                with pytest.raises(AndroidError, match="UiAutomation not connected!") as refused:
-                    call()
-                assert refused.value.exception == "java.lang.IllegalStateException"
+        if is_instrumented:
+            instrument(system, connected=False)
+        with raises_android("java.lang.IllegalStateException", "UiAutomation not connected!"):
+            call(system.app_context(FIRST).platform)
 
 
 def test_the_shells_permissions_are_adopted_by_name_until_they_are_dropped() -> None:
@@ -88,11 +80,8 @@ def test_the_shells_permissions_are_adopted_by_name_until_they_are_dropped() -> 
         platform.adopt_shell_permissions(QUERY)
         assert (platform.holds(DUMP), platform.holds(QUERY)) == (False, True)
         platform.adopt_shell_permissions()
-        assert [platform.holds(permission) for permission in (DUMP, QUERY, NOT_OF_THE_SHELL)] == [
-            True,
-            True,
-            False,
-        ]
+        assert (platform.holds(DUMP), platform.holds(QUERY)) == (True, True)
+        assert not platform.holds(NOT_OF_THE_SHELL)
         platform.drop_shell_permissions()
         assert (platform.holds(DUMP), platform.holds(QUERY)) == (False, False)
 
@@ -112,13 +101,8 @@ def test_adopted_permissions_end_with_the_process() -> None:
 
 def test_a_permission_that_the_shell_lacks_is_lost_while_all_are_adopted() -> None:
     own = f"{FIRST}.OWN"
-    before = (
-        f'<instrumentation android:name=".Run" android:targetPackage="{FIRST}"/>'
-        f'<permission android:name="{own}" android:protectionLevel="signature"/>'
-        f'<uses-permission android:name="{own}"/>'
-    )
-    apk = make_apk(FIRST, before=before)
-    with make_phone("36.1", apk, behaviours={FIRST: FirstApp}) as system:
+    declared = f'<permission android:name="{own}" android:protectionLevel="signature"/>'
+    with phone(more=f'{declared}<uses-permission android:name="{own}"/>') as system:
         platform = instrument(system)
         platform.connect_ui_automation(0)
         assert platform.holds(own)
@@ -160,10 +144,8 @@ def test_flags_decide_what_a_ui_automation_does_to_accessibility(
         assert dumped.status == (137 if registers else 0)
         assert dumped.stderr == ("Killed \n" if registers else "")
         other = instrument(system, SECOND)
-        if registers:
-            with raises_android("java.lang.IllegalStateException", ALREADY_REGISTERED):
-                other.connect_ui_automation(flags)
-        else:
+        refused = raises_android("java.lang.IllegalStateException", ALREADY_REGISTERED)
+        with refused if registers else nullcontext():
             other.connect_ui_automation(flags)
         system.end_processes(FIRST, "test")
         assert not system.instrumentations.suppresses_accessibility

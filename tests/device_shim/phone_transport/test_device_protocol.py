@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import re
 import socket
 import struct
 import threading
@@ -18,7 +19,6 @@ from device_shim.phone_transport.adb_host import (
     OLD_VERSION,
     Connection,
     DeviceHost,
-    ServerClient,
     message_bytes,
     shell_result,
 )
@@ -38,6 +38,11 @@ def host(phone: WiredPhone) -> Iterator[DeviceHost]:
     with DeviceHost(phone.port) as host:
         host.connect()
         yield host
+
+
+def protocol_error(phone: WiredPhone) -> str:
+    wait_until(lambda: phone.log.of_kind("protocol-error"))
+    return str(phone.log.of_kind("protocol-error")[0]["reason"])
 
 
 def test_the_banner_says_properties_and_features(phone: WiredPhone) -> None:
@@ -69,8 +74,7 @@ def test_a_host_of_the_old_version_gets_checksums_and_has_to_send_them(phone: Wi
         assert (message.data, message.checksum) == (b"abc\n", sum(b"abc\n"))
         host.send(b"WRTE", 7, message.arg0, b"abc", checksum=sum(b"abc") + 1)
         assert host.ends()
-    wait_until(lambda: phone.log.of_kind("protocol-error"))
-    assert phone.log.of_kind("protocol-error")[0]["reason"] == "the checksum of WRTE is wrong"
+    assert protocol_error(phone) == "the checksum of WRTE is wrong"
 
 
 def test_a_host_of_the_new_version_needs_no_checksums(phone: WiredPhone) -> None:
@@ -120,16 +124,15 @@ def test_a_host_that_takes_nothing_is_refused(phone: WiredPhone) -> None:
         assert host.ends()
 
 
-def test_input_that_nobody_reads_is_acknowledged_only_up_to_a_bound(phone: WiredPhone) -> None:
-    with DeviceHost(phone.port) as host:
-        host.connect()
-        number = host.open(b"exec:flood")
-        assert host.receive().command == b"WRTE"
-        host.send(b"WRTE", 7, number, b"y" * (1024 * 1024), checksum=0)
-        host.send(b"WRTE", 7, number, b"y", checksum=0)
-        assert host.ends()
-    wait_until(lambda: phone.log.of_kind("protocol-error"))
-    assert "before the OKAY" in str(phone.log.of_kind("protocol-error")[0]["reason"])
+def test_input_that_nobody_reads_is_acknowledged_only_up_to_a_bound(
+    phone: WiredPhone, host: DeviceHost
+) -> None:
+    number = host.open(b"exec:flood")
+    assert host.receive().command == b"WRTE"
+    host.send(b"WRTE", 7, number, b"y" * (1024 * 1024), checksum=0)
+    host.send(b"WRTE", 7, number, b"y", checksum=0)
+    assert host.ends()
+    assert "before the OKAY" in protocol_error(phone)
 
 
 def test_the_okay_of_a_packet_is_sent_before_its_service_can_read_it() -> None:
@@ -165,13 +168,7 @@ def test_large_input_arrives_as_it_was_sent(host: DeviceHost) -> None:
 
 
 def test_a_packet_of_the_shell_protocol_may_come_in_pieces(host: DeviceHost) -> None:
-    packets = (
-        struct.pack("<BI", 0, 5)
-        + b"hello"
-        + struct.pack("<BI", 5, 9)
-        + b"24x80,0x0"
-        + struct.pack("<BI", 4, 0)
-    )
+    packets = typed(b"hello") + struct.pack("<BI", 5, 9) + b"24x80,0x0" + struct.pack("<BI", 4, 0)
     number = host.open(b"shell,v2,raw:count")
     for position in range(len(packets)):
         host.send(b"WRTE", 7, number, packets[position : position + 1])
@@ -212,15 +209,13 @@ def test_abb_is_unknown_before_android_11(start_wired: StartPhone) -> None:
         assert host.receive().command == b"CLSE"
 
 
-def test_bytes_can_be_taken_and_given_and_a_host_can_be_made_to_connect_again(phone: WiredPhone) -> None:
-    with DeviceHost(phone.port) as host:
-        host.connect()
-        assert host.run(b"source:70000") == bytes(70_000)
-        own = host.open(b"sink:5")
-        host.send(b"WRTE", 7, own, b"12345")
-        assert host.read_stream(own) == b""
-        host.send(b"OPEN", 7, 0, b"reconnect\0")
-        assert host.ends()
+def test_bytes_can_be_taken_and_given_and_a_host_can_be_made_to_connect_again(host: DeviceHost) -> None:
+    assert host.run(b"source:70000") == bytes(70_000)
+    own = host.open(b"sink:5")
+    host.send(b"WRTE", 7, own, b"12345")
+    assert host.read_stream(own) == b""
+    host.send(b"OPEN", 7, 0, b"reconnect\0")
+    assert host.ends()
 
 
 @pytest.mark.parametrize(
@@ -231,11 +226,11 @@ def test_bytes_can_be_taken_and_given_and_a_host_can_be_made_to_connect_again(ph
         b"spin", b"shell", b"shelly:x", b"shell,v2", b"sync", b"", b"\xff\xfe", b"no-such-service:",
     ],
 )  # fmt: skip
-def test_what_is_not_modelled_is_closed_and_logged(phone: WiredPhone, service: bytes) -> None:
-    with DeviceHost(phone.port) as host:
-        host.connect()
-        host.send(b"OPEN", 7, 0, service + b"\0")
-        answer = host.receive()
+def test_what_is_not_modelled_is_closed_and_logged(
+    phone: WiredPhone, host: DeviceHost, service: bytes
+) -> None:
+    host.send(b"OPEN", 7, 0, service + b"\0")
+    answer = host.receive()
     assert (answer.command, answer.arg0, answer.arg1) == (b"CLSE", 0, 7)
     assert len(phone.log.of_kind("refused-service")) == 1
 
@@ -265,18 +260,11 @@ def test_closing_a_stream_ends_its_command(phone: WiredPhone, host: DeviceHost) 
     assert host.run(b"shell:echo on") == b"on\n"
 
 
-def test_the_end_of_a_connection_ends_its_commands(phone: WiredPhone) -> None:
-    with DeviceHost(phone.port) as host:
-        host.connect()
-        host.open(b"exec:flood")
-    wait_until(phone.userland.broken.is_set)
-
-
-def test_a_command_that_waits_for_input_ends_with_the_connection(phone: WiredPhone) -> None:
-    with DeviceHost(phone.port) as host:
-        host.connect()
-        host.open(b"shell:cat")
-    wait_until(lambda: "cat" in phone.userland.ended)
+@pytest.mark.parametrize("command", ["flood", "cat"], ids=["that writes", "that waits for input"])
+def test_a_command_ends_with_its_connection(phone: WiredPhone, host: DeviceHost, command: str) -> None:
+    host.open(f"exec:{command}".encode())
+    host.socket.close()
+    wait_until(lambda: phone.userland.ended == [command])
 
 
 def test_an_okay_for_a_stream_that_is_gone_is_answered_with_a_close(host: DeviceHost) -> None:
@@ -288,20 +276,19 @@ def test_an_okay_for_a_stream_that_is_gone_is_answered_with_a_close(host: Device
     assert host.run(b"shell:echo on") == b"on\n"
 
 
-def test_a_phone_that_is_busy_refuses_and_goes_on(phone: WiredPhone, monkeypatch: pytest.MonkeyPatch) -> None:
-    with DeviceHost(phone.port) as host, ServerClient(phone.server_port) as client:
-        host.connect()
-        client.ask(b"host:version")
-        monkeypatch.setattr(listening, "MOST_THREADS", 0)
-        host.send(b"OPEN", 7, 0, b"exec:flood\0")
-        refused = host.receive()
-        assert (refused.command, refused.arg0, refused.arg1) == (b"CLSE", 0, 7)
-        for port in (phone.port, phone.server_port):
-            with Connection(port) as late:
-                assert late.ends()
-        assert len(phone.log.of_kind("refused-connection")) == 2
-        monkeypatch.undo()
-        assert host.run(b"shell:echo on") == b"on\n"
+def test_a_phone_that_is_busy_refuses_and_goes_on(
+    phone: WiredPhone, host: DeviceHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listening, "MOST_THREADS", 0)
+    host.send(b"OPEN", 7, 0, b"exec:flood\0")
+    refused = host.receive()
+    assert (refused.command, refused.arg0, refused.arg1) == (b"CLSE", 0, 7)
+    for port in (phone.port, phone.server_port):
+        with Connection(port) as late:
+            assert late.ends()
+    assert len(phone.log.of_kind("refused-connection")) == 2
+    monkeypatch.undo()
+    assert host.run(b"shell:echo on") == b"on\n"
 
 
 def test_a_phone_that_runs_out_of_sockets_goes_on_when_there_are_some_again(
@@ -335,9 +322,10 @@ def test_the_log_keeps_the_last_events_and_its_file_all(
     assert len((tmp_path / "log").read_text().splitlines()) == 1000
 
 
-def test_the_streams_of_one_host_cannot_be_closed_through_another(phone: WiredPhone) -> None:
-    with DeviceHost(phone.port) as host, DeviceHost(phone.port) as other:
-        host.connect()
+def test_the_streams_of_one_host_cannot_be_closed_through_another(
+    phone: WiredPhone, host: DeviceHost
+) -> None:
+    with DeviceHost(phone.port) as other:
         other.connect()
         number = host.open(b"shell:cat")
         other.send(b"CLSE", 7, number)
@@ -372,14 +360,11 @@ def test_nothing_is_opened_before_the_handshake(phone: WiredPhone) -> None:
     (message_bytes(b"OPEN", 3, 9, b"sync:\0"), "stream numbers"),
 ])  # fmt: skip
 def test_a_broken_packet_ends_the_connection_and_is_logged(
-    phone: WiredPhone, packet: bytes, reason: str
+    phone: WiredPhone, host: DeviceHost, packet: bytes, reason: str
 ) -> None:
-    with DeviceHost(phone.port) as host:
-        host.connect()
-        host.socket.sendall(packet)
-        assert host.ends()
-    wait_until(lambda: phone.log.of_kind("protocol-error"))
-    assert any(word in str(phone.log.of_kind("protocol-error")[0]["reason"]) for word in reason.split("|"))
+    host.socket.sendall(packet)
+    assert host.ends()
+    assert re.search(reason, protocol_error(phone))
 
 
 def typed(keys: bytes) -> bytes:
@@ -394,14 +379,11 @@ def typed(keys: bytes) -> bytes:
     (b"half\x03", b"half^C\r\n[]\r\n"),
 ])  # fmt: skip
 def test_an_interactive_shell_echoes_edits_and_shows_its_prompt(
-    phone: WiredPhone, keys: bytes, shown: bytes
+    host: DeviceHost, keys: bytes, shown: bytes
 ) -> None:
-    with DeviceHost(phone.port) as host:
-        host.connect()
-        number = host.open(b"shell,v2,TERM=xterm:")
-        host.send(b"WRTE", 7, number, typed(keys) + typed(b"\x04"))
-        stdout, stderr, status = shell_result(host.read_stream(number))
-    assert (stdout, stderr, status) == (b"virtual:/ $ " + shown + b"virtual:/ $ ", b"", 0)
+    number = host.open(b"shell,v2,TERM=xterm:")
+    host.send(b"WRTE", 7, number, typed(keys) + typed(b"\x04"))
+    assert shell_result(host.read_stream(number)) == (b"virtual:/ $ " + shown + b"virtual:/ $ ", b"", 0)
 
 
 def test_the_phone_listens_on_loopback_only(phone: WiredPhone) -> None:

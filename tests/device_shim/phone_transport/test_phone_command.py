@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from device_shim.phone_transport.adb_host import DeviceHost, ServerClient, host_key, public_key_line
@@ -40,16 +39,8 @@ def droidgate(
         run("phone", "stop", "--port", file.stem)
 
 
-def start(droidgate: Runner, *options: str) -> dict[str, Any]:
-    run = droidgate("phone", "start", "--no-apps", "--json", *options)
-    assert run.code == 0, run
-    document: dict[str, Any] = json.loads(run.out)
-    return document
-
-
-def check(droidgate: Runner, command: str, document: dict[str, Any]) -> None:
-    schema = json.loads(droidgate("phone", command, "--json-schema").out)
-    jsonschema.validate(document, schema)
+def start(droidgate: Runner, *options: str) -> Any:
+    return droidgate.document("phone", "start", "--no-apps", *options)
 
 
 def lives(pid: int) -> bool:
@@ -64,15 +55,11 @@ def lives(pid: int) -> bool:
 
 def test_a_phone_runs_in_the_background_until_it_is_stopped(droidgate: Runner, tmp_path: Path) -> None:
     started = start(droidgate)
-    check(droidgate, "start", started)
     assert lives(started["pid"])
     with DeviceHost(started["port"]) as host:
         assert host.connect().data.startswith(b"device::")
         assert host.run(b"shell:echo hi") == b"hi\n"
-    stopped = droidgate("phone", "stop", "--json")
-    assert stopped.code == 0
-    assert json.loads(stopped.out)["serial"] == started["serial"]
-    check(droidgate, "stop", json.loads(stopped.out))
+    assert droidgate.document("phone", "stop")["serial"] == started["serial"]
     assert not lives(started["pid"])
     assert list((tmp_path / "state" / "phones").iterdir()) == []
 
@@ -178,19 +165,15 @@ def test_the_log_is_written_as_it_happens(droidgate: Runner, tmp_path: Path) -> 
         host.run(b"shell:echo \xff\xed\xa0\x80")
     wait_until(lambda: '"exit"' in log.read_text())
     events = [json.loads(line) for line in log.read_text().splitlines()]
-    assert [event["service"] for event in events if event["event"] == "service"] == [
-        "shell:echo \\xff\\xed\\xa0\\x80"
-    ]
+    services = [event["service"] for event in events if event["event"] == "service"]
+    assert services == ["shell:echo \\xff\\xed\\xa0\\x80"]
 
 
 @pytest.mark.slow
 def test_a_phone_in_the_foreground_stays_until_ctrl_c(droidgate: Runner, tmp_path: Path) -> None:
     del droidgate  # it has set the home folders
-    environment = dict(os.environ)
     command = [sys.executable, "-m", "droidgate", "phone", "start", "--no-apps", "--foreground"]
-    with subprocess.Popen(
-        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         serial = process.stdout.readline().decode().split()[0]
         with DeviceHost(int(serial.rpartition(":")[2])) as host:
@@ -236,15 +219,10 @@ def test_a_port_that_adb_takes_for_an_emulators_is_reported(droidgate: Runner) -
 def test_apps_are_listed_by_protocol_without_an_adb_program(
     droidgate: Runner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "droidgate.devices.adb_client.find_adb", lambda: pytest.fail("an adb program was wanted")
-    )
+    find_adb = "droidgate.devices.adb_client.find_adb"
+    monkeypatch.setattr(find_adb, lambda: pytest.fail("an adb program was wanted"))
     assert droidgate("phone", "start").code == 0
-    run = droidgate("phone", "apps", "--json")
-    assert run.code == 0, run
-    document = json.loads(run.out)
-    check(droidgate, "apps", document)
-    apps = {app["package"]: app["protocols"] for app in document["apps"]}
+    apps = {app["package"]: app["protocols"] for app in droidgate.document("phone", "apps")["apps"]}
     assert set(apps) == {package.package for package in sample_packages()}
     assert apps["dev.droidgate.sample.clockin"] == ["mobile-mcp+1.0"]
     assert apps["dev.droidgate.sample.agent"] == []
@@ -258,25 +236,13 @@ def test_apps_are_installed_on_a_running_phone(droidgate: Runner, tmp_path: Path
     for sample in sample_packages()[:2]:
         files.append(tmp_path / f"{sample.package}.apk")
         files[-1].write_bytes(sample.apk)
-    run = droidgate("phone", "install", *files, "--json")
-    assert run.code == 0, run
-    document = json.loads(run.out)
-    check(droidgate, "install", document)
+    document = droidgate.document("phone", "install", *files)
     packages = [app["package"] for app in document["installed"]]
     assert document["serial"] == started["serial"]
-    listed = json.loads(droidgate("phone", "apps", "--json").out)["apps"]
+    listed = droidgate.document("phone", "apps")["apps"]
     assert {app["package"] for app in listed} == set(packages)
     again = droidgate("phone", "install", files[0])
     assert again.out == f"installed: {packages[0]}, version 1\n"
-
-
-def test_what_is_not_an_app_is_refused_by_phone_install(droidgate: Runner, tmp_path: Path) -> None:
-    start(droidgate)
-    (tmp_path / "text.apk").write_text("not an archive")
-    run = droidgate("phone", "install", tmp_path / "text.apk")
-    assert run.code == ExitCode.INPUT
-    assert "text.apk" in run.err
-    assert run.err.count("\n") <= 2
 
 
 @pytest.mark.slow
@@ -284,8 +250,7 @@ def test_a_file_is_pushed_into_a_folder_or_to_a_name(droidgate: Runner, tmp_path
     start(droidgate)
     file = tmp_path / "report.pdf"
     file.write_bytes(bytes(range(256)) * 300)
-    into_folder = json.loads(droidgate("phone", "push", file, "--json").out)
-    check(droidgate, "push", into_folder)
+    into_folder = droidgate.document("phone", "push", file)
     assert (into_folder["path"], into_folder["size"]) == ("/sdcard/Download/report.pdf", 76_800)
     result = droidgate("phone", "push", file, "/data/local/tmp/other.bin")
     assert result.out == "pushed: /data/local/tmp/other.bin, 76,800 bytes\n"
@@ -293,37 +258,34 @@ def test_a_file_is_pushed_into_a_folder_or_to_a_name(droidgate: Runner, tmp_path
     assert folder.out == "pushed: /data/local/tmp/report.pdf, 76,800 bytes\n"
 
 
-@pytest.mark.parametrize(
-    ("target", "code"), [("/system/x", ExitCode.DEVICE), ("/none/such/", ExitCode.DEVICE)]
-)
-def test_a_push_that_the_phone_refuses_ends_with_its_reason(
-    droidgate: Runner, tmp_path: Path, target: str, code: ExitCode
+@pytest.mark.parametrize(("words", "code", "text"), [
+    pytest.param(["install", "a"], ExitCode.INPUT, "a", id="what is not an app is installed"),
+    pytest.param(["push", "a", "/system/x"], ExitCode.DEVICE, "/system/x", id="a read-only place"),
+    pytest.param(["push", "a", "/none/such/"], ExitCode.DEVICE, "/none/such", id="no such folder"),
+    pytest.param(["push", "."], ExitCode.INPUT, "not a file", id="a folder is pushed"),
+])  # fmt: skip
+def test_a_file_that_the_phone_cannot_take_is_refused_with_the_reason(
+    droidgate: Runner,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    code: ExitCode,
+    text: str,
 ) -> None:
     start(droidgate)
-    (tmp_path / "a").write_bytes(b"a")
-    run = droidgate("phone", "push", tmp_path / "a", target)
+    (tmp_path / "a").write_bytes(b"not an archive")
+    monkeypatch.chdir(tmp_path)
+    run = droidgate("phone", *words)
     assert run.code == code
-    assert target.rstrip("/") in run.err
-
-
-def test_a_folder_is_not_pushed(droidgate: Runner, tmp_path: Path) -> None:
-    start(droidgate)
-    run = droidgate("phone", "push", tmp_path)
-    assert run.code == ExitCode.INPUT
-    assert "not a file" in run.err
+    assert text in run.err
+    assert run.err.count("\n") <= 2
 
 
 def test_status_lists_the_phones_that_run(droidgate: Runner) -> None:
     assert "no virtual phone is running" in droidgate("phone", "status").out
-    document = start(droidgate)
-    listed = json.loads(droidgate("phone", "status", "--json").out)
-    check(droidgate, "status", listed)
-    (phone,) = listed["phones"]
-    assert (phone["serial"], phone["port"], phone["pid"]) == (
-        document["serial"],
-        document["port"],
-        document["pid"],
-    )
+    started = start(droidgate)
+    (phone,) = droidgate.document("phone", "status")["phones"]
+    assert {name: phone[name] for name in ("serial", "port", "pid")}.items() <= started.items()
     assert f"ANDROID_ADB_SERVER_PORT={phone['server_port']}" in droidgate("phone", "status").out
 
 

@@ -29,6 +29,11 @@ def run(adb: StockAdb, phone: VirtualPhone, *arguments: str, input: bytes = b"")
     return result.stdout
 
 
+def ended(phone: VirtualPhone) -> int:
+    """Return how many commands have ended."""
+    return len(phone.log.of_kind("abandoned")) + len(phone.log.of_kind("exit"))
+
+
 def test_the_phone_is_listed_with_its_product_and_model(android: VirtualPhone, stock_adb: StockAdb) -> None:
     lines = stock_adb.run("devices", "-l").stdout.decode().splitlines()
     line = next(candidate for candidate in lines if candidate.startswith(android.serial))
@@ -61,10 +66,8 @@ def test_a_phone_of_any_release_can_be_connected(
 def test_exit_status_and_standard_error_come_apart(android: VirtualPhone, stock_adb: StockAdb) -> None:
     result = stock_adb.on(android.serial, "shell", "echo out; echo err >&2; exit 37")
     assert (result.stdout, result.stderr, result.returncode) == (b"out\n", b"err\n", 37)
-    result = stock_adb.on(android.serial, "shell", "-x", "echo out; echo err >&2; exit 37")
-    assert (result.stdout, result.returncode) == (b"out\nerr\n", 0)
-    result = stock_adb.on(android.serial, "exec-out", "echo out; echo err >&2; exit 37")
-    assert (result.stdout, result.returncode) == (b"out\nerr\n", 0)
+    for words in (("shell", "-x"), ("exec-out",)):
+        assert run(stock_adb, android, *words, "echo out; echo err >&2; exit 37") == b"out\nerr\n"
 
 
 HOSTILE = (
@@ -135,10 +138,7 @@ def test_folders_go_and_come_back(android: VirtualPhone, stock_adb: StockAdb, tm
     listed = run(stock_adb, android, "ls", "/data/local/tmp/tree").decode()
     assert sorted(line.split(" ", 3)[3] for line in listed.splitlines()) == [".", "..", "a", "empty", "sub"]
     assert b"rw-rw-rw-" in run(stock_adb, android, "shell", "ls -l /data/local/tmp/tree/a")
-    assert (
-        stock_adb.on(android.serial, "push", "--sync", str(tmp_path / "tree"), "/data/local/tmp/").returncode
-        == 0
-    )
+    run(stock_adb, android, "push", "--sync", str(tmp_path / "tree"), "/data/local/tmp/")
 
 
 def test_20_shells_at_once(android: VirtualPhone, stock_adb: StockAdb) -> None:
@@ -153,7 +153,7 @@ def test_20_shells_at_once(android: VirtualPhone, stock_adb: StockAdb) -> None:
 def test_a_killed_client_ends_its_command_and_the_next_one_works(
     android: VirtualPhone, stock_adb: StockAdb
 ) -> None:
-    before = len(android.log.of_kind("abandoned")) + len(android.log.of_kind("exit"))
+    before = ended(android)
     with subprocess.Popen(
         [stock_adb.program, "-s", android.serial, "shell", "echo started; cat /dev/zero"],
         env=stock_adb.environment,
@@ -163,7 +163,7 @@ def test_a_killed_client_ends_its_command_and_the_next_one_works(
         assert client.stdout is not None
         assert client.stdout.read(100) == b"started\n" + bytes(92)
         client.send_signal(signal.SIGKILL)
-    wait_until(lambda: len(android.log.of_kind("abandoned")) + len(android.log.of_kind("exit")) > before)
+    wait_until(lambda: ended(android) > before)
     assert run(stock_adb, android, "shell", "echo on") == b"on\n"
 
 
@@ -190,14 +190,6 @@ def test_a_phone_that_stops_is_gone_for_its_clients(stock_adb: StockAdb, adb_key
     stock_adb.run("disconnect", phone.serial)
 
 
-def test_a_command_that_is_silent_ends_with_its_client(android: VirtualPhone) -> None:
-    before = len(android.log.of_kind("abandoned")) + len(android.log.of_kind("exit"))
-    with DeviceHost(android.port) as host:
-        host.connect()
-        host.open(b"shell,v2,raw:sleep 1000")
-    wait_until(lambda: len(android.log.of_kind("abandoned")) + len(android.log.of_kind("exit")) > before)
-
-
 def test_what_was_sent_before_a_stream_was_closed_reaches_its_command(android: VirtualPhone) -> None:
     content = bytes(range(256)) * 400
     with DeviceHost(android.port) as host:
@@ -214,15 +206,20 @@ def test_what_was_sent_before_a_stream_was_closed_reaches_its_command(android: V
                 pass
 
 
-@pytest.mark.parametrize("service", [b"shell,v2,raw:sleep 1000", b"shell,pty:sleep 1000"])
-def test_a_command_whose_input_can_be_closed_ends_with_its_stream(
-    android: VirtualPhone, service: bytes
-) -> None:
-    before = len(android.log.of_kind("abandoned")) + len(android.log.of_kind("exit"))
+@pytest.mark.parametrize(("service", "closes_stream"), [
+    pytest.param(b"shell,v2,raw:sleep 1000", False, id="with its client"),
+    pytest.param(b"shell,v2,raw:sleep 1000", True, id="with its stream"),
+    pytest.param(b"shell,pty:sleep 1000", True, id="on a terminal with its stream"),
+])  # fmt: skip
+def test_a_command_that_is_silent_ends(android: VirtualPhone, service: bytes, *, closes_stream: bool) -> None:
+    before = ended(android)
     with DeviceHost(android.port) as host:
         host.connect()
-        host.send(b"CLSE", 7, host.open(service))
-        wait_until(lambda: len(android.log.of_kind("abandoned")) + len(android.log.of_kind("exit")) > before)
+        number = host.open(service)
+        if closes_stream:
+            host.send(b"CLSE", 7, number)
+            wait_until(lambda: ended(android) > before)
+    wait_until(lambda: ended(android) > before)
 
 
 def test_a_phone_stops_though_commands_are_silent(adb_keys: tuple[Path, ...]) -> None:
@@ -251,9 +248,4 @@ def test_stock_adb_works_on_the_phone_s_own_server(android: VirtualPhone, stock_
     assert own.run("connect", android.serial).stdout == f"already connected to {android.serial}\n".encode()
     kill = own.run("kill-server")
     assert own.run("get-state").stdout == b"device\n", kill
-
-
-def test_the_log_names_every_service(android: VirtualPhone, stock_adb: StockAdb) -> None:
-    run(stock_adb, android, "shell", "echo marked by the test")
-    services = [str(event["service"]) for event in android.log.of_kind("service")]
-    assert any(service.endswith(":echo marked by the test") for service in services)
+    assert str(android.log.of_kind("service")[-1]["service"]).endswith(":echo x; exit 3")

@@ -123,21 +123,7 @@ def _option(random: Random) -> list[str]:
         return ["--esn", random.choice(_NAMES)]
     if kind < 19:
         return [random.choice(_FLAGS)] if random.random() < 0.7 else _own_option(random)
-    return random.choice(
-        (
-            ["-aX"],
-            ["-axyz"],
-            ["--bogus"],
-            ["-"],
-            ["--"],
-            ["-nfoo/.B"],
-            ["--es"],
-            ["-a"],
-            ["word"],
-            ["-f0x10"],
-            ["-x"],
-        )
-    )
+    return [random.choice(_ODD_OPTIONS)]
 
 
 def random_command(random: Random) -> dict[str, Any]:
@@ -154,16 +140,8 @@ def random_command(random: Random) -> dict[str, Any]:
     words = start_command(intent_arguments(**fields, strings=strings))
     component_text = component and (component.replace("/.", "/com.x.") if "/." in component else component)
     extras = {name: ["String", text] for name, text in strings.items()}
-    meant = {
-        **fields,
-        "component": component_text,
-        "extras": extras,
-        "user": 0,
-        "wait": True,
-        "rest": None,
-        "error": None,
-    }
-    return {"intent": words[2:], "meant": meant}
+    meant = {**fields, "component": component_text, "extras": extras}
+    return {"intent": words[2:], "meant": {**meant, "user": 0, "wait": True, "rest": None, "error": None}}
 
 
 def random_link(random: Random) -> dict[str, Any]:
@@ -307,15 +285,10 @@ def _random_intent(random: Random, of: dict[str, Any], wildcards: Sequence[str])
         host, port = random.choice(of["hosts"] or [["h", None]])
         place = host.replace("*", random.choice(("www", ""))) + (f":{port}" if port else "")
         path = random.choice(of["paths"] or [("", "/a")])[1].replace("*", "a").replace("\\", "")
-        intent["data"] = "".join(
-            [
-                random.choice((of["schemes"][0], *wildcards)) + ":",
-                random.choice(("//", "//", "//", "")),
-                random.choice((place, *wildcards)),
-                random.choice((path, path, random.choice(_PATHS), *("/*" for _ in wildcards))),
-                random.choice(_ENDS),
-            ]
-        )
+        paths = (path, path, random.choice(_PATHS), *("/*" for _ in wildcards))
+        schemes, places = (of["schemes"][0], *wildcards), (place, *wildcards)
+        parts = ((f"{random.choice(schemes)}:",), ("//", "//", "//", ""), places, paths, _ENDS)
+        intent["data"] = "".join(map(random.choice, parts))
     if random.random() < 0.5:
         intent["type"] = random.choice(of["types"] or [None])
     return intent

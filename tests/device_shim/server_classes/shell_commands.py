@@ -134,11 +134,8 @@ def random_command(random: Random) -> tuple[str, ...]:
         return (verb, *(word for option in options for word in option))
     words = [verb]
     for _ in range(random.randrange(5)):
-        option = (
-            "--page-size"
-            if verb == "set-test-page-size" and random.random() < 0.7
-            else random.choice(_OPTIONS)
-        )
+        is_size = verb == "set-test-page-size" and random.random() < 0.7
+        option = "--page-size" if is_size else random.choice(_OPTIONS)
         words.append(option)
         if random.random() < 0.8:
             words.append(random.choice(_VALUES.get(option, ("p", "com.x", "", "0", "--x", "{}"))))
@@ -158,6 +155,10 @@ _PLACES = (
 _KEYS = (
     "KEYCODE_HOME", "3", "HOME", "x", "", "-1", "999", "2000", "٣", "+4", "KEYCODE_3", "home", "66", "04",
     "KEYCODE_KEYCODE_A", "a",
+)  # fmt: skip
+_SIZES = (
+    "reset", "1080x2400", "500x600", "540dpx600px", "x", "1x", "x1", "1080x", "axb", "500X600",
+    "5000000000x1", "-1x5", "+500x600", "٣٠٠x٣٠٠", "5x6x7", "500pxx60dp", "200dpx300dp", "dpx1",
 )  # fmt: skip
 _USER: _Options = {"--user": _USERS}
 # The action says how what is behind the shell answers.
@@ -231,16 +232,7 @@ SHELLS: dict[str, dict[str, tuple[_Options, tuple[tuple[str, ...], ...]]]] = {
         "get-current-user": ({}, ()),
     },
     "wm": {
-        "size": (
-            {},
-            (
-                (
-                    "reset", "1080x2400", "500x600", "540dpx600px", "x", "1x", "x1", "1080x", "axb",
-                    "500X600", "5000000000x1", "-1x5", "+500x600", "٣٠٠x٣٠٠", "5x6x7", "500pxx60dp",
-                    "200dpx300dp", "dpx1",
-                ),
-            ),
-        ),
+        "size": ({}, (_SIZES,)),
         "density": ({}, (("reset", "320", "420", "71", "72", "x", "+99", "", "٣٠٠", "-1", "2147483648"),)),
     },
     "input": {

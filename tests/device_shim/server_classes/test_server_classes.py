@@ -37,6 +37,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.requires("android-17-jar", "jdk-25")
 ANDROID_16, ANDROID_17 = "framework-jar", "android-17-jar"
 EXECUTE = "android.permission.EXECUTE_APP_FUNCTIONS"
 DENIED = 1000
+Question = phone_answers.Question
 Server = Callable[[str, Iterable[object]], list[Any]]
 
 
@@ -47,12 +48,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Server:
     javac = [*short_run("jdk-25"), "-proc:none", "-encoding", "UTF-8"]
     for folder, class_path in (("loader", ""), ("java", require(ANDROID_17))):
         files = sorted((sources / folder).rglob("*.java"))
-        compilation = subprocess.run(
-            [*javac, "-cp", class_path, "-d", out / folder, *files],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        command = [*javac, "-cp", class_path, "-d", out / folder, *files]
+        compilation = subprocess.run(command, capture_output=True, text=True, check=False)
         assert compilation.returncode == 0, compilation.stderr
     java = require("jdk-25").with_name("java")
 
@@ -73,12 +70,9 @@ def test_each_kind_of_caller_may_execute_what_it_may_on_android(
     sdk: str, jar: str, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     require(jar)
-    kinds = [
-        {"uid": uid, "execute": execute, "system": system, "own": own, "listed": listed}
-        for uid, (execute, system, own, listed) in itertools.product(
-            (0, 1000, 2000, 10123), itertools.product((False, True), repeat=4)
-        )
-    ]
+    names = ("uid", "execute", "system", "own", "listed")
+    facts = itertools.product((0, 1000, 2000, 10123), *[(False, True)] * 4)
+    kinds: list[dict[str, Any]] = [dict(zip(names, each, strict=True)) for each in facts]
     seen = []
     for kind in kinds:
         held = {EXECUTE: kind["execute"], f"{EXECUTE}_SYSTEM": kind["system"]}
@@ -121,42 +115,38 @@ def system(monkeypatch: pytest.MonkeyPatch) -> Iterator[AndroidSystem]:
 
 def comparable(status: int, out: str, error: str) -> tuple[int, str, str]:
     """Return what a command printed, without the virtual machine's part: stack traces, words about null."""
-    error = "\n".join(
-        line for line in error.split("\n") if not re.match(r"\s+(at |\.\.\. )|Caused by: ", line)
+    lines = (line for line in error.split("\n") if not re.match(r"\s+(at |\.\.\. )|Caused by: ", line))
+    texts = (
+        re.sub(r"(NullPointerException|parse null string): .*", r"\1", text)
+        for text in (out, "\n".join(lines))
     )
-    out, error = (
-        re.sub(r"(NullPointerException|parse null string): .*", r"\1", text) for text in (out, error)
-    )
+    out, error = texts
     return status & 255, re.sub(r"(Time: )\d+", r"\1", out), error.rstrip("\n")
 
 
-def differences(system: AndroidSystem, server: Server, seed: int, count: int) -> list[object]:
-    random = Random(seed)
-    commands = [random_command(random) for _ in range(count)]
+MANY = pytest.param(0, marks=[pytest.mark.long, pytest.mark.timeout(0)], id="many")
+
+
+def random_questions(count: int, make: Callable[[Random], Question]) -> list[Question]:
+    """Return so many questions, the same in each run; without a count very many, others in each run."""
+    random = Random(17) if count else Random()
+    count = count or int(os.environ.get("DROIDGATE_FUZZ_EXAMPLES", "100000"))
+    return [make(random) for _ in range(count)]
+
+
+@pytest.mark.parametrize("count", [1_000, MANY])
+def test_the_shell_answers_random_commands_as_androids_does(
+    system: AndroidSystem, server: Server, count: int
+) -> None:
+    commands = random_questions(count, lambda random: {"args": random_command(random)})
     rows: list[object] = []
-    for command, answer in zip(
-        commands, server(ANDROID_17, ({"args": words} for words in commands)), strict=True
-    ):
+    for command, answer in zip(commands, server(ANDROID_17, commands), strict=True):
         android = comparable(answer["status"], answer["out"], answer["error"])
-        ran = run(system, "cmd", "app_function", *command)
+        ran = run(system, "cmd", "app_function", *command["args"])
         phone = comparable(ran.status, ran.stdout, ran.stderr)
         if android != phone:
             rows.append({"command": command, "android": android, "phone": phone})
-    return rows
-
-
-def test_the_shell_answers_random_commands_as_androids_does(system: AndroidSystem, server: Server) -> None:
-    assert differences(system, server, seed=17, count=1_000) == []
-
-
-@pytest.mark.long
-@pytest.mark.timeout(0)
-def test_the_shell_answers_thousands_of_commands_as_androids_does(
-    system: AndroidSystem, server: Server
-) -> None:
-    seed = Random().randrange(1 << 32)
-    count = int(os.environ.get("DROIDGATE_FUZZ_EXAMPLES", "100000"))
-    assert differences(system, server, seed, count) == [], seed
+    assert rows == []
 
 
 APP = "com.x"
@@ -197,44 +187,31 @@ def touched(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[AndroidSystem, li
     def broadcast(_caller: object, intent: Intent) -> BroadcastResult:
         return BroadcastResult(ending(intent, 1, 2, 3, -1, -91, -92), intent.identifier)
 
-    components = "".join(
-        component(
-            kind.lower(), kind, inside=f'<intent-filter><action android:name="{kind}"/></intent-filter>'
-        )
-        for kind in KINDS
-    )
+    filtered = '<intent-filter><action android:name="{}"/></intent-filter>'.format
+    components = "".join(component(kind.lower(), kind, inside=filtered(kind)) for kind in KINDS)
     places: list[object] = []
     session = InstallSession(7, InstallOptions())
     permission = '<uses-permission android:name="android.permission.POST_NOTIFICATIONS"/>'
     apk = make_apk(APP, components, before=permission, of_application='android:testOnly="true"')
     with make_phone("37") as phone:
         phone.packages.install(apk, options=InstallOptions(test_only=True))
-        for of, stand_ins in (
-            (phone.stack, {"start": start_activity, "wait_created": lambda _record: True}),
-            (phone.services, {"start": start_service, "stop": stop_service}),
-            (phone.broadcasts, {"send_and_wait": broadcast}),
-            (
-                phone.packages,
-                {
-                    "create_session": lambda _options: session,
-                    "commit_session": lambda _session: None,
-                    "abandon_session": lambda _number: True,
-                    "uninstall": lambda name, **_: name == APP,
-                    "sessions": {7: session},
-                },
-            ),
-            (
-                phone.window,
-                {
-                    "press_key": places.append,
-                    "tap": lambda *place: places.extend((place, place)),
-                    "swipe": lambda start, end, _milliseconds: places.extend((start, end)),
-                    "drag": lambda start, end: places.extend((start, end)),
-                },
-            ),
+        for of, name, stand_in in (
+            (phone.stack, "start", start_activity),
+            (phone.stack, "wait_created", lambda _record: True),
+            (phone.services, "start", start_service),
+            (phone.services, "stop", stop_service),
+            (phone.broadcasts, "send_and_wait", broadcast),
+            (phone.packages, "create_session", lambda _options: session),
+            (phone.packages, "commit_session", lambda _session: None),
+            (phone.packages, "abandon_session", lambda _number: True),
+            (phone.packages, "uninstall", lambda name, **_: name == APP),
+            (phone.packages, "sessions", {7: session}),
+            (phone.window, "press_key", places.append),
+            (phone.window, "tap", lambda *place: places.extend((place, place))),
+            (phone.window, "swipe", lambda start, end, _milliseconds: places.extend((start, end))),
+            (phone.window, "drag", lambda start, end: places.extend((start, end))),
         ):
-            for name, stand_in in stand_ins.items():
-                monkeypatch.setattr(of, name, stand_in)
+            monkeypatch.setattr(of, name, stand_in)
         yield phone, places
 
 
@@ -250,50 +227,36 @@ def pixel(text: str) -> int:
     return 0 if text == "NaN" else int(max(-(2.0**31), min(float(text), 2.0**31 - 1)))
 
 
-def shell_differences(
-    touched: tuple[AndroidSystem, list[object]], server: Server, seed: int, count: int
-) -> tuple[list[object], Counter[str]]:
-    """Return what differs, and how many commands of each shell the phone did not refuse."""
-    (phone, places), random = touched, Random(seed)
-    commands = [(shell, random_shell_command(random, shell)) for shell in SHELLS for _ in range(count)]
+def random_shell_question(random: Random) -> Question:
+    shell = random.choice(list(SHELLS))
+    return {"shell": shell, "words": random_shell_command(random, shell)}
+
+
+@pytest.mark.parametrize("count", [5_000, MANY])
+def test_the_shells_of_services_answer_random_commands_as_androids_do(
+    touched: tuple[AndroidSystem, list[object]], server: Server, count: int
+) -> None:
+    phone, places = touched
     package = package_of(phone, APP)
     facts = {"name": APP, "uid": package.uid, "path": package.base_path, "version": package.version_code}
-    questions = [{"packages": [facts]}, *({"shell": shell, "words": words} for shell, words in commands)]
+    questions = [{"packages": [facts]}, *random_questions(count, random_shell_question)]
     rows: list[object] = []
     compared: Counter[str] = Counter()
-    for (shell, words), answer in zip(commands, server(ANDROID_17, questions)[1:], strict=True):
+    for question, answer in list(zip(questions, server(ANDROID_17, questions), strict=True))[1:]:
         places.clear()
-        ran = run(phone, shell, *words, stdin=b"7 bytes")
+        ran = run(phone, question["shell"], *question["words"], stdin=b"7 bytes")
         if ran.status == NOT_MODELLED:
             continue
-        compared[shell] += 1
+        compared[question["shell"]] += 1
         android = (*comparable(answer["status"], answer["out"], answer["error"]), touches(answer["events"]))
         seen = (*comparable(ran.status, ran.stdout, ran.stderr), places)
         if android != seen:
-            rows.append({"command": [shell, *words], "android": android, "phone": (*seen[:3], [*places])})
-    return rows, compared
-
-
-def test_the_shells_of_services_answer_random_commands_as_androids_do(
-    touched: tuple[AndroidSystem, list[object]], server: Server
-) -> None:
-    rows, compared = shell_differences(touched, server, seed=17, count=1_000)
+            rows.append({"command": question, "android": android, "phone": (*seen[:3], [*places])})
     assert rows == []
     assert set(compared) == set(SHELLS)
     assert all(number > 400 for number in compared.values()), compared
 
 
-@pytest.mark.long
-@pytest.mark.timeout(0)
-def test_the_shells_of_services_answer_thousands_of_commands_as_androids_do(
-    touched: tuple[AndroidSystem, list[object]], server: Server
-) -> None:
-    seed = Random().randrange(1 << 32)
-    count = int(os.environ.get("DROIDGATE_FUZZ_EXAMPLES", "100000")) // len(SHELLS)
-    assert shell_differences(touched, server, seed, count)[0] == [], seed
-
-
-Question = phone_answers.Question
 INTENTS: dict[str, tuple[Callable[[Random], Question], Callable[[Question], object]]] = {
     "arguments": (random_intents.random_arguments, phone_answers.parse_arguments),
     "droidgate's commands": (random_intents.random_command, phone_answers.meant),
@@ -305,12 +268,13 @@ INTENTS: dict[str, tuple[Callable[[Random], Question], Callable[[Question], obje
 }
 
 
-def intent_differences(kind: str, server: Server, seed: int, count: int) -> list[object]:
+@pytest.mark.parametrize("count", [5_000, MANY])
+@pytest.mark.parametrize("kind", INTENTS)
+def test_intents_are_read_matched_and_resolved_as_on_android(kind: str, server: Server, count: int) -> None:
     make, answer = INTENTS[kind]
-    random = Random(seed)
-    questions = [make(random) for _ in range(count)]
+    asked = random_questions(count, make)
     rows: list[object] = []
-    for question, android in zip(questions, server(ANDROID_17, questions), strict=True):
+    for question, android in zip(asked, server(ANDROID_17, asked), strict=True):
         # Android has a number for each reason that a filter does not match.
         stated = None if isinstance(android, int) and android < 0 else android
         phone = answer(question)
@@ -318,21 +282,7 @@ def intent_differences(kind: str, server: Server, seed: int, count: int) -> list
             stated = {name: stated.get(name) for name in phone}
         if stated != phone:
             rows.append({"question": question, "android": stated, "phone": phone})
-    return rows
-
-
-@pytest.mark.parametrize("kind", INTENTS)
-def test_intents_are_read_matched_and_resolved_as_on_android(kind: str, server: Server) -> None:
-    assert intent_differences(kind, server, seed=17, count=5_000) == []
-
-
-@pytest.mark.long
-@pytest.mark.timeout(0)
-@pytest.mark.parametrize("kind", INTENTS)
-def test_many_thousands_of_intents_are_read_as_on_android(kind: str, server: Server) -> None:
-    seed = Random().randrange(1 << 32)
-    count = int(os.environ.get("DROIDGATE_FUZZ_EXAMPLES", "100000"))
-    assert intent_differences(kind, server, seed, count) == [], seed
+    assert rows == []
 
 
 @pytest.mark.requires("aapt2")
@@ -340,29 +290,17 @@ def test_protection_levels_are_those_of_androids_manifest(server: Server, tmp_pa
     framework = tmp_path / "framework.apk"
     with zipfile.ZipFile(require(ANDROID_17)) as jar, zipfile.ZipFile(framework, "w") as archive:
         archive.writestr("AndroidManifest.xml", jar.read("AndroidManifest.xml"))
-    command: list[str | Path] = [
-        require("aapt2"),
-        "dump",
-        "xmltree",
-        "--file",
-        "AndroidManifest.xml",
-        framework,
-    ]
+    words = ("dump", "xmltree", "--file", "AndroidManifest.xml")
+    command: list[str | Path] = [require("aapt2"), *words, framework]
     tree = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     numbers = {}
     for element in re.findall(r"E: permission (.*?)(?= E: |\Z)", tree, re.DOTALL):
-        name, level = (
-            re.search(r':name\(\w+\)="(.*?)"', element),
-            re.search(r"protectionLevel\(\w+\)=(\w+)", element),
-        )
+        name, level = re.search(r':name\(\w+\)="(.*?)"', element), re.search(r"Level\(\w+\)=(\w+)", element)
         assert name is not None
         numbers[name[1]] = 0 if level is None else int(level[1], 0)
-    levels = dict(
-        zip(numbers, server(ANDROID_17, ({"level": level} for level in numbers.values())), strict=True)
-    )
-    for package, path in (
-        ("droidgate_phone.system", "permissions.toml"),
-        ("droidgate_mappings.tables.reach", "permissions.toml"),
-    ):
-        stated = tomllib.loads(resources.files(package).joinpath(path).read_text("utf-8"))["protection"]
+    answers = server(ANDROID_17, ({"level": level} for level in numbers.values()))
+    levels = dict(zip(numbers, answers, strict=True))
+    for package in ("droidgate_phone.system", "droidgate_mappings.tables.reach"):
+        text = resources.files(package).joinpath("permissions.toml").read_text("utf-8")
+        stated = tomllib.loads(text)["protection"]
         assert stated == {name: levels[name] for name in stated}, package

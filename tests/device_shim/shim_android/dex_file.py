@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 import zipfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -23,7 +23,7 @@ class DexClass:
 
     name: str
     supertypes: list[str]
-    declared: set[str] = field(default_factory=set)
+    declared: set[str]
 
 
 class DexFile:
@@ -78,13 +78,9 @@ class DexFile:
         name, _flags, parent, interfaces, _source, _annotations, content, _values = entry
         supertypes = [] if parent == _NONE else [self.types[parent]]
         supertypes += self._type_list(interfaces)
-        class_ = DexClass(class_name(self.types[name]) or "", [class_name(kind) or "" for kind in supertypes])
-        if content:
-            for kind in self._declared(content):
-                type_name = class_name(kind)
-                if type_name:
-                    class_.declared.add(type_name)
-        return class_
+        declared = set(map(class_name, self._declared(content) if content else ()))
+        names = [class_name(kind) or "" for kind in supertypes]
+        return DexClass(class_name(self.types[name]) or "", names, {each for each in declared if each})
 
     def _declared(self, offset: int) -> list[str]:
         counts = []
@@ -116,13 +112,9 @@ def class_name(descriptor: str) -> str | None:
 # Class files of a jar (JVM specification 4)
 
 
-_SIZES = {
-    **dict.fromkeys((7, 8, 16, 19, 20), 2),
-    **dict.fromkeys((3, 4, 9, 10, 11, 12, 17, 18), 4),
-    5: 8,
-    6: 8,
-    15: 3,
-}
+_SIZES = {7: 2, 8: 2, 16: 2, 19: 2, 20: 2, 15: 3, 5: 8, 6: 8} | dict.fromkeys(
+    (3, 4, *range(9, 13), 17, 18), 4
+)
 """Tag of a constant -> its size without the tag."""
 
 

@@ -66,16 +66,11 @@ def declared_text(name: str) -> str:
 @cache
 def tool_apps() -> dict[str, ToolApp]:
     """Return the apps by name, each with a key of its own."""
-    return {
-        name: ToolApp(
-            name,
-            f"dev.droidgate.proof.{name}",
-            project_files(name),
-            FIRST_UID + position,
-            make_key(common_name=name),
-        )
-        for position, name in enumerate((*TOOLS, "agent"))
-    }
+    apps = {}
+    for uid, name in enumerate((*TOOLS, "agent"), FIRST_UID):
+        package, key = f"dev.droidgate.proof.{name}", make_key(common_name=name)
+        apps[name] = ToolApp(name, package, project_files(name), uid, key)
+    return apps
 
 
 def digest_of_text(text: str) -> str:
@@ -140,22 +135,15 @@ def _targets() -> dict[str, dict[str, object]]:
 
 
 def _policy(routes: list[dict[str, object]]) -> dict[str, object]:
+    apps = ((name, tool_apps()[name]) for name in TOOLS)
+    sources = [
+        {"package": app.package, "label": f"The {name}", "signer": app.key.digest, "version_code": 7}
+        for name, app in apps
+    ]
+    functions = {str(route["id"]): route["id"] for route in routes}
     return {
         "limits": {"burst": 100_000, "per_minute": 100_000},
-        "app": {
-            "handshake": 1,
-            "build": BUILD,
-            "sources": [
-                {
-                    "package": tool_apps()[name].package,
-                    "label": f"The {name}",
-                    "signer": tool_apps()[name].key.digest,
-                    "version_code": 7,
-                }
-                for name in TOOLS
-            ],
-            "functions": {str(route["id"]): route["id"] for route in routes},
-        },
+        "app": {"handshake": 1, "build": BUILD, "sources": sources, "functions": functions},
     }
 
 
@@ -169,12 +157,7 @@ def hand_made_shim() -> bytes:
     ]
     files["assets/routes.json"] = json.dumps({"format": 1, "routes": routes}).encode()
     files["assets/policy.json"] = json.dumps(_policy(routes)).encode()
+    key = make_key(common_name="shim")
     return pack_project(
-        files,
-        key=make_key(common_name="shim"),
-        version_code=1,
-        version_name="1",
-        minimum_sdk=24,
-        target_sdk=36,
-        dex=[dex],
+        files, key=key, version_code=1, version_name="1", minimum_sdk=24, target_sdk=36, dex=[dex]
     )

@@ -17,9 +17,10 @@ from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Capability, Provider
-from droidgate_mappings.model.types import ObjectType, Property, ScalarType, Type
+from droidgate_mappings.model.types import ObjectType, Type
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_shims
 from droidgate_shim.builder.source_app import SourceApp, complete_broadcast
+from model_types import record, required
 from strategies import random_provider
 
 KEY = signing_key("ec")
@@ -32,23 +33,13 @@ WEATHER_TOOLS = (
     ("forecast", "The next days", '{"location":"string","days":"string"}'),
 )
 CALLED_DIALECTS = (
-    ("mmcp", "1.0"),
-    ("mmcp", "draft"),
-    ("mmcp", "broadcast"),
-    ("appfunctions", "v2"),
-    ("appfunctions", "v1"),
-    ("appfunctions", "platform"),
-    ("mobile-mcp", "1.0"),
-    ("mobile-mcp", "prototype"),
-)
-
-
-def string(**facts: Any) -> ScalarType:
-    return ScalarType(kind="string", **facts)
+    ("mmcp", "1.0"), ("mmcp", "draft"), ("mmcp", "broadcast"), ("appfunctions", "v2"), ("appfunctions", "v1"),
+    ("appfunctions", "platform"), ("mobile-mcp", "1.0"), ("mobile-mcp", "prototype"),
+)  # fmt: skip
 
 
 def parameters(**types: Type) -> ObjectType:
-    return ObjectType(properties={name: Property(type=item, required=True) for name, item in types.items()})
+    return record({name: required(item) for name, item in types.items()})
 
 
 def source_app(
@@ -133,6 +124,11 @@ def packed(manifest_body: str, files: Mapping[str, str | bytes] | None = None, *
 def opened(apk: bytes) -> tuple[Apk, Application]:
     item = open_apk(apk)
     return item, read_application(item)
+
+
+def application_of(shim: BuiltShim) -> Application:
+    with open_apk(shim.apk) as apk:
+        return read_application(apk)
 
 
 def declared_in(apk: bytes, protocol: str = "mobile-mcp") -> Sequence[Provider]:

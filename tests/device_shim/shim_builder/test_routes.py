@@ -14,7 +14,6 @@ from device_shim.shim_builder.built_samples import (
     sample_shim,
     shim_of,
     source_app,
-    string,
 )
 from droidgate_app_actions.read import read_file
 from droidgate_mappings.formats.format import SourceFile
@@ -23,31 +22,28 @@ from droidgate_mappings.model.capability import Capability, Effects
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.model.names import name_suffix
-from droidgate_mappings.model.types import (
-    AllOfType,
-    AnyType,
-    ArrayType,
-    ObjectType,
-    OneOfType,
-    OpaqueType,
-    Property,
-    RefType,
-    ScalarType,
-    Type,
-)
+from droidgate_mappings.model.types import AnyType, ArrayType, ObjectType, OpaqueType, Type
 from droidgate_shim.builder.route_building import plan_routes
 from droidgate_shim.builder.source_app import SourceApp
 from droidgate_shim.engine.routes import read_route_table
-
-INTEGER = ScalarType(kind="int32")
-NOTE = ObjectType(
-    properties={
-        "id": Property(type=string(), required=True),
-        "tags": Property(type=ArrayType(items=string())),
-    },
-    qualified_name="com.acme.Note",
+from model_types import (
+    all_of,
+    array,
+    boolean,
+    float32,
+    int32,
+    int64,
+    null,
+    one_of,
+    optional,
+    record,
+    ref,
+    required,
+    string,
 )
-VOID = ScalarType(kind="null")
+
+INTEGER = int32()
+NOTE = record({"id": required(string()), "tags": optional(array(string()))}, qualified_name="com.acme.Note")
 TEXT, VALUE = ({"kind": kind, "name": "result"} for kind in ("text", "value"))
 FIELDS = {"kind": "fields"}
 
@@ -79,29 +75,29 @@ def only_finding(findings: tuple[Finding, ...], code: str) -> Finding:
         {"page": "int64"}, id="mMCP with return"),
     pytest.param(source_app(Capability(id="t"), dialect="broadcast"), TEXT, {"result": "string"},
         id="broadcast"),
-    pytest.param(function(VOID), None, {}, id="void"),
+    pytest.param(function(null()), None, {}, id="void"),
     pytest.param(function(None), TEXT, {"result": "string"}, id="platform function"),
     pytest.param(function(string()), VALUE, {"result": "string"}, id="text"),
-    pytest.param(function(ScalarType(kind="float")), VALUE, {"result": "double"}, id="float"),
-    pytest.param(function(ArrayType(items=INTEGER)), VALUE, {"result": "array"}, id="list"),
+    pytest.param(function(float32()), VALUE, {"result": "double"}, id="float"),
+    pytest.param(function(array(INTEGER)), VALUE, {"result": "array"}, id="list"),
     pytest.param(function(NOTE), FIELDS, {"id": "string", "tags": "array"}, id="object"),
-    pytest.param(function(RefType(name="N"), N=NOTE), FIELDS, {"id": "string", "tags": "array"},
+    pytest.param(function(ref("N"), N=NOTE), FIELDS, {"id": "string", "tags": "array"},
         id="reference"),
-    pytest.param(function(RefType(name="N", nullable=True), N=NOTE), VALUE, {"result": "object"},
+    pytest.param(function(ref("N", nullable=True), N=NOTE), VALUE, {"result": "object"},
         id="reference or null"),
     pytest.param(function(ObjectType()), VALUE, {"result": "object"}, id="object of anything"),
-    pytest.param(function(AllOfType(members=(NOTE, parameters(more=string())))), VALUE, {"result": "object"},
+    pytest.param(function(all_of(NOTE, parameters(more=string()))), VALUE, {"result": "object"},
         id="all of"),
-    pytest.param(function(OneOfType(alternatives=(NOTE, string()))), VALUE, {"result": "string"},
+    pytest.param(function(one_of(NOTE, string())), VALUE, {"result": "string"},
         id="one of"),
-    pytest.param(function(parameters(word=RefType(name="W")), W=string(enum=("a",))), FIELDS,
+    pytest.param(function(parameters(word=ref("W")), W=string(enum=("a",))), FIELDS,
         {"word": "string"}, id="reference inside"),
     pytest.param(function(parameters(handle=OpaqueType())), FIELDS, {"handle": "string"},
         id="parcelable inside"),
     pytest.param(source_app(Capability(id="t"), protocol="mobile-mcp"), None, {}, id="native void"),
     pytest.param(source_app(Capability(id="t", output=ObjectType()), protocol="mobile-mcp"), None, {},
         id="native empty"),
-    pytest.param(source_app(Capability(id="t", output=parameters(on=ScalarType(kind="boolean"))),
+    pytest.param(source_app(Capability(id="t", output=parameters(on=boolean())),
         protocol="mobile-mcp"), FIELDS, {"on": "boolean"}, id="native"),
 ])  # fmt: skip
 def test_a_result_becomes_the_outputs_that_are_declared(
@@ -130,10 +126,9 @@ def test_each_protocol_is_called_in_its_own_way(protocol: str, dialect: str, bac
 
 
 def test_constraints_stay_in_the_route_and_agents_see_them() -> None:
-    level = Property(type=string(enum=("low", "high"), description="How loud"), required=True)
-    count = Property(type=ScalarType(kind="int32", keywords={"minimum": 1, "maximum": 9}))
-    app = source_app(Capability(id="t", input=ObjectType(properties={"level": level, "count": count})))
-    shim = shim_of(app)
+    level = required(string(enum=("low", "high"), description="How loud"))
+    count = optional(int32(keywords={"minimum": 1, "maximum": 9}))
+    shim = shim_of(source_app(Capability(id="t", input=record({"level": level, "count": count}))))
     assert routes_of(shim)["t"]["input"] == {
         "kind": "object",
         "properties": {
@@ -152,8 +147,8 @@ def test_constraints_stay_in_the_route_and_agents_see_them() -> None:
 
 
 def test_a_parameter_that_xml_cannot_name_gets_another_name_and_leads_back() -> None:
-    input_type = ObjectType(properties={"nul\x00": Property(type=string()), "plain": Property(type=string())})
-    shim = shim_of(source_app(Capability(id="t", input=input_type)))
+    named = record({"nul\x00": optional(string()), "plain": optional(string())})
+    shim = shim_of(source_app(Capability(id="t", input=named)))
     route = routes_of(shim)["t"]
     (new,) = route["names"]
     assert route["names"] == {new: "nul\x00"}
@@ -162,7 +157,7 @@ def test_a_parameter_that_xml_cannot_name_gets_another_name_and_leads_back() -> 
 
 
 def test_a_parameter_without_a_name_cannot_be_given() -> None:
-    nameless = Capability(id="bad", input=ObjectType(properties={"": Property(type=string())}))
+    nameless = Capability(id="bad", input=record({"": optional(string())}))
     shim = shim_of(source_app(nameless, Capability(id="good")))
     assert shim.capabilities == ("good",)
     refused = only_finding(shim.findings, "shim-route-refused")
@@ -170,13 +165,13 @@ def test_a_parameter_without_a_name_cannot_be_given() -> None:
 
 
 @pytest.mark.parametrize(("kept", "reason"), [
-    (ScalarType(kind="int64", enum=(1 << 70,)), "does not fit 64 bits"),
+    (int64(enum=(1 << 70,)), "does not fit 64 bits"),
     (AnyType(keywords={"const": "\ud800"}), "half of a surrogate pair"),
     (AnyType(keywords={"x": {str(item): 0 for item in range(1_025)}}), "more than 1024 members"),
 ], ids=["a long number", "half of a pair", "a large object"])  # fmt: skip
 def test_what_the_engine_could_not_read_is_left_out(kept: Type, reason: str) -> None:
     bad = Capability(id="bad", input=parameters(x=kept))
-    worse = Capability(id="worse", input=parameters(x=RefType(name="D")))
+    worse = Capability(id="worse", input=parameters(x=ref("D")))
     app = source_app(bad, worse, Capability(id="good"), definitions={"D": kept})
     plan = plan_routes([app])
     assert [item.id for item in plan.routes] == ["good"]
@@ -185,8 +180,8 @@ def test_what_the_engine_could_not_read_is_left_out(kept: Type, reason: str) -> 
 
 
 def test_a_reference_to_nothing_may_be_anything() -> None:
-    inside = ArrayType(items=RefType(name="Gone"))
-    plan = plan_routes([source_app(Capability(id="t", input=parameters(x=RefType(name="Gone"), y=inside)))])
+    inside = array(ref("Gone"))
+    plan = plan_routes([source_app(Capability(id="t", input=parameters(x=ref("Gone"), y=inside)))])
     (route,) = plan.table()["routes"]
     properties = route["input"]["properties"]
     assert properties["x"]["type"] == {"kind": "any"}
@@ -196,7 +191,7 @@ def test_a_reference_to_nothing_may_be_anything() -> None:
 
 def test_only_definitions_that_routes_reach_are_in_the_table() -> None:
     app = source_app(
-        Capability(id="t", input=parameters(x=ArrayType(items=RefType(name="Used")))),
+        Capability(id="t", input=parameters(x=array(ref("Used")))),
         definitions={"Used": NOTE, "Unused": NOTE},
     )
     assert list(plan_routes([app]).table()["definitions"]) == ["Used"]
@@ -205,7 +200,7 @@ def test_only_definitions_that_routes_reach_are_in_the_table() -> None:
 def test_definitions_of_one_name_that_differ_are_both_renamed() -> None:
     apps = [
         source_app(
-            Capability(id=f"t{number}", input=parameters(x=ArrayType(items=RefType(name="N")))),
+            Capability(id=f"t{number}", input=parameters(x=array(ref("N")))),
             package=f"com.acme.a{number}",
             definitions={"N": type_},
         )
@@ -284,9 +279,7 @@ def test_the_sample_apps_keep_their_ids_and_names() -> None:
 
 
 def test_characters_that_nobody_sees_are_left_out_of_texts() -> None:
-    inside = parameters(
-        x=string(description="the place\u200b"), y=ArrayType(items=string(description="\u202eb"))
-    )
+    inside = parameters(x=string(description="the place\u200b"), y=array(string(description="\u202eb")))
     app = source_app(Capability(id="t", description="Weather\u2066 now", input=inside))
     shim = shim_of(app)
     (provider,) = declared_in(shim.apk)
@@ -351,7 +344,7 @@ def test_a_shim_keeps_marks_with_the_app_and_the_field_of_each() -> None:
     definitions = {"Note": string(description=bad), "Unused": string(description=bad)}
     first = source_app(
         Capability(id="a"),
-        Capability(id="b", input=parameters(x=RefType(name="Note"))),
+        Capability(id="b", input=parameters(x=ref("Note"))),
         package="com.acme.first",
         definitions=definitions,
     )

@@ -21,21 +21,22 @@ from device_shim.shim_builder.built_samples import (
     PACKAGE,
     SIGNER,
     app_with,
+    application_of,
     declared_in,
+    parameters,
     sample_app,
     sample_shim,
     shim_of,
     source_app,
-    string,
 )
 from droidgate.cli.program import run
 from droidgate.shims.source_apps import read_source_apps
 from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.reader import open_apk
+from droidgate_android.apk.signing_keys import SigningKey
 from droidgate_android.app_search.indexed_packages import simulate_indexing
 from droidgate_mappings.model.capability import Capability
 from droidgate_mappings.model.errors import InputError, UsageError
-from droidgate_mappings.model.types import ObjectType, Property
 from droidgate_shim.builder import shims
 from droidgate_shim.builder.shims import (
     BuiltShim,
@@ -47,6 +48,7 @@ from droidgate_shim.builder.shims import (
 from droidgate_shim.engine.authority import read_policy
 from droidgate_shim.engine.routes import parse_route_table, read_route_table
 from droidgate_shim.engine.strict_json import parse_strict
+from model_types import string
 from requirements_of_tests import require, short_run
 
 ANDROID = "{http://schemas.android.com/apk/res/android}"
@@ -89,6 +91,7 @@ def test_aapt2_reads_the_badge_of_a_shim(tmp_path: Path, module: str) -> None:
     permissions = set(re.findall("uses-permission: name='android.permission.([^']+)'", printed))
     more = {"notes": {"EXECUTE_APP_FUNCTIONS"}, "pdf-tool": {"SYSTEM_ALERT_WINDOW"}}
     assert permissions == USUAL_PERMISSIONS | more.get(module.partition("/")[0], set())
+    assert permissions == permissions_of(sample_shim(module)).keys()
 
 
 SHIMS: dict[str, Callable[[], BuiltShim]] = {
@@ -149,13 +152,11 @@ def test_inspect_reads_a_shim_back_without_any_leniency(
 @pytest.mark.parametrize("module", MODULES)
 def test_every_frontend_declares_the_same_capabilities(module: str) -> None:
     shim = sample_shim(module, *EVERYTHING)
-    (mobile,) = declared_in(shim.apk)
-    (mmcp,) = declared_in(shim.apk, "mmcp")
-    assert [item.id for item in mobile.capabilities] == list(shim.capabilities)
-    assert [item.id for item in mmcp.capabilities] == list(shim.capabilities)
-    (functions,) = declared_in(shim.apk, "appfunctions")
-    reported = shim.policy["app"]["functions"]
-    assert [reported[item.id] for item in functions.capabilities] == list(shim.capabilities)
+    for protocol in ("mobile-mcp", "mmcp", "appfunctions"):
+        names = shim.policy["app"]["functions"] if protocol == "appfunctions" else {}
+        (provider,) = declared_in(shim.apk, protocol)
+        ids = [names.get(item.id, item.id) for item in provider.capabilities]
+        assert ids == list(shim.capabilities), protocol
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -165,8 +166,7 @@ def test_androids_indexer_takes_the_functions_of_a_shim(module: str) -> None:
         for release in ("16-qpr2", "17"):
             report = simulate_indexing(read_application(apk), release)
             assert set(report.functions()) == set(shim.policy["app"]["functions"])
-            assert report.dropped_files == ()
-            assert report.ignored == ()
+            assert (report.dropped_files, report.ignored) == ((), ())
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -197,7 +197,8 @@ def test_the_build_digest_says_every_difference_but_the_key() -> None:
     first = shim_of(app)
     (other_key,) = build_shims([app], ShimOptions(), signing_key("rsa"))
     assert other_key.build == first.build
-    changes = [
+    shims = [
+        first,
         shim_of(replace(app, version_code=8)),
         shim_of(replace(app, instructions="Else")),
         shim_of(replace(app, label="Else")),
@@ -205,18 +206,18 @@ def test_the_build_digest_says_every_difference_but_the_key() -> None:
         shim_of(app, advertise=frozenset({"mmcp"})),
         shim_of(source_app(Capability(id="t", description="U"))),
     ]
-    builds = {first.build, *(change.build for change in changes)}
-    assert len(builds) == len(changes) + 1
+    assert len({shim.build for shim in shims}) == len(shims)
     assert first.policy["app"]["build"] == first.build
 
 
-@pytest.mark.parametrize("key_type", ["ec", "rsa"])
-def test_the_same_input_makes_the_same_bytes(key_type: str) -> None:
+@pytest.mark.parametrize("key", [KEY, signing_key("rsa")], ids=["ec", "rsa"])
+def test_the_same_input_makes_the_same_bytes(key: SigningKey) -> None:
     apps = [sample_app(module) for module in MODULES]
     options = ShimOptions(advertise=frozenset(EVERYTHING))
-    key = signing_key("rsa") if key_type == "rsa" else KEY
-    first, second = ([sha256(item.apk) for item in build_shims(apps, options, key)] for _ in range(2))
-    assert [item.hexdigest() for item in first] == [item.hexdigest() for item in second]
+    first, second = (
+        {sha256(item.apk).digest() for item in build_shims(apps, options, key)} for _ in range(2)
+    )
+    assert first == second
 
 
 def test_each_app_has_a_shim_of_its_own_unless_they_are_put_together() -> None:
@@ -246,8 +247,7 @@ def test_each_app_has_a_shim_of_its_own_unless_they_are_put_together() -> None:
 def test_a_name_is_one_short_line_so_that_what_follows_it_is_seen(label: str, name: str) -> None:
     shim = shim_of(replace(source_app(Capability(id="t")), label=label))
     assert shim.label == f"{name} (via droidgate)"
-    with open_apk(shim.apk) as apk:
-        assert read_application(apk).label == shim.label
+    assert application_of(shim).label == shim.label
     (source,) = shim.policy["app"]["sources"]
     assert source == {"package": PACKAGE, "label": name, "signer": SIGNER, "version_code": 7}
     reported = [finding.message for finding in shim.findings if finding.code == "shim-name-shortened"]
@@ -270,8 +270,7 @@ def test_agents_get_the_instructions_before_the_description(
     shim = shim_of(app)
     (provider,) = declared_in(shim.apk)
     assert provider.description == text
-    with open_apk(shim.apk) as apk:
-        assert read_application(apk).description == text
+    assert application_of(shim).description == text
     is_hidden = "\u200b" in (instructions or "") or "\u2060" in (instructions or "")
     assert ("shim-hidden-text" in {finding.code for finding in shim.findings}) is is_hidden
 
@@ -300,8 +299,8 @@ def test_texts_that_no_resource_holds_are_cut_and_texts_with_marks_are_kept() ->
     (provider,) = declared_in(shim.apk)
     assert (provider.name, provider.description) == (f"{' '.join(marks.split())} (via droidgate)", marks)
     long = "語" * 40_000
-    with open_apk(shim_of(replace(source_app(Capability(id="t")), instructions=long)).apk) as apk:
-        description = read_application(apk).description or ""
+    shim = shim_of(replace(source_app(Capability(id="t")), instructions=long))
+    description = application_of(shim).description or ""
     assert description.endswith("…")
     assert description[:-1] == long[: len(description) - 1]
 
@@ -311,8 +310,7 @@ def test_the_bare_shim_serves_the_host_and_offers_nothing() -> None:
     assert (shim.application_id, shim.capabilities, shim.packages) == ("dev.droidgate.shim", (), ())
     assert read_route_table(parse_strict(entry(shim, "assets/routes.json").decode())).routes == {}
     assert declared_in(shim.apk) == ()
-    with open_apk(shim.apk) as apk:
-        names = {item.name.rpartition(".")[2] for item in read_application(apk).components if item.name}
+    names = {item.name.rpartition(".")[2] for item in application_of(shim).components if item.name}
     assert names == {
         "TrampolineActivity", "ConsentActivity", "ManageActivity", "HostProvider", "ShellIdentityService",
     }  # fmt: skip
@@ -349,10 +347,6 @@ def test_each_permission_is_there_for_the_capabilities_that_need_it() -> None:
     }
     (execute,) = [item for item in shim.permissions if item.permission.endswith("EXECUTE_APP_FUNCTIONS")]
     assert execute.why == "call app functions and call app functions for the other shims"
-    assert permissions_of(sample_shim("clock-in/app")).keys() == USUAL_PERMISSIONS
-    assert permissions_of(sample_shim("weather/app")).keys() == USUAL_PERMISSIONS
-    assert permissions_of(sample_shim("pdf-tool/app")).keys() == USUAL_PERMISSIONS | {"SYSTEM_ALERT_WINDOW"}
-    assert permissions_of(sample_shim("notes/app")).keys() == USUAL_PERMISSIONS | {"EXECUTE_APP_FUNCTIONS"}
     assert permissions_of(build_bare_shim(KEY))["EXECUTE_APP_FUNCTIONS"] == ()
 
 
@@ -384,8 +378,8 @@ def test_what_agents_of_broadcasts_cannot_name_is_reported() -> None:
 
 
 def test_what_no_app_function_can_name_is_not_advertised_as_one() -> None:
-    dotted = ObjectType(properties={"a.b": Property(type=string(), required=True)})
-    app = source_app(Capability(id="dotted", input=dotted), Capability(id="plain"))
+    dotted = Capability(id="dotted", input=parameters(**{"a.b": string()}))
+    app = source_app(dotted, Capability(id="plain"))
     shim = shim_of(app, advertise=frozenset({"appfunctions"}))
     assert shim.capabilities == ("dotted", "plain")
     assert list(shim.policy["app"]["functions"].values()) == ["plain"]
@@ -394,10 +388,8 @@ def test_what_no_app_function_can_name_is_not_advertised_as_one() -> None:
 
 def mmcp_tools(shim: BuiltShim) -> dict[str, list[str]]:
     """Return the tools in each of a shim's mMCP manifests, none of which is too long for Android 15."""
-    with open_apk(shim.apk) as apk:
-        components = read_application(apk).components
     reported = {}
-    for item in components:
+    for item in application_of(shim).components:
         meta_data = item.find_meta_data("mMCP_manifest")
         if meta_data is not None:
             assert isinstance(meta_data.value, str)

@@ -1,6 +1,7 @@
 """Digests of what an app declares (shim.md 5), against texts that are typed by hand from that page."""
 
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -57,8 +58,8 @@ def sha256(text: str | bytes) -> str:
     return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()
 
 
-def mobile_mcp(files: dict[str, str | bytes], reference: str = "xml/tools") -> str:
-    item, application = opened(packed(SERVICE.format(reference), files))
+def mobile_mcp(files: Mapping[str, str], service: str = SERVICE.format("xml/tools")) -> str:
+    item, application = opened(packed(service, files))
     return MobileMcpBackend().digest(item, next(application.of_kind("service")))
 
 
@@ -68,7 +69,7 @@ def mmcp(attribute: str, files: dict[str, str | bytes] | None = None) -> str:
 
 
 def test_a_descriptor_is_hashed_as_its_events() -> None:
-    files: dict[str, str | bytes] = {"res/xml/tools.xml": CAPABILITIES, "res/values/strings.xml": STRINGS}
+    files = {"res/xml/tools.xml": CAPABILITIES, "res/values/strings.xml": STRINGS}
     assert mobile_mcp(files) == f"mobile-mcp:{sha256(EVENTS)}"
 
 
@@ -90,24 +91,19 @@ def test_a_descriptor_of_another_compiler_has_the_same_digest(tmp_path: Path) ->
     theirs = build_with_aapt2(
         aapt2, framework, module_folder("clock-in/app") / "src/main", tmp_path, "--min-sdk-version", "26"
     )
-    digests = []
-    for apk in (theirs.read_bytes(), packed_module("clock-in/app")):
-        item, application = opened(apk)
-        service = next(application.of_kind("service"))
-        digests.append(MobileMcpBackend().digest(item, service))
-    assert digests[0] == digests[1]
+    apks = map(opened, (theirs.read_bytes(), packed_module("clock-in/app")))
+    digests = {MobileMcpBackend().digest(apk, next(app.of_kind("service"))) for apk, app in apks}
+    assert len(digests) == 1
 
 
-def test_a_descriptor_that_is_given_as_a_value_cannot_be_compared_by_a_phone() -> None:
-    service = SERVICE.format("xml/tools").replace("android:resource", "android:value")
-    item, application = opened(packed(service, {"res/xml/tools.xml": "<mobile-mcp-capabilities/>"}))
-    with pytest.raises(InputError, match="is not a file of the APK"):
-        MobileMcpBackend().digest(item, next(application.of_kind("service")))
-
-
-def test_a_raw_descriptor_cannot_be_compared_by_a_phone() -> None:
-    with pytest.raises(InputError, match="is not an XML resource"):
-        mobile_mcp({"res/raw/tools.xml": CAPABILITIES}, "raw/tools")
+@pytest.mark.parametrize(("service", "error"), [
+    (SERVICE.format("xml/tools").replace("android:resource", "android:value"), "is not a file of the APK"),
+    (SERVICE.format("raw/tools"), "is not an XML resource"),
+], ids=["a value", "a raw file"])  # fmt: skip
+def test_a_descriptor_that_is_not_compiled_cannot_be_compared_by_a_phone(service: str, error: str) -> None:
+    files = {f"res/{kind}/tools.xml": "<mobile-mcp-capabilities/>" for kind in ("xml", "raw")}
+    with pytest.raises(InputError, match=error):
+        mobile_mcp(files, service)
 
 
 @pytest.mark.parametrize(("attribute", "files", "content"), [

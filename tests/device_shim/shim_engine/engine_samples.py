@@ -68,7 +68,7 @@ CLOCK: dict[str, Any] = {
         "dialect": "S1",
     },
     "target": target("a.clock"),
-}
+}  # fmt: skip
 TABLE: dict[str, Any] = {"format": 1, "definitions": {}, "routes": [PDF, WEATHER, NOTE, CLOCK]}
 ANY_APP: dict[str, Any] = {"grants": [{"caller": "any-app", "capability": "*"}]}
 
@@ -89,12 +89,8 @@ def engine(policy: Mapping[str, Any] | None = None, **installed: Target | None) 
         name = target.package.removeprefix("a.")
         return installed[name] if name in installed else as_approved(target)
 
-    return Engine(
-        read_route_table(TABLE),
-        read_policy(dict(ANY_APP if policy is None else policy)),
-        find,
-        new_id=lambda: "n-1",
-    )
+    allowed = read_policy(dict(ANY_APP if policy is None else policy))
+    return Engine(read_route_table(TABLE), allowed, find, new_id=lambda: "n-1")
 
 
 def s1(request_id: str, capability: str, arguments: Mapping[str, Any]) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import math
+import pkgutil
 import re
 from collections import defaultdict
 from functools import cache
@@ -32,6 +33,8 @@ EDGE_ROWS = [(python, java) for python, java in _ROW.findall(_EDGES) if python o
 
 EDGE = Path(droidgate_phone.apps.shim.__path__[0])
 APP = CHECKOUT / "device_shim" / "android" / "app" / "src" / "main" / "java" / "dev" / "droidgate" / "shim"
+CLASSES = {"Engine", "OpenCalls", "CallKey", "Rates", "Policy", "CallPermission"}
+"""Classes whose methods are in the table, too."""
 _LITERALS = re.compile(r'"(?:[^"\\\n]|\\.)*"(?:\s*\+\s*"(?:[^"\\\n]|\\.)*")*')
 
 
@@ -52,41 +55,21 @@ def python_members() -> dict[str, list[str]]:
         for node in tree.body:
             if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_"):
                 names.append(node.name)
-            if isinstance(node, ast.ClassDef) and node.name in {
-                "Engine",
-                "OpenCalls",
-                "CallKey",
-                "Rates",
-                "Policy",
-                "CallPermission",
-            }:
-                names += [
-                    f"{node.name}.{item.name}"
-                    for item in node.body
-                    if isinstance(item, ast.FunctionDef) and not item.name.startswith("_")
-                ]
+            if isinstance(node, ast.ClassDef) and node.name in CLASSES:
+                methods = [item.name for item in node.body if isinstance(item, ast.FunctionDef)]
+                names += [f"{node.name}.{method}" for method in methods if not method.startswith("_")]
     return found
 
 
-def resolve(name: str) -> object:
-    """Return the object behind a Python name of the table."""
-    parts = name.split(".")
-    if parts[0] in MODULES:
-        parts = ["droidgate_shim", "engine", *parts]
-    for end in range(len(parts), 0, -1):
-        try:
-            found: object = importlib.import_module(".".join(parts[:end]))
-        except ModuleNotFoundError:
-            continue
-        for part in parts[end:]:
-            found = getattr(found, part)
-        return found
-    raise ModuleNotFoundError(name)
+PYTHON_NAMES = {
+    *(f"{'droidgate_shim.engine.' * (name.partition('.')[0] in MODULES)}{name}" for name, _ in ROWS if name),
+    *(f"{droidgate_phone.apps.shim.__name__}.{name}" for name, _ in EDGE_ROWS if name),
+}
 
 
-@pytest.mark.parametrize("name", sorted({python for python, _ in ROWS if python}))
-def test_a_python_name_of_the_table_exists(name: str) -> None:
-    assert resolve(name) is not None
+@pytest.mark.parametrize("name", sorted(PYTHON_NAMES))
+def test_a_python_name_of_the_tables_exists(name: str) -> None:
+    assert pkgutil.resolve_name(name) is not None
 
 
 @pytest.mark.parametrize("name", sorted({java for _, java in ROWS if java}))
@@ -115,25 +98,15 @@ def test_the_table_has_each_method_of_a_java_class_that_is_the_same_in_python(ho
     assert ours - listed == set()
 
 
-def test_methods_have_the_same_names_in_both() -> None:
-    pairs = [
-        (python.rpartition(".")[2], java.rpartition(".")[2])
-        for python, java in ROWS
-        if python.count(".") == 2 and java and not python.startswith("droidgate")
-    ]
-    assert len(pairs) > 15
-    for python, java in pairs:
-        first, *rest = python.split("_")
-        assert first + "".join(item.title() for item in rest) == java
-
-
-def test_methods_are_in_the_same_order_in_both() -> None:
+def test_methods_have_the_same_names_and_order_in_both() -> None:
     pairs: dict[str, list[tuple[int, int]]] = defaultdict(list)
     members = python_members()
     for python, java in ROWS:
         if python.count(".") == 2 and java and not python.startswith("droidgate"):
             module, _, name = python.partition(".")
             holder, _, member = java.partition(".")
+            first, *rest = name.rpartition(".")[2].split("_")
+            assert first + "".join(item.title() for item in rest) == java.rpartition(".")[2]
             pairs[holder].append((members[module].index(name), java_members(holder).index(member)))
     assert len(pairs["Engine"]) > 8
     for places in pairs.values():
@@ -190,12 +163,6 @@ def test_the_table_has_each_class_of_both_edges() -> None:
     assert found - {python for python, _ in EDGE_ROWS} == set()
 
 
-@pytest.mark.parametrize("name", sorted({python for python, _ in EDGE_ROWS if python}))
-def test_a_python_name_of_the_edges_table_exists(name: str) -> None:
-    module, _, member = name.partition(".")
-    assert hasattr(importlib.import_module(f"droidgate_phone.apps.shim.{module}"), member)
-
-
 def test_classes_of_the_same_name_are_counterparts() -> None:
     names = {python.rpartition(".")[2] for python, _ in EDGE_ROWS}
     same = {java for java in java_classes() if java.rpartition(".")[2] in names}
@@ -232,7 +199,6 @@ _LIMIT = re.compile(r"_?(?:MAX|MOST|LONGEST|MESSAGE)_\w+|\w+_(?:MS|UNITS|SECONDS
 PYTHON_ONLY_LIMITS = {
     "partial_json._MOST_DEPTH": "in Java eight times that of what is read in full",
     "host_provider._PATIENCE_MS": "in Java each command waits for itself",
-    "shell_service._LONGEST_MS": "in Java the shim that asks ends the call",
 }
 """Limits in Python that Java does not have, and why."""
 
@@ -247,23 +213,15 @@ def limits() -> list[tuple[str, int, list[Path]]]:
     for package in (droidgate_shim.engine, droidgate_phone.apps.shim):
         for file in sorted(Path(package.__path__[0]).glob("[a-z]*.py")):
             module = importlib.import_module(f"{package.__name__}.{file.stem}")
-            core = [JAVA / f"{name}.java" for name in classes.get(file.stem, [])]
-            edge = [
-                java_classes()[java]
-                for python, java in EDGE_ROWS
-                if java and python.partition(".")[0] == file.stem
-            ]
-            for node in ast.parse(file.read_text(encoding="utf-8")).body:
-                name = (
-                    node.target.id
-                    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
-                    else ""
-                )
+            files = [APP / "platform" / "Names.java"]
+            files += [JAVA / f"{name}.java" for name in classes.get(file.stem, [])]
+            rows = (java for python, java in EDGE_ROWS if java and python.partition(".")[0] == file.stem)
+            files += [java_classes()[java] for java in rows]
+            # Constants are annotated; what is imported from another module is not.
+            for name in getattr(module, "__annotations__", {}):
                 value = getattr(module, name, None)
                 if isinstance(value, int) and _LIMIT.fullmatch(name):
-                    found.append(
-                        (f"{file.stem}.{name}", value, [*core, *edge, APP / "platform" / "Names.java"])
-                    )
+                    found.append((f"{file.stem}.{name}", value, files))
     return found
 
 

@@ -63,15 +63,9 @@ class Seen:
             self.differences.append(f"{found}\nasked {case}\nPython {python}\nJava {java}")
 
 
-def batches(cases: Iterable[Json]) -> Iterator[list[Json]]:
-    given = iter(cases)
-    while batch := list(islice(given, BATCH)):
-        yield batch
-
-
 def compared(cases: Iterable[Json], core: CoreJvm) -> Seen:
-    seen = Seen()
-    for batch in batches(cases):
+    seen, remaining = Seen(), iter(cases)
+    while batch := list(islice(remaining, BATCH)):
         for case, java in zip(batch, core.outcomes(batch), strict=True):
             seen.add(case, evaluate(case), java)
     return seen

@@ -137,31 +137,17 @@ def test_what_is_not_json_is_malformed_in_java_and_in_python(core: CoreJvm) -> N
         id="groups are nested too deeply"),
     pytest.param(pattern(r"^(a*)*$", "a" * 2_000 + "b"), {"matches": False},
         id="repetitions of repetitions end"),
-    pytest.param(fit({"kind": "int32"}, "-7"), {"value": -7, "coercions": [""]},
-        id="a text for an integer is coerced"),
-    pytest.param(fit({"kind": "int32"}, 2**31), {"error": "unfit", "pointer": ""},
-        id="an integer beyond 32 bits does not fit"),
     pytest.param(fit({"kind": "int64"}, Decimal("5.00")), {"value": 5, "coercions": []},
         id="a whole decimal is a long"),
-    pytest.param(fit({"kind": "boolean"}, "TRUE"), {"value": True, "coercions": [""]},
-        id="a boolean in capitals is coerced"),
     pytest.param(fit({"kind": "boolean"}, "FAL\u017fE"), {"error": "unfit", "pointer": ""},
         id="a long s is not an s"),
     pytest.param(fit({"kind": "bytes"}, "AAAA===="), {"error": "unfit", "pointer": ""},
         id="bytes that are padded twice do not fit"),
-    pytest.param(fit({"kind": "array", "items": {"kind": "string"}}, ["a", 1]),
-        {"error": "unfit", "pointer": "/1"}, id="an item's place is reported"),
-    pytest.param(fit({"kind": "array", "keywords": {"uniqueItems": True}}, ["1e0", 1, "1e0"]),
-        {"error": "unfit", "pointer": ""}, id="the same text twice is not unique"),
-    pytest.param(fit({"kind": "string", "keywords": {"maxLength": 1}}, "\U0001f600"),
-        {"value": "\U0001f600", "coercions": []}, id="a pair of surrogates is one character"),
     pytest.param(written({"kind": "double"}, "x"), {"error": "invalid_argument"},
         id="a text for a number is not written"),
     pytest.param(written(LISTS, ["a"]),
         {"document": {"schemaType": "", "properties": {"v": {"kind": "string", "values": ["a"]}}}},
         id="the alternative that takes all items is written"),
-    pytest.param(fit({"kind": "double", "keywords": {"multipleOf": Decimal("0.1")}}, Decimal("0.3")),
-        {"value": Decimal("0.3"), "coercions": []}, id="a decimal is a multiple of a decimal"),
 ])  # fmt: skip
 def test_both_engines_give_what_is_typed_by_hand(core: CoreJvm, vector: Json, outcome: Json) -> None:
     assert in_both(core, [vector]) == [outcome]
@@ -193,18 +179,14 @@ def test_the_tokens_are_those_of_the_mappings(core: CoreJvm) -> None:
     assert tokens["meanings"] == {item.token: item.meaning for item in known}
 
 
-TABLE: Json = {
-    "format": 1,
-    "routes": [
-        {
-            "id": "say",
-            "input": {"kind": "object", "properties": {"text": {"type": {"kind": "string"}}}},
-            "outputs": {"kind": "text", "name": "result"},
-            "backend": {"kind": "mmcp-activity", "component": "p/c", "tool": "t"},
-            "target": {"package": "p", "signer": "s", "version_code": 1, "digest": "d"},
-        }
-    ],
+SAY: Json = {
+    "id": "say",
+    "input": {"kind": "object", "properties": {"text": {"type": {"kind": "string"}}}},
+    "outputs": {"kind": "text", "name": "result"},
+    "backend": {"kind": "mmcp-activity", "component": "p/c", "tool": "t"},
+    "target": engine_samples.target("p"),
 }
+TABLE: Json = {"format": 1, "routes": [SAY]}
 GRANTED: Json = {"grants": [{"caller": item, "capability": "*"} for item in range(4)]}
 REQUEST = '{"id":"ID","capability":{"id":"say","input":{"text":"x"}}}'
 
@@ -213,7 +195,8 @@ FLAT = 1 << 20
 """Bytes by which a heap may grow that holds nothing more: what classes and their compiler keep."""
 
 
-def check_sequences(core: CoreJvm, events: int) -> None:
+@pytest.mark.parametrize("events", [100_000, pytest.param(1_000_000, marks=pytest.mark.long)])
+def test_each_request_is_answered_once_whatever_happens(core: CoreJvm, events: int) -> None:
     policy = {**GRANTED, "limits": {"burst": 200, "per_minute": 2_000, "open": 12, "open_per_caller": 4}}
     outcome = core.ask(
         op="sequences", routes=TABLE, policy=policy, capability="say", request=REQUEST, count=events, seed=6
@@ -226,15 +209,6 @@ def check_sequences(core: CoreJvm, events: int) -> None:
     }  # fmt: skip
     assert set(outcome["tokens"]) == seen | {"backend_failure"}
     assert min(outcome["tokens"].values()) > 50
-
-
-def test_each_request_is_answered_once_whatever_happens(core: CoreJvm) -> None:
-    check_sequences(core, 100_000)
-
-
-@pytest.mark.long
-def test_each_of_a_million_events_is_answered_once(core: CoreJvm) -> None:
-    check_sequences(core, 1_000_000)
 
 
 def flood(core: CoreJvm, callers: int, **more: Json) -> Any:
@@ -261,9 +235,7 @@ def test_a_flood_of_a_minute_fills_the_buckets_once_more(core: CoreJvm, callers:
     assert flooded["grown"] < FLAT
 
 
-@pytest.mark.parametrize(
-    ("callers", "out"), [(1, 8), (10, 32), (100, 32)], ids=["1 caller", "10 callers", "100 callers"]
-)
+@pytest.mark.parametrize(("callers", "out"), [(1, 8), (10, 32), (100, 32)])
 def test_a_flood_to_a_silent_app_opens_no_more_calls_than_allowed(
     core: CoreJvm, callers: int, out: int
 ) -> None:
@@ -339,11 +311,10 @@ def test_a_request_is_answered_after_the_shim_died(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("takes_ms", "events"),
-    [(4_999, ["goes out", "timeout"]), (5_000, ["timeout"])],
-    ids=["just in time", "too late"],
-)
+@pytest.mark.parametrize(("takes_ms", "events"), [
+    pytest.param(4_999, ["goes out", "timeout"], id="just in time"),
+    pytest.param(5_000, ["timeout"], id="too late"),
+])  # fmt: skip
 def test_a_call_whose_deadline_passes_while_its_target_is_looked_at_does_not_go_out(
     core_classes: Path, tmp_path: Path, takes_ms: int, events: list[str]
 ) -> None:

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 
 import jsonschema
@@ -32,14 +33,7 @@ SHARED = CHECKOUT.parent / "shared"
 HEADINGS = re.compile(r"^#+\s*(?P<number>[0-9]+(?:\.[0-9a-z]+)*)\.?\s", re.MULTILINE)
 
 
-def by_file() -> dict[str, list[Vector]]:
-    files: dict[str, list[Vector]] = {}
-    for item in VECTORS:
-        files.setdefault(item.id.partition("/")[0], []).append(item)
-    return files
-
-
-FILES = by_file()
+FILES = {name: list(found) for name, found in groupby(VECTORS, lambda vector: vector.id.partition("/")[0])}
 
 
 def failures(vectors: list[Vector], outcomes: list[Json]) -> list[str]:
@@ -78,15 +72,11 @@ def test_there_are_hundreds_and_each_is_there_once() -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_file_holds_its_own_vectors(name: str) -> None:
+def test_a_file_fits_its_schema_and_its_vectors_leave_out_what_is_usual_in_their_group(name: str) -> None:
     path = VECTORS_DIRECTORY / f"{name.replace('-', '_')}.json"
     schema = json.loads((Path(__file__).parent / "vector.schema.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator(schema).validate(read_vector_file(path))
 
-
-@pytest.mark.parametrize("name", FILES)
-def test_a_vector_leaves_out_what_is_usual_in_its_group(name: str) -> None:
-    path = VECTORS_DIRECTORY / f"{name.replace('-', '_')}.json"
     for group in json.loads(path.read_text(encoding="utf-8")):
         usual = group["usual"]
         assert [v["id"] for v in group["vectors"] for key in v if key in usual and v[key] == usual[key]] == []
@@ -113,24 +103,23 @@ def is_section(path: Path, number: str) -> bool:
     return number in numbers_of(path)
 
 
-def is_specification(document: str, place: str) -> bool:
-    if document == "mobile-mcp-specification":
-        return is_section(SHARED / "specs" / f"{document}.md", place)
-    path = SHARED / "specs" / f"{document}.md"
-    return not path.is_file() or place.casefold() in path.read_text(encoding="utf-8").casefold()
+def is_part(path: Path, text: str) -> bool:
+    return not path.is_file() or text.casefold() in path.read_text(encoding="utf-8").casefold()
 
 
+SPECIFICATIONS = SHARED / "specs"
+PAGE = CHECKOUT / "docs/internals/shim-engine.md"
 SOURCES: dict[str, Callable[[str], bool]] = {
-    r"docs/internals/shim-engine\.md (?P<place>\S+)": lambda place: is_section(
-        CHECKOUT / "docs/internals/shim-engine.md", place
-    ),
+    r"docs/internals/shim-engine\.md (?P<place>\S+)": lambda place: is_section(PAGE, place),
     r"divergence (?P<place>[MAPS]\d+)": lambda place: place in load_divergences(),
-    r"mobile-mcp-specification (?P<place>\S+)": lambda place: is_specification(
-        "mobile-mcp-specification", place
+    r"mobile-mcp-specification (?P<place>\S+)": lambda place: is_section(
+        SPECIFICATIONS / "mobile-mcp-specification.md", place
     ),
-    r"mmcp-specification (?P<place>.+)": lambda place: is_specification("mmcp-specification", place),
+    r"mmcp-specification (?P<place>.+)": lambda place: is_part(
+        SPECIFICATIONS / "mmcp-specification.md", place
+    ),
     r"(?P<place>appfunctions-article)": lambda place: (
-        not SHARED.is_dir() or (SHARED / "specs" / f"{place}.txt").is_file()
+        not SHARED.is_dir() or (SPECIFICATIONS / f"{place}.txt").is_file()
     ),
     r"RFC 8259 (?P<place>[0-9]+)": lambda place: 1 <= int(place) <= 13,
     r"RFC 6901 (?P<place>[0-9]+)": lambda place: 1 <= int(place) <= 9,

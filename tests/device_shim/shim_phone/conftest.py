@@ -1,7 +1,10 @@
 """What the shims of these tests run on."""
 
+from collections.abc import Iterator
+
 import pytest
 
+from device_shim.shim_phone.world import World
 from droidgate_phone.apps.shim_runtimes import ShimRuntime, start_shim_runtime
 from droidgate_phone.system.releases import load_release
 
@@ -13,6 +16,14 @@ JVM = pytest.param(
         pytest.mark.timeout(600),
     ),
 )
+
+
+@pytest.fixture(autouse=True)
+def close_phones() -> Iterator[None]:
+    """Close the phones of a test."""
+    yield
+    for world in [*World.open]:
+        world.close()
 
 
 @pytest.fixture(params=["python", JVM])

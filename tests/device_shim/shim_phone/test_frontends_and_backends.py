@@ -110,7 +110,7 @@ def _weather_digest(world: World) -> str:
 
 
 @pytest.fixture
-def world(tmp_path: Path, shim_runtime: ShimRuntime) -> Iterator[World]:
+def world(tmp_path: Path, shim_runtime: ShimRuntime) -> World:
     """A phone with a shim written by hand that has all frontends and a route to each kind of app."""
     world = World("clock-in", "notes-legacy", "pdf-tool", "weather", shim_runtime=shim_runtime)
     functions = {f"f_{name}": name for name, *_ in ROUTES}
@@ -129,8 +129,7 @@ def world(tmp_path: Path, shim_runtime: ShimRuntime) -> Iterator[World]:
     world.grant("any-app")
     world.system.files.make_directory(f"/sdcard/Android/data/{PDF_TOOL}", parents=True)
     world.system.files.write(PDF, pdf_with(["one"], ["two"], ["three"]))
-    yield world
-    world.close()
+    return world
 
 
 ARGUMENTS: Mapping[str, tuple[str, Mapping[str, str]]] = {

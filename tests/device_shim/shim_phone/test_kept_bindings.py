@@ -4,14 +4,13 @@ import contextlib
 import json
 import re
 import threading
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from device_shim.phone_system.phone_system_apps import uid_of
 from device_shim.shim_phone.tool_apps import agent_apk
-from device_shim.shim_phone.world import AGENT, World, outputs_of, sample_shims, token_of
+from device_shim.shim_phone.world import AGENT, Begun, World, outputs_of, sample_shims, token_of
 from droidgate_phone.apps.agent import request_text
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.common.clocks import Clock, Signal
@@ -57,11 +56,9 @@ def clock() -> _ClockThatSkips:
 
 
 @pytest.fixture
-def world(shim_runtime: ShimRuntime, clock: _ClockThatSkips, tmp_path: Path) -> Iterator[World]:
+def world(shim_runtime: ShimRuntime, clock: _ClockThatSkips, tmp_path: Path) -> World:
     """A phone with the tally app, a shim of it, and two agents that may call it."""
-    world = _world(tmp_path, clock=clock, shim_runtime=shim_runtime)
-    yield world
-    world.close()
+    return _world(tmp_path, clock=clock, shim_runtime=shim_runtime)
 
 
 def _world(folder: Path, sdk: str = "36.1", **more: object) -> World:
@@ -206,15 +203,11 @@ def test_it_is_gone_when_the_agent_was_idle_for_a_minute_and_not_before(
 def test_the_death_of_the_tool_fails_each_open_call_once_and_takes_what_it_kept(world: World) -> None:
     _add(world, 5)
     world.system.faults = Faults(silent=frozenset({TALLY}))
-    tokens: list[str] = []
-    threads = [threading.Thread(target=_note_token, args=(world, tokens.append)) for _ in range(3)]
-    for item in threads:
-        item.start()
-    wait_until(lambda: len(world.system.log.of_kind("app-silent")) == len(threads))
-    assert world.host("status", shim=SHIM)["open"] == len(threads)
+    calls = [Begun(world.ask, "add_points", {"player": "Ada", "points": 1}, shim=SHIM) for _ in range(3)]
+    wait_until(lambda: len(world.system.log.of_kind("app-silent")) == len(calls))
+    assert world.host("status", shim=SHIM)["open"] == len(calls)
     world.system.end_processes(TALLY, "test")
-    for item in threads:
-        item.join(60)
+    tokens = [token_of(call.result()) for call in calls]
     assert tokens == ["interrupted"] * 3
     assert world.host("status", shim=SHIM)["open"] == 0
     assert [item["token"] for item in world.history(4, shim=SHIM)] == [None, *tokens]
@@ -222,12 +215,7 @@ def test_the_death_of_the_tool_fails_each_open_call_once_and_takes_what_it_kept(
     assert _total(world) == 0
 
 
-def _note_token(world: World, note: Callable[[str], None]) -> None:
-    note(token_of(world.ask("add_points", {"player": "Ada", "points": 1}, shim=SHIM)))
-
-
 def test_before_android_10_the_agents_of_one_shim_are_one_to_a_tool(tmp_path: Path) -> None:
     world = _world(tmp_path, sdk="26")
     assert _add(world, 5) == 5
     assert _total(world, OTHER_AGENT) == 5
-    world.close()

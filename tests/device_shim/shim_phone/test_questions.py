@@ -1,10 +1,8 @@
 """The question to the user about a call without a grant (shim.md 3)."""
 
 import contextlib
-import functools
-import threading
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,8 +10,7 @@ import pytest
 from device_shim.phone_system.phone_system_apps import make_apk, package_of
 from device_shim.shim_phone.hand_made_shim import make_shim
 from device_shim.shim_phone.tool_apps import TOOL, ToolApp, agent_apk, tool_apk, tool_routes, tool_world
-from device_shim.shim_phone.world import AGENT, SHIM, World, key, outputs_of, token_of
-from droidgate_phone.apps.agent import NoAnswerError
+from device_shim.shim_phone.world import AGENT, SHIM, Begun, World, key, outputs_of, token_of
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.common.clocks import Clock
 from droidgate_shim.engine.engine import ASKING_MS, UNANSWERED
@@ -33,13 +30,11 @@ ANOTHER_CALL = "the user is being asked about another call of this app; retry af
 DENIED = "denied: the user has not allowed this app to call this capability"
 
 
-def make_world(
-    *, effects: Mapping[str, Any] | None = None, deadline_ms: int = PATIENT_MS, **more: Any
-) -> World:
+def make_world(*, effects: Mapping[str, Any] | None = None, **more: Any) -> World:
     """Return a phone with a shim that asks the user; the effects are those of `desk`."""
     world = World(behaviours={TOOL: ToolApp}, **more)
     world.install(tool_apk())
-    routes = tool_routes(deadline_ms=deadline_ms)
+    routes = tool_routes(deadline_ms=PATIENT_MS)
     for route in routes:
         if route["id"] == "desk" and effects is not None:
             route["effects"] = dict(effects)
@@ -56,6 +51,12 @@ class _StoppedClock(Clock):
         return self.time
 
 
+def install_attacker(world: World) -> None:
+    """Install an app that may draw over others."""
+    world.install(make_apk(ATTACKER, before=OVERLAY))
+    world.allow_screens(ATTACKER)
+
+
 def show_windows(world: World) -> World:
     """Let the shim open windows of its own."""
     world.allow_screens()
@@ -64,46 +65,32 @@ def show_windows(world: World) -> World:
 
 
 @pytest.fixture
-def world(shim_runtime: ShimRuntime) -> Iterator[World]:
+def world(shim_runtime: ShimRuntime) -> World:
     """A phone whose shim asks the user, and may show the question."""
-    world = show_windows(make_world(shim_runtime=shim_runtime))
-    yield world
-    world.close()
+    return show_windows(make_world(shim_runtime=shim_runtime))
 
 
-@dataclass
-class Asked:
-    """A call that is made on a thread of its own."""
-
-    world: World
-    capability: str
-    more: dict[str, Any]
-    answers: list[dict[str, Any]] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
-
-    def _run(self) -> None:
-        with contextlib.suppress(NoAnswerError):
-            self.answers.append(self.world.ask(self.capability, {"how": "well"}, **self.more))
-
-    def answer(self) -> dict[str, Any]:
-        """Wait for the response."""
-        self._thread.join(60)
-        assert self.answers, "the call was not answered"
-        return self.answers[0]
+def begin(world: World, capability: str = "desk", how: str = "well", **more: Any) -> Begun[dict[str, Any]]:
+    return Begun(world.ask, capability, {"how": how}, **more)
 
 
-def ask(world: World, capability: str = "desk", **more: Any) -> Asked:
+def ask(world: World, capability: str = "desk", **more: Any) -> Begun[dict[str, Any]]:
     """Begin a call, and wait until its question is shown."""
-    question = Asked(world, capability, more)
+    question = begin(world, capability, **more)
     wait_until(lambda: is_asking(world))
     return question
 
 
 def is_asking(world: World) -> bool:
     return "Deny" in world.texts()
+
+
+def is_open(world: World, count: int) -> bool:
+    return bool(world.host("status")["open"] == count)
+
+
+def is_shown(world: World, text: str) -> bool:
+    return any(text in shown for shown in world.texts())
 
 
 def answer(world: World, button: str) -> None:
@@ -114,39 +101,51 @@ def answer(world: World, button: str) -> None:
     world.tap_text(button)
 
 
+def answer_notification(world: World, question: Begun[dict[str, Any]]) -> None:
+    """Tap the one notification, which is the shim's, and answer its question."""
+    (posted,) = world.system.notifications.all()
+    assert posted.package == SHIM
+    world.system.notifications.tap(posted)
+    answer(world, "Once")
+    assert outputs_of(question.result()) == {"result": "did well"}
+    assert world.system.notifications.all() == []
+
+
 def began(world: World) -> int:
     """Return how many activities were started so far."""
     return len(world.system.log.of_kind("activity-started"))
 
 
-@pytest.mark.parametrize(
-    ("button", "first", "second"), [("Deny", "denied", None), ("Once", "", None), ("Always", "", "")]
-)
-def test_the_answer_of_the_user_counts(world: World, button: str, first: str, second: str | None) -> None:
+@pytest.mark.parametrize(("button", "answers"), [
+    ("Deny", ["failure", "failure"]), ("Once", ["success", "failure"]), ("Always", ["success", "success"]),
+])  # fmt: skip
+def test_the_answer_of_the_user_counts(world: World, button: str, answers: list[str]) -> None:
     question = ask(world)
     answer(world, button)
-    response = question.answer()
-    assert (token_of(response) if first else outputs_of(response)) == (first or {"result": "did well"})
+    first = question.result()
     wait_until(lambda: not is_asking(world))
     world.host("ask", on=False)
-    response = world.ask("desk", {"how": "well"})
-    assert response["status"] == ("success" if second == "" else "failure")
+    second = world.ask("desk", {"how": "well"})
+    assert [first["status"], second["status"]] == answers
+    if button == "Deny":
+        assert token_of(first) == "denied"
+    else:
+        assert outputs_of(first) == {"result": "did well"}
 
 
 def test_the_whole_certificates_are_shown_on_a_tap(world: World) -> None:
     question = ask(world)
     agent, tool = package_of(world.system, AGENT).signers[0], package_of(world.system, TOOL).signers[0]
-    assert not any(agent in text for text in world.texts())
+    assert not is_shown(world, agent)
     world.tap_text("Details")
     wait_until(lambda: any(text == f"{AGENT}\n{agent}\n{TOOL}\n{tool}" for text in world.texts()))
     answer(world, "Deny")
-    assert token_of(question.answer()) == "denied"
+    assert token_of(question.result()) == "denied"
 
 
 def test_under_an_overlay_the_users_screen_changes_nothing(world: World) -> None:
-    world.install(make_apk(ATTACKER, before=OVERLAY))
-    world.run("appops", "set", ATTACKER, "SYSTEM_ALERT_WINDOW", "allow")
-    world.run("pm", "grant", SHIM, "android.permission.POST_NOTIFICATIONS")
+    install_attacker(world)
+    world.run("pm", "grant", SHIM, NOTIFICATIONS)
     world.grant(AGENT)
     world.run("am", "start", "-W", "-n", f"{SHIM}/dev.droidgate.shim.consent.ManageActivity")
     for covers_all in (True, False):
@@ -169,8 +168,7 @@ def test_an_answer_counts_only_after_anybody_can_have_read_the_question(shim_run
     # A busy JVM may have shown the window at the second answer only.
     clock.time += 0.6
     world.tap_text("Once")
-    assert outputs_of(question.answer()) == {"result": "did well"}
-    world.close()
+    assert outputs_of(question.result()) == {"result": "did well"}
 
 
 def test_the_screen_shows_who_asks_for_what(world: World) -> None:
@@ -185,7 +183,7 @@ def test_the_screen_shows_who_asks_for_what(world: World) -> None:
     ]
     assert [text for text in texts if text in lines] == lines
     answer(world, "Deny")
-    question.answer()
+    question.result()
 
 
 @pytest.mark.parametrize(("effects", "text"), [
@@ -201,8 +199,7 @@ def test_the_screen_shows_what_the_capability_does(
     question = ask(world)
     assert text in world.texts()
     answer(world, "Deny")
-    question.answer()
-    world.close()
+    question.result()
 
 
 def test_of_a_start_it_shows_who_receives_the_answer(world: World) -> None:
@@ -214,14 +211,14 @@ def test_of_a_start_it_shows_who_receives_the_answer(world: World) -> None:
     # What it changes, it changes for somebody who is not known.
     assert "Always" not in texts
     answer(world, "Once")
-    assert outputs_of(question.answer()) == {"result": "did well"}
+    assert outputs_of(question.result()) == {"result": "did well"}
     assert world.host("status")["grants"] == []
 
 
 def test_what_only_reads_is_granted_to_the_receiver_of_a_starts_answer(world: World) -> None:
     question = ask(world, "radio", carrier="start")
     answer(world, "Always")
-    assert outputs_of(question.answer()) == {"result": "did well"}
+    assert outputs_of(question.result()) == {"result": "did well"}
     (grant,) = world.host("status")["grants"]
     assert (grant["caller"]["package"], grant["capability"]) == (AGENT, "radio")
     world.host("ask", on=False)
@@ -234,8 +231,7 @@ def test_what_only_reads_is_granted_to_the_receiver_of_a_starts_answer(world: Wo
 
 @pytest.mark.slow
 def test_under_an_overlay_only_a_no_counts(world: World) -> None:
-    world.install(make_apk(ATTACKER, before=OVERLAY))
-    world.run("appops", "set", ATTACKER, "SYSTEM_ALERT_WINDOW", "allow")
+    install_attacker(world)
     question = ask(world)
     assert COVERED not in world.texts()
     for covers_all in (True, False):
@@ -247,20 +243,18 @@ def test_under_an_overlay_only_a_no_counts(world: World) -> None:
         world.system.window.hide_overlays()
     world.system.window.show_overlay(ATTACKER, covers_all=True)
     answer(world, "Deny")
-    assert question.answer()["message"] == "denied: the user refused this call"
+    assert question.result()["message"] == "denied: the user refused this call"
     assert world.host("status")["grants"] == []
 
 
 def test_a_shim_that_may_hides_overlays(shim_runtime: ShimRuntime) -> None:
     permissions = ("android.permission.HIDE_OVERLAY_WINDOWS",)
     world = tool_world(shim={"permissions": permissions}, shim_runtime=shim_runtime)
-    world.install(make_apk(ATTACKER, before=OVERLAY))
-    world.run("appops", "set", ATTACKER, "SYSTEM_ALERT_WINDOW", "allow")
+    install_attacker(world)
     question = ask(show_windows(world))
     world.system.window.show_overlay(ATTACKER, covers_all=True)
     answer(world, "Once")
-    assert outputs_of(question.answer()) == {"result": "did well"}
-    world.close()
+    assert outputs_of(question.result()) == {"result": "did well"}
 
 
 @pytest.mark.parametrize(("case", "token"), [
@@ -307,8 +301,8 @@ def test_arguments_that_nobody_reads_are_not_asked_about(world: World) -> None:
     assert message == "denied: the arguments are too long to be shown to the user for approval"
 
 
-@pytest.mark.parametrize("change", ["switched off", "replaced"])
-def test_what_changes_while_the_user_is_asked_counts(world: World, change: str) -> None:
+@pytest.mark.parametrize(("change", "token"), [("switched off", "disabled"), ("replaced", "unavailable")])
+def test_what_changes_while_the_user_is_asked_counts(world: World, change: str, token: str) -> None:
     question = ask(world)
     if change == "switched off":
         world.switch_off("desk")
@@ -316,24 +310,22 @@ def test_what_changes_while_the_user_is_asked_counts(world: World, change: str) 
         world.system.packages.uninstall(TOOL)
         world.install(tool_apk(signer="second"))
     answer(world, "Once")
-    assert token_of(question.answer()) == ("disabled" if change == "switched off" else "unavailable")
+    assert token_of(question.result()) == token
     assert world.files_of(TOOL) == b""
 
 
 def test_characters_that_turn_text_around_are_shown_by_their_number(world: World) -> None:
     text = "pay\N{RIGHT-TO-LEFT OVERRIDE}\N{ZERO WIDTH SPACE}\N{NO-BREAK SPACE}\u2800 e\u00e9"
-    thread = threading.Thread(target=lambda: world.ask("desk", {"how": text}), daemon=True)
-    thread.start()
-    wait_until(lambda: is_asking(world))
+    question = ask(world, how=text)
     assert 'how\n"pay\\u{202e}\\u{200b}\\u{a0}\\u{2800} e\u00e9"' in world.texts()
     answer(world, "Deny")
-    thread.join(60)
+    assert token_of(question.result()) == "denied"
 
 
 def test_going_back_is_a_no(world: World) -> None:
     question = ask(world)
     world.run("input", "keyevent", "BACK")
-    assert question.answer()["message"].startswith("denied: the user closed the question")
+    assert question.result()["message"].startswith("denied: the user closed the question")
 
 
 @pytest.mark.parametrize(
@@ -345,13 +337,11 @@ def test_a_question_that_cannot_be_seen_waits_in_a_notification(
     world.run("pm", "grant", SHIM, NOTIFICATIONS)
     setattr(world.system, state, value)
     windows = began(world)
-    question = Asked(world, "desk", {})
+    question = begin(world)
     wait_until(world.system.notifications.all)
     assert began(world) == windows
     setattr(world.system, state, not value)
-    world.system.notifications.tap(world.system.notifications.all()[0])
-    answer(world, "Once")
-    assert outputs_of(question.answer()) == {"result": "did well"}
+    answer_notification(world, question)
 
 
 def test_a_question_that_the_user_leaves_waits_in_a_notification(world: World) -> None:
@@ -360,16 +350,13 @@ def test_a_question_that_the_user_leaves_waits_in_a_notification(world: World) -
     world.run("input", "keyevent", "HOME")
     wait_until(world.system.notifications.all)
     assert world.host("status")["open"] == 1
-    world.system.notifications.tap(world.system.notifications.all()[0])
-    answer(world, "Once")
-    assert outputs_of(question.answer()) == {"result": "did well"}
-    assert world.system.notifications.all() == []
+    answer_notification(world, question)
 
 
 def test_the_notification_of_a_process_that_died_goes_when_the_next_one_begins(world: World) -> None:
     world.run("pm", "grant", SHIM, NOTIFICATIONS)
     world.system.is_interactive = False
-    Asked(world, "desk", {})
+    begin(world)
     wait_until(world.system.notifications.all)
     world.system.end_processes(SHIM, "test")
     assert world.system.notifications.all()
@@ -383,26 +370,24 @@ def test_a_caller_that_was_refused_may_ask_again_after_a_minute(shim_runtime: Sh
     question = ask(world)
     clock.time += 0.6
     world.tap_text("Deny")
-    assert question.answer()["message"] == "denied: the user refused this call"
+    assert question.result()["message"] == "denied: the user refused this call"
     windows = began(world)
-    message = world.ask("desk", {"how": "well"})["message"]
-    assert message == "denied: the user refused a call of this app a moment ago; retry in 60 s"
-    clock.time += 59.5
-    message = world.ask("desk", {"how": "well"})["message"]
-    assert message == "denied: the user refused a call of this app a moment ago; retry in 1 s"
+    for passed, left in ((0, 60), (59.5, 1)):
+        clock.time += passed
+        message = world.ask("desk", {"how": "well"})["message"]
+        assert message == f"denied: the user refused a call of this app a moment ago; retry in {left} s"
     assert began(world) == windows
     clock.time += 1
-    question = ask(world)
-    world.close()
+    ask(world)
 
 
 def test_a_refused_start_does_not_silence_the_app_that_receives_its_answer(world: World) -> None:
     question = ask(world, carrier="start")
     answer(world, "Deny")
-    assert token_of(question.answer()) == "denied"
+    assert token_of(question.result()) == "denied"
     question = ask(world)
     answer(world, "Once")
-    assert outputs_of(question.answer())
+    assert outputs_of(question.result())
 
 
 def test_a_second_question_of_the_same_caller_is_not_asked(world: World) -> None:
@@ -410,7 +395,7 @@ def test_a_second_question_of_the_same_caller_is_not_asked(world: World) -> None
     message = world.ask("radio", {"how": "well"})["message"]
     assert message == f"denied: {ANOTHER_CALL}"
     answer(world, "Once")
-    assert outputs_of(question.answer())
+    assert outputs_of(question.result())
 
 
 @pytest.mark.slow
@@ -421,23 +406,14 @@ def test_four_questions_wait_and_the_fifth_caller_is_denied(shim_runtime: ShimRu
         world.install(agent_apk(caller))
     waiting = []
     for number, caller in enumerate(callers[:4], 1):
-        waiting.append(Asked(world, "desk", {"caller": caller}))
-        wait_until(functools.partial(_is_open, world, number))
+        waiting.append(begin(world, caller=caller))
+        wait_until(partial(is_open, world, number))
     message = world.ask("desk", {"how": "well"}, caller=callers[4])["message"]
     assert message == "denied: the user is being asked about too many calls; retry in 60 s"
     for caller in callers[:4]:
-        wait_until(functools.partial(_is_shown, world, caller))
+        wait_until(partial(is_shown, world, caller))
         answer(world, "Deny")
-    assert [token_of(question.answer()) for question in waiting] == ["denied"] * 4
-    world.close()
-
-
-def _is_open(world: World, count: int) -> bool:
-    return bool(world.host("status")["open"] == count)
-
-
-def _is_shown(world: World, caller: str) -> bool:
-    return any(caller in text for text in world.texts())
+    assert [token_of(question.result()) for question in waiting] == ["denied"] * 4
 
 
 def test_a_question_without_an_answer_ends_after_two_minutes_whatever_the_deadline_of_its_call() -> None:
@@ -448,7 +424,6 @@ def test_a_question_without_an_answer_ends_after_two_minutes_whatever_the_deadli
     assert (call["token"], call["ms"]) == ("needs_user", ASKING_MS)
     assert not is_asking(world)
     assert world.files_of(TOOL) == b""
-    world.close()
 
 
 def test_a_yes_that_comes_after_the_deadline_allows_nothing(shim_runtime: ShimRuntime) -> None:
@@ -459,30 +434,22 @@ def test_a_yes_that_comes_after_the_deadline_allows_nothing(shim_runtime: ShimRu
     clock.time += ASKING_MS / 1000
     with contextlib.suppress(ValueError):
         world.tap_text("Always")
-    assert question.answer()["message"] == f"needs_user: {UNANSWERED.text}"
+    assert question.result()["message"] == f"needs_user: {UNANSWERED.text}"
     assert world.host("status")["grants"] == []
-    world.close()
 
 
 @pytest.fixture
-def hidden(shim_runtime: ShimRuntime) -> Iterator[World]:
+def hidden(shim_runtime: ShimRuntime) -> World:
     """A phone whose shim may open no window."""
-    world = make_world(shim_runtime=shim_runtime)
-    yield world
-    world.close()
+    return make_world(shim_runtime=shim_runtime)
 
 
 @pytest.mark.slow
 def test_a_question_that_no_window_may_show_waits_in_a_notification(hidden: World) -> None:
     hidden.run("pm", "grant", SHIM, NOTIFICATIONS)
-    question = Asked(hidden, "desk", {})
+    question = begin(hidden)
     wait_until(hidden.system.notifications.all)
-    (posted,) = hidden.system.notifications.all()
-    assert posted.package == SHIM
-    hidden.system.notifications.tap(posted)
-    answer(hidden, "Once")
-    assert outputs_of(question.answer()) == {"result": "did well"}
-    assert hidden.system.notifications.all() == []
+    answer_notification(hidden, question)
 
 
 def test_a_notification_that_nobody_taps_goes_with_its_question() -> None:
@@ -493,7 +460,6 @@ def test_a_notification_that_nobody_taps_goes_with_its_question() -> None:
     assert hidden.system.log.of_kind("notification")
     assert not hidden.system.notifications.all()
     assert hidden.files_of(TOOL) == b""
-    hidden.close()
 
 
 @pytest.mark.slow
@@ -505,8 +471,7 @@ def test_what_the_user_has_to_allow_is_named_where_nothing_can_be_shown(hidden: 
 
 def test_the_death_of_the_agent_takes_its_question_away(world: World) -> None:
     world.install(agent_apk(OTHER))
-    Asked(world, "desk", {"caller": OTHER})
-    wait_until(lambda: is_asking(world))
+    ask(world, caller=OTHER)
     world.system.end_processes(OTHER, "test")
     wait_until(lambda: not is_asking(world))
     assert world.host("status")["open"] == 0
@@ -517,14 +482,13 @@ def test_the_death_of_the_agent_takes_its_question_away(world: World) -> None:
 
 def test_a_callers_death_is_a_no_for_its_own_question_only(world: World) -> None:
     world.install(agent_apk(OTHER))
-    Asked(world, "desk", {"caller": OTHER})
-    wait_until(lambda: is_asking(world))
-    waiting = Asked(world, "desk", {})
+    ask(world, caller=OTHER)
+    waiting = begin(world)
     wait_until(lambda: world.host("status")["open"] == 2)
     world.system.end_processes(OTHER, "test")
-    wait_until(lambda: _is_shown(world, AGENT))
+    wait_until(lambda: is_shown(world, AGENT))
     answer(world, "Once")
-    assert outputs_of(waiting.answer()) == {"result": "did well"}
+    assert outputs_of(waiting.result()) == {"result": "did well"}
 
 
 @pytest.mark.parametrize(("sdk", "is_offered"), [("33", False), ("34", True)])
@@ -535,5 +499,4 @@ def test_always_is_offered_where_accessibility_services_cannot_press_it(
     question = ask(world)
     assert ("Always" in world.texts()) is is_offered
     answer(world, "Deny")
-    question.answer()
-    world.close()
+    question.result()

@@ -1,8 +1,6 @@
 """What only a shim on the JVM has: where its code comes from, what outlives a process, what is missing."""
 
-import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +8,7 @@ import pytest
 from device_shim.shim_phone.conftest import JVM
 from device_shim.shim_phone.hand_made_shim import make_shim
 from device_shim.shim_phone.tool_apps import tool_routes, tool_world
-from device_shim.shim_phone.world import SHIM, World, key, outputs_of
+from device_shim.shim_phone.world import SHIM, Begun, World, key, outputs_of
 from droidgate_mappings.model.errors import UsageError
 from droidgate_phone.apps.jvm_shim import jvm_machine, jvm_parts
 from droidgate_phone.apps.shim_runtimes import check_shim_runtime
@@ -21,12 +19,10 @@ ON_THE_JVM = pytest.mark.parametrize("shim_runtime", [JVM], indirect=True)
 
 
 @pytest.fixture
-def world(shim_runtime: str) -> Iterator[World]:
+def world(shim_runtime: str) -> World:
     """A phone with a shim on the JVM."""
     assert shim_runtime == "jvm"
-    world = tool_world(shim_runtime="jvm")
-    yield world
-    world.close()
+    return tool_world(shim_runtime="jvm")
 
 
 @ON_THE_JVM
@@ -55,12 +51,10 @@ def test_what_is_due_comes_for_one_phone_after_another_has_closed(world: World) 
     world.grant("any-app")
     other = tool_world(shim_runtime="jvm")
     other.grant("any-app", "desk")
-    thread = threading.Thread(target=world.ask, args=("screen", {"how": "well"}))
-    thread.start()
+    call = Begun(world.ask, "screen", {"how": "well"})
     time.sleep(0.5)
     other.close()
-    thread.join(60)
-    assert not thread.is_alive()
+    assert call.result()
 
 
 @ON_THE_JVM

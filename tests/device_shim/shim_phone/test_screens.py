@@ -1,7 +1,7 @@
 """Which routes bring a tool of mMCP to the screen (reference android-runtime 1.2)."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from device_shim.shim_phone.world import (
     SHELL_SHIM,
     SHIM,
     WEATHER,
+    Begun,
     World,
     key,
     outputs_of,
@@ -51,20 +52,16 @@ def _world(*, deadline_ms: int = 10_000, **more: Any) -> World:
 
 
 @pytest.fixture
-def world(shim_runtime: ShimRuntime) -> Iterator[World]:
+def world(shim_runtime: ShimRuntime) -> World:
     """A phone with a shim that may open no screen of its own."""
-    world = _world(shim_runtime=shim_runtime)
-    yield world
-    world.close()
+    return _world(shim_runtime=shim_runtime)
 
 
 @pytest.fixture
-def unwatched(shim_runtime: ShimRuntime) -> Iterator[World]:
+def unwatched(shim_runtime: ShimRuntime) -> World:
     """The same, for tests that only wait; the engine in Python then need not, and its clock jumps."""
     clock = StillClock() if shim_runtime == "python" else None
-    world = _world(shim_runtime=shim_runtime, clock=clock, deadline_ms=6_000)
-    yield world
-    world.close()
+    return _world(shim_runtime=shim_runtime, clock=clock, deadline_ms=6_000)
 
 
 @pytest.mark.slow
@@ -79,30 +76,26 @@ def test_an_agent_in_the_background_has_no_screen_to_lend(unwatched: World) -> N
     assert token_of(unwatched.ask("screen", {"how": "well"}, flags=LENDING_FLAG)) == "needs_user"
 
 
-def test_before_android_10_nothing_is_needed() -> None:
-    world = _world(sdk="26")
+@pytest.mark.parametrize(
+    ("sdk", "is_visible"), [("26", False), ("33", True)], ids=["Android 8", "Android 13"]
+)
+def test_before_android_14_a_visible_agent_needs_no_flag_and_before_10_no_screen(
+    sdk: str, *, is_visible: bool
+) -> None:
+    world = _world(sdk=sdk)
+    if is_visible:
+        world.show_agent()
     assert outputs_of(world.ask("screen", {"how": "well"})) == {"result": "did well"}
-    world.close()
-
-
-def test_on_android_13_a_visible_agent_lends_its_screen_without_a_flag() -> None:
-    world = _world(sdk="33")
-    world.show_agent()
-    assert outputs_of(world.ask("screen", {"how": "well"})) == {"result": "did well"}
-    world.close()
 
 
 @pytest.mark.slow
 def test_a_tap_on_the_notification_opens_the_tool(world: World) -> None:
     world.run("pm", "grant", SHIM, "android.permission.POST_NOTIFICATIONS")
-    answers: list[dict[str, Any]] = []
-    thread = threading.Thread(target=lambda: answers.append(world.ask("screen", {"how": "well"})))
-    thread.start()
+    call = Begun(world.ask, "screen", {"how": "well"})
     wait_until(world.system.notifications.all)
     (posted,) = world.system.notifications.all()
     world.system.notifications.tap(posted)
-    thread.join(60)
-    assert outputs_of(answers[0]) == {"result": "did well"}
+    assert outputs_of(call.result()) == {"result": "did well"}
     assert world.system.notifications.all() == []
 
 
@@ -146,21 +139,13 @@ CHANGES: dict[str, tuple[Callable[[World], object], str]] = {
 @pytest.mark.parametrize("change", [*CHANGES])
 def test_what_changes_while_calls_wait_for_a_tap_or_in_the_queue_counts(world: World, change: str) -> None:
     world.run("pm", "grant", SHIM, "android.permission.POST_NOTIFICATIONS")
-    answers: list[dict[str, Any]] = []
-    threads = [
-        threading.Thread(target=lambda: answers.append(world.ask("screen", {"how": "well"})))
-        for _ in range(3)
-    ]
-    for thread in threads:
-        thread.start()
-    wait_until(lambda: world.system.notifications.all() and world.host("status")["open"] == len(threads))
+    calls = [Begun(world.ask, "screen", {"how": "well"}) for _ in range(3)]
+    wait_until(lambda: world.system.notifications.all() and world.host("status")["open"] == len(calls))
     (posted,) = world.system.notifications.all()
     make, token = CHANGES[change]
     make(world)
     world.system.notifications.tap(posted)
-    for thread in threads:
-        thread.join(60)
-    assert [token_of(answer) for answer in answers] == [token] * len(threads)
+    assert [token_of(call.result()) for call in calls] == [token] * len(calls)
     assert change == "uninstalled" or world.files_of(TOOL) == b""
     assert world.system.notifications.all() == []
 
@@ -233,19 +218,15 @@ def test_what_changes_while_a_tool_is_bound_or_asked_for_its_tools_counts(
     gate = _Gate()
     world = _world_behind(gate, shim_runtime)
     make, token = CHANGES[change]
-    answers: list[dict[str, Any]] = []
-    thread = threading.Thread(target=lambda: answers.append(world.ask(capability, {"how": "well"})))
-    thread.start()
+    call = Begun(world.ask, capability, {"how": "well"})
     wait_until(gate.reached.is_set)
     if change == "revoked":
         make(world)
     else:
         world.switch_off(capability)
     gate.is_open.set()
-    thread.join(60)
-    assert token_of(answers[0]) == token
+    assert token_of(call.result()) == token
     assert world.files_of(TOOL) == b""
-    world.close()
 
 
 def test_a_receiver_is_asked_for_its_tools_again_after_each_installation(shim_runtime: ShimRuntime) -> None:
@@ -258,22 +239,16 @@ def test_a_receiver_is_asked_for_its_tools_again_after_each_installation(shim_ru
     # Of the same version, as a developer installs it.
     world.install(tool_apk())
     assert token_of(world.ask("radio", {"how": "well"})) == "needs_approval"
-    world.close()
 
 
 def test_before_android_13_notifications_need_no_permission() -> None:
     world = _world(sdk="30")
     assert world.host("status")["access"]["notifications"] is True
-    world.close()
 
 
 def test_the_shim_sees_what_the_user_allowed(world: World) -> None:
-    assert world.host("status")["access"] == {
-        "notifications": False,
-        "overlay": False,
-        "battery_exempt": False,
-        "execute_app_functions": False,
-    }
+    names = ("notifications", "overlay", "battery_exempt", "execute_app_functions")
+    assert world.host("status")["access"] == dict.fromkeys(names, False)
     world.allow_screens()
     world.run("pm", "grant", SHIM, "android.permission.POST_NOTIFICATIONS")
     world.run("dumpsys", "deviceidle", "whitelist", f"+{SHIM}")
@@ -309,7 +284,6 @@ def test_a_receivers_tools_are_discovered_by_the_shim_and_approved_by_what_they_
     (state,) = world.host("status", shim=shim)["targets"]
     assert state["state"] == "as-approved"
     assert "Bonn" in str(outputs_of(world.ask("currentWeather", {"location": "Bonn"}, shim=shim)))
-    world.close()
 
 
 @pytest.mark.slow
@@ -333,4 +307,3 @@ def test_a_flood_of_one_app_waits_for_a_discovery_in_a_short_line(
         thread.join(60)
     assert tokens[:4] == ["busy"] * 4
     assert "busy" not in tokens[4:]
-    world.close()

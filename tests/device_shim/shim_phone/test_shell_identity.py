@@ -1,6 +1,7 @@
 """One app borrows the shell's right to call app functions, for all shims (shim.md 4)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from droidgate_phone.apps.agent import request_text
 from droidgate_phone.apps.shim.app_function_caller import document_of
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.common.faults import Faults
-from droidgate_phone.java.app_values import Message
+from droidgate_phone.java.app_values import Binding, Message
 from droidgate_phone.java.intents import Bundle, ComponentName, Intent
 from droidgate_phone.system.app_context import AppPlatform
 from droidgate_phone.system.behaviour import App, Instrumentation
@@ -33,7 +34,7 @@ from waiting import wait_until
 SHIM = f"dev.droidgate.shim.of.{PLAIN_NOTES}"
 SERVICE = ComponentName(SHELL_SHIM, "dev.droidgate.shim.backends.ShellIdentityService")
 EXECUTE = "android.permission.EXECUTE_APP_FUNCTIONS"
-DOCUMENT = '{"schemaType":"","properties":{}}'
+
 NOTE = {"title": "Bread", "content": "Rye, sliced"}
 TEST_PROGRAM = "com.example.program"
 
@@ -47,13 +48,12 @@ class TestProgram(App):
 
 
 @pytest.fixture
-def world(tmp_path: Path, shim_runtime: ShimRuntime) -> Iterator[World]:
+def world(tmp_path: Path, shim_runtime: ShimRuntime) -> World:
     """A phone with a shim of an app that has app functions, which the agent may call."""
     world = World("notes-legacy", behaviours={TEST_PROGRAM: TestProgram}, shim_runtime=shim_runtime)
     world.install(sample_shims(tmp_path, "notes-legacy")[0].apk)
     world.grant(AGENT, shim=SHIM)
-    yield world
-    world.close()
+    return world
 
 
 def create_note(world: World) -> dict[str, Any]:
@@ -144,6 +144,20 @@ def caller_apk(package: str, *, signer: str, shared: bool) -> bytes:
     )
 
 
+@contextmanager
+def bound(world: World, package: str, take: Callable[[Message], None]) -> Iterator[Binding]:
+    """Bind the service of the app with the right as another app does."""
+    binding = world.system.app_context(package).bind_service(Intent(component=SERVICE), take)
+    assert binding is not None
+    yield binding
+    binding.unbind()
+
+
+def execute(function: str = "nothing", document: str = '{"schemaType":"","properties":{}}') -> Message:
+    texts = {"package": PLAIN_NOTES, "function": function, "document": document}
+    return Message(3, Bundle.of_strings(texts))
+
+
 @pytest.mark.parametrize(("package", "signer", "neighbour"), [
     ("dev.droidgate.shim.of.mine", "first", None),
     ("com.example.agent", "first", None),
@@ -157,13 +171,9 @@ def test_only_single_shims_with_the_same_certificate_may_ask(
     for name in (package, *([neighbour] if neighbour else [])):
         world.install(caller_apk(name, signer=signer, shared=neighbour is not None))
     answers: list[Message] = []
-    with world.instrumented():
-        binding = world.system.app_context(package).bind_service(Intent(component=SERVICE), answers.append)
-        assert binding is not None
-        texts = {"package": PLAIN_NOTES, "function": "nothing", "document": DOCUMENT}
-        binding.send(Message(3, Bundle.of_strings(texts)))
+    with world.instrumented(), bound(world, package, answers.append) as binding:
+        binding.send(execute())
         wait_until(lambda: answers)
-        binding.unbind()
     assert answers[0].what == 4
     if neighbour is None and (package, signer) == ("dev.droidgate.shim.of.mine", "first"):
         # By asking for the enabled state first, or by executing it.
@@ -177,15 +187,10 @@ def test_a_flood_of_another_app_is_dropped_and_shims_are_served(world: World) ->
     world.install(build_bare_shim(key()).apk)
     world.install(caller_apk("com.example.agent", signer="second", shared=False))
     answers: list[Message] = []
-    with world.instrumented():
-        context = world.system.app_context("com.example.agent")
-        binding = context.bind_service(Intent(component=SERVICE), answers.append)
-        assert binding is not None
-        texts = {"package": PLAIN_NOTES, "function": "nothing", "document": DOCUMENT}
+    with world.instrumented(), bound(world, "com.example.agent", answers.append) as binding:
         for _ in range(200):
-            binding.send(Message(3, Bundle.of_strings(texts)))
+            binding.send(execute())
         assert outputs_of(create_note(world))
-        binding.unbind()
     # A caller's burst, and what two a second allow meanwhile.
     assert 30 <= len(answers) < 100
 
@@ -208,15 +213,9 @@ def test_a_canceled_call_is_not_answered_and_the_right_is_given_back(world: Worl
     world.install(caller_apk("dev.droidgate.shim.of.mine", signer="first", shared=False))
     world.system.faults = Faults(silent=frozenset({PLAIN_NOTES}))
     answers: list[Message] = []
-    with world.instrumented():
-        context = world.system.app_context("dev.droidgate.shim.of.mine")
-        binding = context.bind_service(Intent(component=SERVICE), answers.append)
-        assert binding is not None
-        document = document_of({"title": ["x"], "content": ["y"]})
-        texts = {"package": PLAIN_NOTES, "function": "createNote", "document": write_strict(document)}
-        binding.send(Message(3, Bundle.of_strings(texts)))
+    with world.instrumented(), bound(world, "dev.droidgate.shim.of.mine", answers.append) as binding:
+        binding.send(execute("createNote", write_strict(document_of({"title": ["x"], "content": ["y"]}))))
         wait_until(lambda: holds(world, SHELL_SHIM))
         binding.send(Message(5))
         wait_until(lambda: not holds(world, SHELL_SHIM))
-        binding.unbind()
     assert answers == []

@@ -6,15 +6,17 @@ import base64
 import json
 import stat
 import threading
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from queue import Queue
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from device_shim.phone_system.phone_system_apps import Ran, nodes_of, run, run_bytes, tap, uid_of
 from droidgate.shims.source_apps import read_source_apps
 from droidgate_android.apk.signing_keys import SigningKey
-from droidgate_phone.apps.agent import Agent, Dialect, request_text
+from droidgate_phone.apps.agent import Agent, Dialect, NoAnswerError, request_text
 from droidgate_phone.apps.app_registry import BEHAVIOURS
 from droidgate_phone.apps.sample_packages import sample_package, signing_key
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
@@ -39,10 +41,11 @@ LENDING_FLAG = 512
 _EVENTS_SHOWN = 60
 
 Carrier = Literal["bind", "start"]
+Made = TypeVar("Made")
 
 
 class World:
-    """A phone, seen from outside.
+    """A phone, seen from outside, that is closed when its test ends.
 
     Args:
         sdk: Its release.
@@ -52,6 +55,8 @@ class World:
         shim_runtime: What shims run on.
     """
 
+    open: ClassVar[list[World]] = []
+
     def __init__(
         self,
         *apps: str,
@@ -60,13 +65,9 @@ class World:
         clock: Clock | None = None,
         shim_runtime: ShimRuntime = "python",
     ) -> None:
-        self.system = boot(
-            sdk,
-            behaviours={**BEHAVIOURS, **(behaviours or {})},
-            clock=clock,
-            seed=1,
-            shim_runtime=shim_runtime,
-        )
+        known = {**BEHAVIOURS, **(behaviours or {})}
+        self.system = boot(sdk, behaviours=known, clock=clock, seed=1, shim_runtime=shim_runtime)
+        self.open.append(self)
         for name in ("agent", *apps):
             self.install(sample_package(name).apk)
 
@@ -85,9 +86,9 @@ class World:
         return content
 
     def host(self, method: str, *, shim: str = SHIM, **argument: Any) -> dict[str, Any]:
-        """Ask a shim as the host does; the answer without its version."""
-        text = json.dumps({"version": 1, **argument}).encode()
-        token = base64.urlsafe_b64encode(text).decode().rstrip("=")
+        """Ask a shim as the host does, `...` is left out; return the answer without its version."""
+        stated = {name: value for name, value in {"version": 1, **argument}.items() if value is not ...}
+        token = base64.urlsafe_b64encode(json.dumps(stated).encode()).decode().rstrip("=")
         ran = self.run(
             "content", "call", "--uri", f"content://{shim}.host", "--method", method, "--arg", token
         )
@@ -157,18 +158,11 @@ class World:
         self, package: str, function: str, parameters: Mapping[str, Any], *, caller: str = AGENT
     ) -> FunctionOutcome:
         """Execute an app function as an agent that may."""
-        present = threading.Event()
-        outcomes: list[FunctionOutcome] = []
-
-        def take(outcome: FunctionOutcome) -> None:
-            outcomes.append(outcome)
-            present.set()
-
-        context = self.system.app_context(caller)
+        outcomes: Queue[FunctionOutcome] = Queue()
         values = {name: [value] for name, value in parameters.items()}
-        context.platform.execute_app_function(package, function, values, take)
-        assert present.wait(40)
-        return outcomes[0]
+        platform = self.system.app_context(caller).platform
+        platform.execute_app_function(package, function, values, outcomes.put)
+        return outcomes.get(timeout=40)
 
     @contextmanager
     def instrumented(self) -> Iterator[None]:
@@ -242,6 +236,28 @@ class World:
     def close(self) -> None:
         """End the phone."""
         self.system.close()
+        self.open.remove(self)
+
+
+class Begun(Generic[Made]):
+    """A call that goes on in a thread of its own."""
+
+    def __init__(self, call: Callable[..., Made], *arguments: Any, **more: Any) -> None:
+        self._results: list[Made] = []
+        self._thread = threading.Thread(
+            target=self._run, args=[partial(call, *arguments, **more)], daemon=True
+        )
+        self._thread.start()
+
+    def _run(self, call: Callable[[], Made]) -> None:
+        with suppress(NoAnswerError):
+            self._results.append(call())
+
+    def result(self) -> Made:
+        """Wait for what the call returns."""
+        self._thread.join(60)
+        assert self._results, "the call was not answered"
+        return self._results[0]
 
 
 def outputs_of(response: Mapping[str, Any]) -> dict[str, Any]:
