@@ -22,7 +22,7 @@ SHELL_UID = 2000
 ANY_ID = "*"
 
 
-def vectors_of(lines: Iterable[str], name: str) -> Iterator[dict[str, Any]]:
+def vectors_of(lines: Iterable[bytes], name: str) -> Iterator[dict[str, Any]]:
     """Yield the vectors of a trace's lines; `name` is the part of their ids before the number.
 
     Raises:
@@ -83,7 +83,7 @@ def main(paths: list[str]) -> int:
     vectors = [
         vector
         for path in map(Path, paths)
-        for vector in vectors_of(path.read_text(encoding="utf-8").splitlines(), path.stem)
+        for vector in vectors_of(path.read_bytes().splitlines(), path.stem)
     ]
     print(readable_json(vectors))
     return 0
