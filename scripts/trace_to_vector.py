@@ -22,8 +22,8 @@ SHELL_UID = 2000
 ANY_ID = "*"
 
 
-def vectors_of(trace: str, name: str) -> Iterator[dict[str, Any]]:
-    """Yield the vectors of a trace; `name` is the part of their ids before the number.
+def vectors_of(lines: Iterable[bytes], name: str) -> Iterator[dict[str, Any]]:
+    """Yield the vectors of a trace's lines; `name` is the part of their ids before the number.
 
     Raises:
         ValueError: the shim's response cannot be read.
@@ -84,7 +84,7 @@ def main(paths: list[str]) -> int:
     vectors = [
         vector
         for path in map(Path, paths)
-        for vector in vectors_of(path.read_text(encoding="utf-8"), path.stem)
+        for vector in vectors_of(path.read_bytes().splitlines(), path.stem)
     ]
     print(readable_json(vectors))
     return 0

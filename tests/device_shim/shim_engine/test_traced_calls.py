@@ -54,7 +54,7 @@ def traced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list[
 def _vectors(reached: ReachedPhone, capability: str, path: Path) -> list[dict[str, Any]]:
     with open_trace(path) as trace, suppress(CallError):
         reached.caller().call(CallRequest(capability, CALLS[capability]), CallControls(trace=trace))
-    return list(SCRIPT["vectors_of"](path.read_text(encoding="utf-8"), path.stem))
+    return list(SCRIPT["vectors_of"](path.read_bytes().splitlines(), path.stem))
 
 
 def test_every_call_has_one_vector_with_its_answer(traced: dict[str, list[dict[str, Any]]]) -> None:

@@ -50,26 +50,21 @@ def test_the_agent_lists_what_it_sees_in_each_protocol(droidgate: Runner) -> Non
         item["component"].rpartition(".")[2]: (item["protocol"], item["tools"])
         for item in listed["components"]
     }
-    assert tools["ClockInService"] == (
-        "mobile-mcp", ["clock_in_today", "make_up_clock_in", "query_clock_in"]
-    )  # fmt: skip
+    assert tools["ClockInService"] == ("mobile-mcp", ["clock_in_today", "make_up_clock_in", "query_clock_in"])
     assert tools["ToolActivity"][0] == "mmcp"
     assert "page_count" in tools["ToolActivity"][1]
     assert tools["WeatherReceiver"][0] == "mmcp-broadcast"
 
 
-@pytest.mark.parametrize(
-    ("words", "text"),
-    [
-        (("clockin", "query_clock_in", "date=2020-02-13"), "There is no clock-in for 2020-02-13."),
-        (("clockin", "query_clock_in", "--dialect", "S1"), 'arguments belong under \\"args\\"'),
-        (("clockin", "query_clock_in", "--dialect", "MM-6"), '\\"mobile-mcp-request\\" must be an object'),
-        (("pdftool", "page_count", "path=/sdcard/Download/report.pdf"), '{"page_count":3}'),
-        (("pdftool", "nothing", "--second"), 'unknown tool "nothing"'),
-        (("notes", f"{NOTES}createNote", "title=Milk", "content=", *BY_FUNCTION), '"title": ["Milk"]'),
-        (("notes", f"{NOTES}createNote", "title=M", "content=", *BY_FUNCTION, "--second"), '"title": ["M"]'),
-    ],
-)
+@pytest.mark.parametrize(("words", "text"), [
+    (("clockin", "query_clock_in", "date=2020-02-13"), "There is no clock-in for 2020-02-13."),
+    (("clockin", "query_clock_in", "--dialect", "S1"), 'arguments belong under \\"args\\"'),
+    (("clockin", "query_clock_in", "--dialect", "MM-6"), '\\"mobile-mcp-request\\" must be an object'),
+    (("pdftool", "page_count", "path=/sdcard/Download/report.pdf"), '{"page_count":3}'),
+    (("pdftool", "nothing", "--second"), 'unknown tool "nothing"'),
+    (("notes", f"{NOTES}createNote", "title=Milk", "content=", *BY_FUNCTION), '"title": ["Milk"]'),
+    (("notes", f"{NOTES}createNote", "title=M", "content=", *BY_FUNCTION, "--second"), '"title": ["M"]'),
+])  # fmt: skip
 def test_a_call_prints_what_the_tool_answers(droidgate: Runner, words: tuple[str, ...], text: str) -> None:
     package, *rest = words
     ran = droidgate("agent", "call", f"{SAMPLE}.{package}", *rest)
@@ -92,16 +87,13 @@ def test_what_comes_with_the_result_of_a_function_is_listed() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "text"),
-    [
-        (("tally", "read_total", "--transport", "start"), 5, "app is in background"),
-        (("tally", "read_total", "--transport", "activity"), 2, 'cannot be reached by "activity"'),
-        (("notes", f"{NOTES}createNote", *BY_FUNCTION), 5, "error 1001 (ERROR_INVALID_ARGUMENT): "),
-        (("notes", "none", *BY_FUNCTION), 5, "error 1003 (ERROR_FUNCTION_NOT_FOUND): "),
-        (("absent", "x"), 2, f'the agent sees no tool app "{SAMPLE}.absent"'),
-    ],
-)
+@pytest.mark.parametrize(("words", "code", "text"), [
+    (("tally", "read_total", "--transport", "start"), 5, "app is in background"),
+    (("tally", "read_total", "--transport", "activity"), 2, 'cannot be reached by "activity"'),
+    (("notes", f"{NOTES}createNote", *BY_FUNCTION), 5, "error 1001 (ERROR_INVALID_ARGUMENT): "),
+    (("notes", "none", *BY_FUNCTION), 5, "error 1003 (ERROR_FUNCTION_NOT_FOUND): "),
+    (("absent", "x"), 2, f'the agent sees no tool app "{SAMPLE}.absent"'),
+])  # fmt: skip
 def test_a_call_that_is_not_answered_says_why(
     droidgate: Runner, words: tuple[str, ...], code: int, text: str
 ) -> None:
@@ -153,7 +145,7 @@ def test_an_apk_is_installed_called_and_removed(
     phone.install(sample_package("weather").apk)
 
 
-def test_what_is_left_on_a_phone_that_goes_away_is_said(phone: VirtualPhone, tmp_path: Path) -> None:
+def test_an_app_that_stays_on_a_phone_that_goes_away_is_reported(phone: VirtualPhone, tmp_path: Path) -> None:
     apk, reports = tmp_path / "tool.apk", list[str]()
     apk.write_bytes(faulty_apk("mmcp"))
     device = device_on(phone)
@@ -167,15 +159,12 @@ def test_what_is_left_on_a_phone_that_goes_away_is_said(phone: VirtualPhone, tmp
 FILES = sample_apps_directory()
 
 
-@titled(
-    ("source", "counts"),
-    {
-        "a project of Mobile-MCP": ("clock-in", (23, 0, 15)),
-        "a project of mMCP": ("pdf-tool", (14, 0, 2)),
-        "a project of AppFunctions": ("notes", (4, 0, 11)),
-    },
-)
-def test_files_are_held_to_what_can_be_seen_in_them(
+@titled(("source", "counts"), {
+    "a project of Mobile-MCP": ("clock-in", (23, 0, 15)),
+    "a project of mMCP": ("pdf-tool", (14, 0, 2)),
+    "a project of AppFunctions": ("notes", (4, 0, 11)),
+})  # fmt: skip
+def test_files_are_checked_by_the_rules_that_need_no_phone(
     droidgate: Runner, source: str, counts: tuple[int, ...]
 ) -> None:
     document = droidgate("verify", FILES / source, "--json").document("verify")
@@ -193,20 +182,14 @@ def test_a_broken_file_fails_its_rule_with_the_place(droidgate: Runner, tmp_path
     assert f"declared: {apk}!/res/xml/capabilities.xml:2" in ran.out
 
 
-@titled(
-    ("words", "text"),
-    {
-        "neither a file nor a package": (("some/where",), "is neither a file or folder nor a package"),
-        "an APK that is not there": (("absent.apk",), "is neither a file or folder nor a package"),
-        "a project to install": ((FILES / "notes", "--install"), "--install takes an APK"),
-        "a call of files": (
-            (FILES / "notes", "--call", "x"),
-            "--call and --serial are for an app on a phone",
-        ),
-        "a project without tools": ((FILES / "weather",), "declares no tools"),
-    },
-)
-def test_what_cannot_be_verified_is_one_error(
+@titled(("words", "text"), {
+    "neither a file nor a package": (("some/where",), "is neither a file or folder nor a package"),
+    "an APK that is not there": (("absent.apk",), "is neither a file or folder nor a package"),
+    "a project to install": ((FILES / "notes", "--install"), "--install takes an APK"),
+    "a call of files": ((FILES / "notes", "--call", "x"), "--call and --serial are for an app on a phone"),
+    "a project without tools": ((FILES / "weather",), "declares no tools"),
+})  # fmt: skip
+def test_a_source_that_cannot_be_verified_is_one_error(
     droidgate: Runner, words: tuple[str | Path, ...], text: str
 ) -> None:
     ran = droidgate("verify", *words)

@@ -6,6 +6,7 @@ of mMCP are of its specification and of the reference.
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 from unittest.mock import patch
@@ -68,20 +69,27 @@ class Bench:
         return verify(device_user_of(self.agents[0].device), self.agents, request)
 
 
-@pytest.fixture(scope="module", params=["python"])
-def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
-    """The agents as their model in Python, and as their own dex on Android's classes."""
-    runtime: ShimRuntime = request.param
+@contextmanager
+def bench_of(runtime: ShimRuntime = "python", sdk: str = "36.1") -> Iterator[Bench]:
     with (
-        patch.dict(BEHAVIOURS, {TOOL: FaultyApp}),
-        patch.object(mobile_mcp_checks, "_SETTLE_SECONDS", 0.05),
-        patch.object(agent_client, "_PAUSE_SECONDS", 0.01),
-        patch.object(function_checks, "_INDEXING_SECONDS", 0),
-        start_phone(server_port=0, shim_runtime=runtime, adb_keys=()) as phone,
+        patch.object(mobile_mcp_checks, "_SETTLE_SECONDS", 0.1),
+        start_phone(sdk=sdk, server_port=0, shim_runtime=runtime, adb_keys=()) as phone,
         patch.dict(os.environ, {"ANDROID_ADB_SERVER_PORT": str(phone.server_port)}),
     ):
         first, second = install_agents(device_user_of(device_on(phone)), None, print)
         yield Bench(phone, (first, second))
+
+
+@pytest.fixture(scope="module", params=["python"])
+def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
+    """The agents as their model in Python, and as their own dex on Android's classes."""
+    with (
+        patch.dict(BEHAVIOURS, {TOOL: FaultyApp}),
+        patch.object(agent_client, "_PAUSE_SECONDS", 0.01),
+        patch.object(function_checks, "_INDEXING_SECONDS", 0),
+        bench_of(request.param) as bench,
+    ):
+        yield bench
 
 
 def failed(found: Verification, transport: str) -> list[str]:
@@ -133,15 +141,8 @@ FAULTS = {
 @pytest.fixture(scope="module", params=[JVM])
 def java_bench(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     """The tool app in Java on Android's classes, with the agents' own dex or their model in Python."""
-    runtime: ShimRuntime = request.param
-    with (
-        java_tool(tmp_path_factory.mktemp("classes")),
-        patch.object(mobile_mcp_checks, "_SETTLE_SECONDS", 0.1),
-        start_phone(server_port=0, shim_runtime=runtime, adb_keys=()) as phone,
-        patch.dict(os.environ, {"ANDROID_ADB_SERVER_PORT": str(phone.server_port)}),
-    ):
-        first, second = install_agents(device_user_of(device_on(phone)), None, print)
-        yield Bench(phone, (first, second))
+    with java_tool(tmp_path_factory.mktemp("classes")), bench_of(request.param) as bench:
+        yield bench
 
 
 @titled(("fault", "bound", "started"), {**FAULTS, "a right tool": ("", [], [])})
@@ -241,21 +242,14 @@ def test_a_planted_fault_of_a_function_is_found(bench: Bench, fault: str, expect
 
 
 @pytest.mark.slow
-@titled(
-    ("sdk", "verdict", "reason"),
-    {
-        "before Android 16": ("34", "not-applicable", "Android 16 (API 36) is the first with AppFunctions"),
-        "a shell that calls none": ("36", "not-checked", "No shell command implementation."),
-    },
-)
+@titled(("sdk", "verdict", "reason"), {
+    "before Android 16": ("34", "not-applicable", "Android 16 (API 36) is the first with AppFunctions"),
+    "a shell that calls none": ("36", "not-checked", "No shell command implementation."),
+})  # fmt: skip
 def test_where_no_function_can_be_called_its_rules_say_so(sdk: str, verdict: str, reason: str) -> None:
-    with (
-        start_phone(sdk=sdk, server_port=0, adb_keys=()) as phone,
-        patch.dict(os.environ, {"ANDROID_ADB_SERVER_PORT": str(phone.server_port)}),
-    ):
-        first, second = install_agents(device_user_of(device_on(phone)), None, print)
-        phone.install(faulty_apk("appfunctions"))
-        report = Bench(phone, (first, second)).check(TOOL, {})
+    with bench_of(sdk=sdk) as bench:
+        bench.phone.install(faulty_apk("appfunctions"))
+        report = bench.check(TOOL, {})
     live = {(check.verdict, check.reason) for check in report.checks if check.transport == "shell"}
     assert (live, report.fails) == ({(verdict, reason)}, False)
 
@@ -268,15 +262,13 @@ def test_every_live_rule_of_a_function_has_a_planted_fault() -> None:
 RIGHT = {
     "its function": (TOOL, {FUNCTION: CALL["echo"]}),
     "notes": (f"{SAMPLE}.notes", {f"{SAMPLE}.notes.NotesService#findNotes": {}}),
-    "notes in the platform's own form": (
-        f"{SAMPLE}.notes.legacy",
-        {"createNote": {"title": "Milk", "content": ""}},
-    ),
+    "notes in the platform's own form":
+        (f"{SAMPLE}.notes.legacy", {"createNote": {"title": "Milk", "content": ""}}),
     "clock-in": (f"{SAMPLE}.clockin", {"query_clock_in": {}}),
     "tally": (f"{SAMPLE}.tally", {"read_total": {"player": "Ada"}}),
     "weather": (f"{SAMPLE}.weather", {"currentWeather": {"location": "Paris"}}),
     "pdf-tool": (f"{SAMPLE}.pdftool", {"page_count": {"path": "/sdcard/Download/report.pdf"}}),
-}
+}  # fmt: skip
 
 
 @pytest.mark.slow
@@ -292,27 +284,24 @@ def test_a_right_app_has_no_fault(bench: Bench, package: str, calls: dict[str, d
     assert left_out == ({"start"} if package.endswith("tally") else set())
 
 
-def test_of_an_answer_that_is_too_long_to_keep_nothing_is_said(java_bench: Bench) -> None:
+def test_an_answer_that_is_too_long_is_not_checked(java_bench: Bench) -> None:
     report = java_bench.run_java("huge")
     assert report.findings == ()
     left_out = {check.rule.id for check in report.checks if check.verdict == "not-checked"}
     assert left_out == {"mobile-mcp-live-response-output"}
 
 
-def test_what_the_descriptor_breaks_is_found_too(java_bench: Bench) -> None:
+def test_a_rule_that_the_descriptor_breaks_is_a_finding(java_bench: Bench) -> None:
     report = java_bench.run_java("", descriptor=DESCRIPTOR.replace('version="1.0">\n  <cap', ">\n  <cap"))
     assert [item.code for item in report.findings] == ["mobile-mcp-version"]
     assert report.fails
 
 
 @pytest.mark.slow
-@titled(
-    ("package", "call", "reason"),
-    {
-        "clock-in": (f"{SAMPLE}.clockin", "make_up_clock_in", "the app refuses make_up_clock_in: "),
-        "pdf-tool": (f"{SAMPLE}.pdftool", "page_count", 'the app refuses page_count: "path" is missing'),
-    },
-)
+@titled(("package", "call", "reason"), {
+    "clock-in": (f"{SAMPLE}.clockin", "make_up_clock_in", "the app refuses make_up_clock_in: "),
+    "pdf-tool": (f"{SAMPLE}.pdftool", "page_count", 'the app refuses page_count: "path" is missing'),
+})  # fmt: skip
 def test_a_call_that_the_app_refuses_is_not_a_fault_of_the_app(
     bench: Bench, package: str, call: str, reason: str
 ) -> None:
@@ -322,7 +311,7 @@ def test_a_call_that_the_app_refuses_is_not_a_fault_of_the_app(
     assert reasons.pop().startswith(reason)
 
 
-def test_what_cannot_be_checked_is_one_error(bench: Bench) -> None:
+def test_an_app_or_call_that_cannot_be_checked_is_one_error(bench: Bench) -> None:
     with pytest.raises(UsageError, match=r"com\.example\.absent is not installed"):
         check_installed(device_user_of(bench.agents[0].device), "com.example.absent")
     with pytest.raises(UsageError, match='unknown capability "query"'):

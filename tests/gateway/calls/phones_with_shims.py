@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,6 @@ from droidgate.calls.call_requests import CallRequest, CallResult
 from droidgate.calls.caller import CallControls, CapabilityCaller
 from droidgate.calls.pins import PinStore
 from droidgate.calls.policy import Policy
-from droidgate.devices.adb_client import AdbClient, ServerAddress
 from droidgate.devices.app_installation import install_apks, uninstall
 from droidgate.devices.device import Device
 from droidgate.shims.device_user import device_user_of
@@ -29,10 +28,11 @@ from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.signing_keys import SigningKey, load_or_make_key, make_key
 from droidgate_mappings.values.failures import CallError
 from droidgate_phone.apps.sample_packages import sample_packages, signing_key
-from droidgate_phone.phone import VirtualPhone, start_phone
+from droidgate_phone.phone import start_phone
 from droidgate_shim.builder.sample_apps import sample_apps_directory
 from droidgate_shim.builder.shims import ShimOptions, build_bare_shim, build_shims
 from gateway.devices.test_against_virtual_phone import real_adb_server
+from gateway.mobile_agent.made_phone import ObservedPhone, device_on
 
 SAMPLE = "dev.droidgate.sample."
 CLOCK_IN = f"{SAMPLE}clockin"
@@ -88,10 +88,9 @@ def allow_once(_: ApprovalRequest) -> Approval:
 
 
 @dataclass
-class ReachedPhone:
+class ReachedPhone(ObservedPhone):
     """A phone and the way to it."""
 
-    phone: VirtualPhone
     device: Device
     folder: Path
 
@@ -137,18 +136,6 @@ class ReachedPhone:
             self.call(capability, **options)
         return raised.value
 
-    def commands(self) -> list[str]:
-        """Return the commands that came to its shell."""
-        services = [str(event["service"]) for event in self.phone.log.of_kind("service")]
-        return [text.partition(":")[2] for text in services if text.startswith("shell")]
-
-    @contextmanager
-    def counted(self) -> Iterator[list[str]]:
-        """Collect the commands that come while the context is open."""
-        before, during = len(self.commands()), list[str]()
-        yield during
-        during += self.commands()[before:]
-
     def install_shims(self, apps: Path, key: SigningKey) -> list[ShimFacts]:
         """Install the bare shim, which asks receivers, and one for each of the apps; return these."""
         installed = []
@@ -170,14 +157,21 @@ def reached_phone(
 ) -> Iterator[ReachedPhone]:
     """Start a phone with the sample apps and shims that the user's own key signs."""
     keys = (folder / ".android" / "adbkey.pub",)
-    with start_phone(sdk=sdk, server_port=0, adb_keys=keys, app_function_shell=shell) as phone:
-        assert phone.server_port is not None
-        if adb:
-            with real_adb_server(phone, folder) as server:
-                yield _prepared(phone, server, folder, shims=shims)
-        else:
-            server = AdbClient(ServerAddress(port=phone.server_port))
-            yield _prepared(phone, server, folder, shims=shims)
+    with (
+        start_phone(sdk=sdk, server_port=0, adb_keys=keys, app_function_shell=shell) as phone,
+        ExitStack() as stack,
+    ):
+        server = stack.enter_context(real_adb_server(phone, folder)) if adb else None
+        device = device_on(phone) if server is None else Device(server, phone.serial)
+        reached = ReachedPhone(phone, device, folder)
+        if shims:
+            apps = folder / "apps"
+            apps.mkdir()
+            for package in sample_packages():
+                if package.package in BEHIND_SHIMS:
+                    (apps / f"{package.package}.apk").write_bytes(package.apk)
+            reached.install_shims(apps, load_or_make_key())
+        yield reached
 
 
 @contextmanager
@@ -188,16 +182,3 @@ def default_phone(folder: Path, *, shims: bool = True) -> Iterator[ReachedPhone]
         with reached_phone(folder, shims=shims) as phone:
             patch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.phone.server_port))
             yield phone
-
-
-def _prepared(phone: VirtualPhone, server: AdbClient, folder: Path, *, shims: bool) -> ReachedPhone:
-    reached = ReachedPhone(phone, Device(server, phone.serial), folder)
-    if shims:
-        apps = folder / "apps"
-        apps.mkdir()
-        for package in sample_packages():
-            if package.package not in BEHIND_SHIMS:
-                continue
-            (apps / f"{package.package}.apk").write_bytes(package.apk)
-        reached.install_shims(apps, load_or_make_key())
-    return reached

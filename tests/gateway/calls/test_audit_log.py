@@ -9,6 +9,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -57,11 +58,8 @@ def test_a_call_has_a_record_of_its_start_and_one_of_its_end(log: AuditLog) -> N
     first, *others = read_calls(log.folder)
     assert len(others) == 9
     assert first.end is not None
-    assert {
-        name: value
-        for name, value in first.start.items()
-        if name not in {"time", "call", "digest", "arguments"}
-    } == {
+    varying = {"time", "call", "digest", "arguments"}
+    assert {name: value for name, value in first.start.items() if name not in varying} == {
         "number": 1,
         "previous": "0" * 64,
         "event": "start",
@@ -94,18 +92,10 @@ def test_files_of_the_log_and_its_key_are_the_users_alone(log: AuditLog) -> None
 
 def test_no_value_of_an_argument_is_in_the_log(tmp_path: Path) -> None:
     log = AuditLog(tmp_path / "log", tmp_path / "key")
-    for secret in ("canary-4711", {"nested": ["canary-4711"]}, 4711):
-        call = log.start(SUBJECT, pin=None, arguments={"a": secret}, decision=ALLOWED)
-        call.record.wait()
-        log.end(call, route=None, result="backend_failure", duration_ms=1).wait()
+    for secret in ("canary", {"nested": ["canary"]}, 4711081547):
+        write_calls(log, 1, secret=secret)
     written = b"".join(path.read_bytes() for path in log.folder.iterdir())
-    assert b"canary" not in written
-    assert b"4711" not in b"".join(
-        json.dumps(
-            {name: value for name, value in json.loads(line).items() if name in SUBJECT.__slots__}
-        ).encode()
-        for line in file_of(log.folder, 1).read_bytes().splitlines()
-    )
+    assert (b"canary" in written, b"4711081547" in written) == (False, False)
 
 
 def test_a_digest_of_arguments_needs_the_key_and_differs_from_call_to_call(tmp_path: Path) -> None:
@@ -121,14 +111,13 @@ def test_a_digest_of_arguments_needs_the_key_and_differs_from_call_to_call(tmp_p
 def test_texts_of_phones_and_clients_are_bounded_and_stay_on_one_line(tmp_path: Path) -> None:
     log = AuditLog(tmp_path / "log", tmp_path / "key")
     for text in ("x" * 100_000, 'a"\n{"number":1}\n', "\ud800", "\u202e\x1b[2J", ""):
-        values = {name: getattr(SUBJECT, name) for name in SUBJECT.__slots__}
-        subject = type(SUBJECT)(**{**values, "capability": text, "client": text, "package": text})
+        subject = replace(SUBJECT, capability=text, client=text, package=text)
         log.start(subject, pin=None, arguments={}, decision=ALLOWED).record.wait()
     assert file_of(log.folder, 1).stat().st_size < 10_000
     check_holds(log, 5)
 
 
-def test_every_changed_byte_is_found(log: AuditLog) -> None:
+def test_every_changed_byte_breaks_the_chain(log: AuditLog) -> None:
     path = file_of(log.folder, 1)
     data = path.read_bytes()
     draw = random.Random(1)
@@ -139,6 +128,12 @@ def test_every_changed_byte_is_found(log: AuditLog) -> None:
         assert verify(log.folder).broken is not None, at
     path.write_bytes(data)
     check_holds(log, 20)
+
+
+def _change_with_a_right_digest(lines: Lines) -> None:
+    record = {**json.loads(lines[4]), "decision": "deny"}
+    record["digest"] = digest_of_record(record)
+    lines[4] = json.dumps(record, sort_keys=True, separators=(",", ":")).encode() + b"\n"
 
 
 @pytest.mark.parametrize(("change", "kind", "line", "message"), [
@@ -158,6 +153,8 @@ def test_every_changed_byte_is_found(log: AuditLog) -> None:
         "the line is not what was written", id="a long line is added"),
     pytest.param(lambda lines: lines.__setitem__(6, lines[6].replace(b'"client":', b'"client": ')), "changed",
         7, "the line is not what was written after record 6", id="a line is written in another way"),
+    pytest.param(_change_with_a_right_digest, "changed", 6,
+        "record 5 is not the one that was written before record 6", id="one has another decision"),
     pytest.param(lambda lines: lines.pop(0), "removed", 1, "record 1 is missing before record 2; if you took",
         id="the first is removed"),
     pytest.param(lambda lines: lines.__delitem__(slice(19)), "removed", 1,
@@ -174,20 +171,7 @@ def test_the_first_place_where_the_chain_breaks_is_named(
     assert broken.message.startswith(message)
 
 
-def test_a_record_that_is_replaced_by_another_with_a_right_digest_is_found(log: AuditLog) -> None:
-    def replace(lines: Lines) -> None:
-        record = json.loads(lines[4])
-        record["decision"] = "deny"
-        record["digest"] = digest_of_record(record)
-        lines[4] = json.dumps(record, sort_keys=True, separators=(",", ":")).encode() + b"\n"
-
-    change_lines(log, replace)
-    broken = broken_in(log.folder)
-    message = "record 5 is not the one that was written before record 6"
-    assert (broken.kind, broken.message) == ("changed", message)
-
-
-def test_an_end_that_is_cut_off_is_found_by_the_head_and_when_the_log_goes_on(log: AuditLog) -> None:
+def test_a_missing_end_is_detected_by_the_head_and_by_the_next_record(log: AuditLog) -> None:
     change_lines(log, lambda lines: lines.__delitem__(slice(17, None)))
     broken = broken_in(log.folder)
     assert (broken.kind, broken.message) == ("cut-off", "the log ends with record 17; record 20 was written")
@@ -204,19 +188,17 @@ def test_a_log_that_is_cut_off_within_a_line_still_takes_whole_records(log: Audi
     assert [recorded.start["call"] for recorded in read_calls(log.folder)][-1] == call
 
 
-def test_without_a_head_a_cut_off_end_is_found_by_a_digest_that_was_noted(log: AuditLog) -> None:
+def test_without_a_head_a_missing_end_is_detected_by_a_noted_digest(log: AuditLog) -> None:
     noted = verify(log.folder).digest
     (log.folder / HEAD_NAME).unlink()
     change_lines(log, lambda lines: lines.__delitem__(slice(17, None)))
     verification = verify(log.folder)
     assert verification.broken is None
-    assert verification.notes[-2] == (
-        "there is no audit.head: whether records are missing at the end cannot be seen"
-    )
+    assert verification.notes[-2].startswith("there is no audit.head: whether records are missing at the end")
     assert broken_in(log.folder, expected=noted).kind == "not-found"
 
 
-def test_a_digest_that_was_noted_is_found_after_the_log_has_gone_on(log: AuditLog) -> None:
+def test_a_noted_digest_is_in_the_log_after_more_calls(log: AuditLog) -> None:
     noted = verify(log.folder).digest
     write_calls(log, 3)
     assert verify(log.folder, expected=noted).broken is None
@@ -232,7 +214,7 @@ def test_a_head_that_is_missing_or_damaged_is_made_anew_and_reported(log: AuditL
     assert notes == ("record 21: the head was missing or damaged",)
 
 
-def test_a_head_that_names_another_record_is_found(log: AuditLog) -> None:
+def test_a_head_that_names_another_record_is_an_error(log: AuditLog) -> None:
     path = log.folder / HEAD_NAME
     digest = verify(log.folder).digest
     path.write_bytes(path.read_bytes().replace(digest.encode(), b"a" * 64))
@@ -242,7 +224,7 @@ def test_a_head_that_names_another_record_is_found(log: AuditLog) -> None:
 @pytest.mark.parametrize(
     "torn", [b"{", b'{"arguments":"x', b"\x00" * 4096, b"\xff\xfe"], ids=lambda torn: torn[:20]
 )
-def test_a_torn_last_line_is_kept_aside_and_the_chain_goes_on(log: AuditLog, torn: bytes) -> None:
+def test_a_torn_last_line_is_moved_to_a_file_and_the_chain_continues(log: AuditLog, torn: bytes) -> None:
     with file_of(log.folder, 1).open("ab") as file:
         file.write(torn)
     verification = check_holds(log, 20)
@@ -274,7 +256,7 @@ def test_a_full_file_is_followed_by_another_in_the_same_chain(tmp_path: Path) ->
     assert (broken.kind, broken.place) == ("removed", f"{files[3][1]}:1")
 
 
-def test_a_log_without_its_oldest_files_holds_only_after_the_digest_that_was_noted(tmp_path: Path) -> None:
+def test_a_log_without_its_oldest_files_verifies_after_a_noted_digest_only(tmp_path: Path) -> None:
     log = AuditLog(tmp_path / "log", tmp_path / "key", rotate_at=3000)
     write_calls(log, 30)
     archive = tmp_path / "archive"
@@ -289,10 +271,8 @@ def test_a_log_without_its_oldest_files_holds_only_after_the_digest_that_was_not
     missing = f"1 to {verification.first - 1}"
     assert cut.broken is not None
     assert cut.broken.message.startswith(f"records {missing} are missing before record {verification.first};")
-    assert (verification.broken, verification.notes[0]) == (
-        None,
-        f"records {missing} are not here, and were not checked",
-    )
+    assert verification.broken is None
+    assert verification.notes[0] == f"records {missing} are not here, and were not checked"
     assert verify(log.folder, expected=noted, after=noted).broken is None
     for digest in (verification.digest, FIRST):
         assert broken_in(log.folder, after=digest).kind == "not-found"
@@ -303,7 +283,7 @@ def _empty(path: Path) -> None:
 
 
 @pytest.mark.parametrize("remove", [Path.unlink, _empty])
-def test_a_log_that_is_gone_is_found_by_the_head_and_later(
+def test_a_removed_log_is_detected_by_the_head_and_by_the_next_record(
     log: AuditLog, remove: Callable[[Path], None]
 ) -> None:
     noted = verify(log.folder).digest
@@ -332,7 +312,7 @@ def _write_anew(log: AuditLog) -> None:
     pytest.param(_write_anew, "changed", "record 1 is not the one that this log began with", (),
         id="all of it is written anew"),
 ])  # fmt: skip
-def test_a_log_without_its_start_is_found_by_what_is_kept_elsewhere(
+def test_a_log_without_its_start_is_detected_by_the_file_of_the_start(
     log: AuditLog, attack: Callable[[AuditLog], object], kind: str, message: str, notes: tuple[str, ...]
 ) -> None:
     attack(log)
@@ -436,38 +416,32 @@ def test_writers_that_are_killed_at_any_moment_lose_no_committed_call(tmp_path: 
     assert committed <= {call.start["call"] for call in read_calls(log.folder)}
 
 
-class TestDiskThatIsFull:
-    """Nothing is called that could not be recorded."""
+def test_a_call_whose_start_cannot_be_recorded_is_an_error(
+    log: AuditLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = os.open
 
-    @staticmethod
-    def test_a_call_whose_start_cannot_be_recorded_is_an_error(
-        log: AuditLog, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        opened = os.open
+    def open_full(path: Path, *arguments: int) -> int:
+        return opened("/dev/full", os.O_WRONLY) if path.suffix == ".jsonl" else opened(path, *arguments)
 
-        def open_full(path: Path, *arguments: int) -> int:
-            if str(path).endswith(".jsonl"):
-                return opened("/dev/full", os.O_WRONLY)
-            return opened(path, *arguments)
-
-        monkeypatch.setattr(audit_log, "check_private", lambda *_: None)
-        monkeypatch.setattr(os, "open", open_full)
-        with pytest.raises(WriteError, match="the file cannot be written: No space left on device"):
-            write_calls(log, 1)
-        monkeypatch.undo()
+    monkeypatch.setattr(audit_log, "check_private", lambda *_: None)
+    monkeypatch.setattr(os, "open", open_full)
+    with pytest.raises(WriteError, match="the file cannot be written: No space left on device"):
         write_calls(log, 1)
-        check_holds(log, 22)
+    monkeypatch.undo()
+    write_calls(log, 1)
+    check_holds(log, 22)
 
-    @staticmethod
-    def test_a_partly_written_line_is_removed_again(log: AuditLog, monkeypatch: pytest.MonkeyPatch) -> None:
-        write = os.write
-        monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, data[: len(data) // 2]))
-        with pytest.raises(WriteError, match="No space left on device"):
-            write_calls(log, 1)
-        monkeypatch.undo()
-        assert check_holds(log, 20).notes == ()
+
+def test_a_partly_written_line_is_removed_again(log: AuditLog, monkeypatch: pytest.MonkeyPatch) -> None:
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, data[: len(data) // 2]))
+    with pytest.raises(WriteError, match="No space left on device"):
         write_calls(log, 1)
-        check_holds(log, 22)
+    monkeypatch.undo()
+    assert check_holds(log, 20).notes == ()
+    write_calls(log, 1)
+    check_holds(log, 22)
 
 
 @pytest.mark.parametrize("name", ["audit-000001.jsonl", HEAD_NAME])
@@ -527,9 +501,8 @@ def _edit(lines: Lines, draw: random.Random) -> Lines:
     elif kind == 1:
         edited.insert(draw.randrange(len(lines) + 1), edited[at])
     elif kind == 2:
-        edited.insert(
-            draw.choice([position for position in range(len(lines)) if position != at]), edited.pop(at)
-        )
+        places = [place for place in range(len(lines)) if place != at]
+        edited.insert(draw.choice(places), edited.pop(at))
     else:
         record = json.loads(edited[at])
         record[draw.choice(sorted(record))] = draw.choice(["x", 0, None, [1]])
@@ -538,7 +511,7 @@ def _edit(lines: Lines, draw: random.Random) -> Lines:
     return edited
 
 
-def test_every_edit_within_the_log_is_found(log: AuditLog) -> None:
+def test_every_edit_within_the_log_breaks_the_chain(log: AuditLog) -> None:
     path = file_of(log.folder, 1)
     lines = path.read_bytes().splitlines(keepends=True)
     draw = random.Random(9)

@@ -7,6 +7,7 @@ import re
 import secrets
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -24,8 +25,6 @@ from gateway.cli.program_runs import Run, run_on_terminal, run_process
 from waiting import wait_until
 
 CREATE = "NotesService#createNote"
-
-
 NOTE = {"title": "a", "content": "b"}
 GIVEN = ("--args", json.dumps(NOTE))
 
@@ -78,30 +77,23 @@ def test_without_a_terminal_nobody_is_asked(bare: ReachedPhone) -> None:
     assert f"hint: a person approves it on a terminal: {command} --serial {bare.phone.serial}\n" in done.err
 
 
-@pytest.mark.parametrize(("failure", "shown"), [
-    (DeviceError("the phone went away"), None),
-    (KeyboardInterrupt(), "`droidgate audit show --last 1` names the call if it was sent"),
-], ids=["phone", "ctrl-c"])  # fmt: skip
 def test_a_call_that_ends_without_an_answer_says_that_the_app_may_have_finished_it(
-    bare: ReachedPhone,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    failure: BaseException,
-    shown: str | None,
+    bare: ReachedPhone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_arguments: object, **_options: object) -> None:
-        if isinstance(failure, DeviceError):
-            failure.is_of_sent_call = True
-        raise failure
+    failure = DeviceError("the phone went away")
+    failure.is_of_sent_call = True
+    monkeypatch.setattr(CapabilityCaller, "call", Mock(side_effect=failure))
+    with pytest.raises(DeviceError, match="the app may have finished the call: the phone went away"):
+        call_and_report(CallRequest(CREATE), Call(serial=bare.phone.serial, approved=True))
 
-    monkeypatch.setattr(CapabilityCaller, "call", fail)
-    options = Call(serial=bare.phone.serial, approved=True)
-    with pytest.raises(type(failure)) as raised:
-        call_and_report(CallRequest(CREATE), options)
-    if shown is None:
-        assert str(raised.value) == "the app may have finished the call: the phone went away"
-    else:
-        assert shown in capsys.readouterr().err
+
+def test_ctrl_c_during_a_call_names_the_command_that_shows_it(
+    bare: ReachedPhone, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(CapabilityCaller, "call", Mock(side_effect=KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        call_and_report(CallRequest(CREATE), Call(serial=bare.phone.serial, approved=True))
+    assert "`droidgate audit show --last 1` names the call if it was sent" in capsys.readouterr().err
 
 
 def test_every_mistake_has_a_line_of_its_own(bare: ReachedPhone) -> None:
@@ -112,18 +104,28 @@ def test_every_mistake_has_a_line_of_its_own(bare: ReachedPhone) -> None:
     assert 'did you mean "title"?' in lines[0]
 
 
+BY_FORMAT = "hint: commands of MobileAgent are called by their format"
+
+
 @pytest.mark.parametrize(("arguments", "message"), [
-    (["--args", "[]"], "--args is not a JSON object"),
-    (["title"], "'title' is not NAME=VALUE"),
-    (["days:=three"], "days:=:1:1: not JSON"),
-    (["--args", "title=a"], "--args:1:1: not JSON"),
-    (["title=a", "title=b"], "duplicate argument"),
-    (["--format", "soap"], "unknown format 'soap'"),
-    (["--app", "com.example.absent"], "no capability of com.example.absent"),
+    ([CREATE, "--args", "[]"], "--args is not a JSON object"),
+    ([CREATE, "title"], "'title' is not NAME=VALUE"),
+    ([CREATE, "days:=three"], "days:=:1:1: not JSON"),
+    ([CREATE, "--args", "title=a"], "--args:1:1: not JSON"),
+    ([CREATE, "title=a", "title=b"], "duplicate argument"),
+    ([CREATE, "--format", "soap"], "unknown format 'soap'"),
+    ([CREATE, "--app", "com.example.absent"], "no capability of com.example.absent"),
+    (["tap", "--app", "mobile-agent"], BY_FORMAT),
+    (["mobile-agent/tap"], f"{BY_FORMAT}: --format mobile-agent"),
+    (["createNote", "--app", "dev.droidgate.sample.note"],
+     "hint: did you mean --app dev.droidgate.sample.notes?"),
+    (["createNote", "--app", "com.example"], "hint: `droidgate discover` lists the apps that declare any"),
+    *(([name], f"no capability on the phone is called '{name}'")
+      for name in ("otes.createNote", "notes.", ".createNote", "notes.reateNote")),
 ], ids=str)  # fmt: skip
 def test_invalid_usage_exits_with_2(bare: ReachedPhone, arguments: list[str], message: str) -> None:
-    done = run(bare, CREATE, *arguments)
-    assert done.code == 2
+    done = run(bare, *arguments, "--yes")
+    assert (done.code, done.out) == (2, "")
     assert message in done.err
 
 
@@ -140,16 +142,15 @@ def test_a_terminal_shows_the_arguments_and_asks(bare: ReachedPhone, typed: byte
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("replacement", [{"other_signer": True}, {"other_text": True}], ids=str)
 def test_a_terminal_asks_again_where_the_app_was_replaced_while_the_question_was_open(
-    bare: ReachedPhone, replacement: dict[str, bool]
+    bare: ReachedPhone,
 ) -> None:
     answers: list[bytes] = []
 
     def answer() -> bytes:
         answers.append(b"y\n")
         if len(answers) == 1:
-            bare.replace_legacy(**replacement)
+            bare.replace_legacy(other_text=True)
             # The second answer comes before its question is there.
             return b"y\ny\n"
         return b"n\n"
@@ -196,27 +197,6 @@ def test_always_approves_until_the_declaration_changes(bare: ReachedPhone) -> No
 def test_an_end_of_the_package_and_an_end_of_the_id_name_a_capability(bare: ReachedPhone, name: str) -> None:
     done = run(bare, name, *GIVEN, "--yes")
     assert (done.code, done.err) == (0, "")
-
-
-@pytest.mark.parametrize("name", ["otes.createNote", "notes.", ".createNote", "notes.reateNote"])
-def test_a_part_of_a_name_that_begins_within_a_word_names_nothing(bare: ReachedPhone, name: str) -> None:
-    done = run(bare, name, "--yes")
-    assert (done.code, done.out) == (2, "")
-    assert f"no capability on the phone is called '{name}'" in done.err
-
-
-@pytest.mark.parametrize(("arguments", "hint"), [
-    (["tap", "--app", "mobile-agent"], "commands of MobileAgent are called by their format"),
-    (["mobile-agent/tap"], "commands of MobileAgent are called by their format: --format mobile-agent"),
-    (["createNote", "--app", "dev.droidgate.sample.note"], "did you mean --app dev.droidgate.sample.notes?"),
-    (["createNote", "--app", "com.example"], "`droidgate discover` lists the apps that declare any"),
-])  # fmt: skip
-def test_an_app_that_declares_nothing_is_refused_with_what_may_be_meant(
-    bare: ReachedPhone, arguments: list[str], hint: str
-) -> None:
-    done = run(bare, *arguments)
-    assert (done.code, done.out) == (2, "")
-    assert f"hint: {hint}" in done.err
 
 
 def write(path: Path, *requests: dict[str, Any]) -> Path:
@@ -289,11 +269,7 @@ def test_a_batch_that_ctrl_c_ends_names_the_file_to_go_on_with(
     bare: ReachedPhone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     options = Call(parallel=1, serial=bare.phone.serial, deadline=5, approved=True)
-
-    def press_ctrl_c(*_arguments: object, **_options: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(CapabilityCaller, "call", press_ctrl_c)
+    monkeypatch.setattr(CapabilityCaller, "call", Mock(side_effect=KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         call_batch(write(tmp_path / "batch.jsonl", note("first", "One")), options)
     assert str(tmp_path / "batch.results.jsonl") in capsys.readouterr().err
@@ -311,14 +287,8 @@ def test_a_shim_that_takes_no_more_for_now_gets_the_rest_of_the_batch_later(tmp_
 def test_a_shim_that_takes_nothing_in_time_is_busy(
     bare: ReachedPhone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    call = Mock(side_effect=call_error(Failure("busy", "this app sent too many requests")))
+    monkeypatch.setattr(CapabilityCaller, "call", call)
     options = Call(parallel=1, serial=bare.phone.serial, deadline=2.5, approved=True)
-    callers = _Callers(options)
-    calls: list[CallRequest] = []
-
-    def refuse(_caller: CapabilityCaller, request: CallRequest, _controls: object) -> None:
-        calls.append(request)
-        raise call_error(Failure("busy", "this app sent too many requests"))
-
-    monkeypatch.setattr(CapabilityCaller, "call", refuse)
-    outcome = callers.call(BatchRequest("first", CREATE))
-    assert (outcome.status, outcome.token, len(calls)) == ("failed", "busy", 3)
+    outcome = _Callers(options).call(BatchRequest("first", CREATE))
+    assert (outcome.status, outcome.token, call.call_count) == ("failed", "busy", 3)

@@ -1,10 +1,9 @@
-"""Pins: what is approved, what a change is, also of an app on a phone, and files that cannot be trusted."""
+"""Pins: what is approved, what a change is, and files that cannot be trusted."""
 
 from __future__ import annotations
 
 import json
 import multiprocessing
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -12,26 +11,17 @@ from typing import Any
 
 import pytest
 
-import droidgate
-from droidgate.calls.declared_capabilities import (
-    DeclaredCapability,
-    approve,
-    compare_pin,
-    declared_capabilities,
-)
+from droidgate.calls.declared_capabilities import DeclaredCapability, compare_pin
 from droidgate.calls.pins import FILE_NAME, PinStore, diff
-from droidgate.calls.subjects import NamePattern, Pin, pin_of
-from droidgate.devices.app_installation import install_apks, uninstall
-from droidgate_android.apk.signing_keys import KeyType
+from droidgate.calls.subjects import NamePattern, Pin, key_of, pin_of
 from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Capability, Effects, Provider, State
 from droidgate_mappings.model.errors import InputError, WriteError
 from droidgate_mappings.model.types import ObjectType, Property, ScalarType
 from droidgate_mcp.format import FORMAT
-from droidgate_phone.phone import start_phone
-from droidgate_shim.builder.sample_apps import sample_apps_directory
 from strategies import random_provider
+from titled_rows import titled
 
 SIGNER = "ab" * 32
 NOTES = Provider(
@@ -65,6 +55,11 @@ def with_capability(**changes: Any) -> Provider:
     return NOTES.model_copy(update={"capabilities": (first.model_copy(update=changes), *others)})
 
 
+def of_capabilities(start: int, end: int) -> Provider:
+    """Return the provider with some of its capabilities."""
+    return NOTES.model_copy(update={"capabilities": NOTES.capabilities[start:end]})
+
+
 def test_a_capability_is_new_then_approved_then_changed(tmp_path: Path) -> None:
     store = PinStore(tmp_path)
     assert store.check(pin()).kind == "new"
@@ -88,8 +83,8 @@ OTHERS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
-def test_an_approval_holds_for_no_other_capability(tmp_path: Path, other: Pin) -> None:
+@titled("other", OTHERS)
+def test_an_approval_is_for_no_other_capability(tmp_path: Path, other: Pin) -> None:
     store = PinStore(tmp_path)
     store.approve(pin(), NOTES)
     assert store.check(other).kind == "new"
@@ -106,7 +101,7 @@ SAME = {
     "a capability that is switched off": with_capability(state=State(enabled=False, indexed=True)),
     "a component with its whole name": NOTES.model_copy(update={"component": "com.example.notes.Tools"}),
     "another order of capabilities": NOTES.model_copy(update={"capabilities": NOTES.capabilities[::-1]}),
-    "fewer capabilities": NOTES.model_copy(update={"capabilities": NOTES.capabilities[:1]}),
+    "fewer capabilities": of_capabilities(0, 1),
     "another order of parameters":
         with_capability(
             input=ObjectType(properties=dict(reversed(NOTES.capabilities[0].input.properties.items())))  # type: ignore[union-attr]
@@ -114,7 +109,7 @@ SAME = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("same", SAME.values(), ids=SAME)
+@titled("same", SAME)
 def test_state_order_and_other_capabilities_are_not_pinned(same: Provider) -> None:
     assert pin(same) == pin()
 
@@ -159,8 +154,7 @@ def test_what_changed_is_compared_with_what_was_approved(tmp_path: Path) -> None
     codes = {change.code for change in diff(record, changed).all_changes()}
     assert {"text-changed", "property-removed", "effect-changed"} == codes
     assert not list(diff(record, NOTES).all_changes())
-    gone = NOTES.model_copy(update={"capabilities": ()})
-    assert list(diff(record, gone).all_changes())
+    assert list(diff(record, of_capabilities(0, 0)).all_changes())
 
 
 def test_the_file_is_the_users_alone(tmp_path: Path) -> None:
@@ -221,7 +215,7 @@ def test_a_link_in_the_place_of_a_file_of_pins_is_an_error(tmp_path: Path, name:
     assert (tmp_path / "victim").read_bytes() == b"mine"
 
 
-def test_a_pin_that_is_not_that_of_the_declaration_is_not_kept(tmp_path: Path) -> None:
+def test_a_pin_of_another_declaration_is_refused(tmp_path: Path) -> None:
     store = PinStore(tmp_path)
     with pytest.raises(InputError, match="is not that of its declaration"):
         store.approve(pin(), with_capability(description="Other"))
@@ -247,7 +241,7 @@ def test_several_processes_approve_at_the_same_time(tmp_path: Path) -> None:
     }
 
 
-def test_every_generated_declaration_is_kept_as_it_is(tmp_path: Path) -> None:
+def test_every_generated_declaration_is_approved_as_it_is(tmp_path: Path) -> None:
     count = 0
     for seed in range(60):
         provider = random_provider(Random(seed))
@@ -362,75 +356,27 @@ def test_no_other_order_without_a_meaning_is_a_change(count: int) -> None:
     assert all(_pin_of(_reordered(TOOL, draw)) == approved for _ in range(count))
 
 
-PACKAGE = "com.example.clockin"
-CAPABILITY = "clock_in_today"
-DESCRIPTOR = Path("app/src/main/res/xml/mcp_capabilities.xml")
-
-
-class PhoneWithApp:
-    """A phone on which versions of one app are installed."""
-
-    def __init__(self, folder: Path) -> None:
-        self.project = folder / "clock-in"
-        shutil.copytree(sample_apps_directory() / "clock-in", self.project)
-        self.phone = droidgate.open_device()
-        self.store = PinStore(folder / "pins")
-
-    def install(self, *, version: int, key_type: KeyType = "ec") -> None:
-        """Install the project as it is now."""
-        packed = droidgate.pack(self.project, package=PACKAGE, version_code=version, key_type=key_type)
-        install_apks(self.phone.device, {"base.apk": packed.apk})
-
-    def change(self, old: str, new: str) -> None:
-        """Change what the app declares."""
-        path = self.project / DESCRIPTOR
-        text = path.read_text(encoding="utf-8")
-        assert old in text
-        path.write_text(text.replace(old, new), encoding="utf-8")
-
-    def approve(self) -> None:
-        """Approve the capability as it is declared now."""
-        [item] = [item for item in self.declared() if item.name == f"{PACKAGE}/{CAPABILITY}"]
-        approve(self.store, item)
-
-    def declared(self) -> tuple[DeclaredCapability, ...]:
-        """Return what the phone's apps declare now."""
-        targets = self.phone.caller.targets
-        targets.refresh()
-        return declared_capabilities(targets)
-
-    def state(self) -> tuple[str, list[str]]:
-        """Return what became of the approval, and the codes of what changed."""
-        [record] = self.store.list()
-        check = compare_pin(record, self.declared())
-        codes = [] if check.comparison is None else [item.code for item in check.comparison.all_changes()]
-        return check.state, codes
-
-
-@pytest.fixture
-def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PhoneWithApp]:
-    """Return a phone with the first version of an app, of which one capability is approved."""
-    monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path / "home"))
-    with start_phone(server_port=0) as phone:
-        monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
-        app = PhoneWithApp(tmp_path)
-        app.install(version=1)
-        app.approve()
-        yield app
-
-
-def test_an_update_that_declares_the_same_keeps_the_approval_and_another_does_not(app: PhoneWithApp) -> None:
-    app.install(version=2)
-    assert app.state() == ("unchanged", [])
-    app.change("make_up_clock_in", "make_up_for_a_day")
-    app.install(version=3)
-    assert app.state() == ("unchanged", []), "another capability changed"
-    app.change("Records that the user is at work today.", "Records it, and sends your notes to me.")
-    app.install(version=4)
-    assert app.state() == ("changed", ["text-changed"])
-    app.approve()
-    assert app.state() == ("unchanged", [])
-    uninstall(app.phone.device, PACKAGE)
-    assert app.state() == ("missing", [])
-    app.install(version=4, key_type="rsa")
-    assert app.state() == ("other-signer", [])
+@titled(("declared", "signer", "state", "codes"), {
+    "the same": (NOTES, SIGNER, "unchanged", []),
+    "another capability is removed": (of_capabilities(0, 1), SIGNER, "unchanged", []),
+    "another description": (with_capability(description="Other"), SIGNER, "changed", ["text-changed"]),
+    "another key": (NOTES, "cd" * 32, "other-signer", []),
+    "what cannot be approved": (NOTES, None, "changed", []),
+    "the capability is removed": (of_capabilities(1, 2), SIGNER, "missing", None),
+})  # fmt: skip
+def test_an_approval_is_compared_with_what_a_phone_declares(
+    tmp_path: Path, declared: Provider, signer: str | None, state: str, codes: list[str] | None
+) -> None:
+    record = PinStore(tmp_path).approve(pin(), NOTES)
+    now = [
+        DeclaredCapability(
+            declared,
+            capability,
+            key_of(declared, capability.id, user=0),
+            None if signer is None else pin(declared, capability.id, signer=signer),
+        )
+        for capability in declared.capabilities
+    ]
+    difference = compare_pin(record, now)
+    changes = difference.comparison and [change.code for change in difference.comparison.all_changes()]
+    assert (difference.record, difference.state, changes) == (record, state, codes)

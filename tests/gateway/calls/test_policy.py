@@ -32,18 +32,10 @@ from droidgate_mappings.model.capability import Capability, Effects
 from droidgate_mappings.model.errors import DroidgateError, InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.text_safety import hidden_characters
+from gateway.calls import log_writers
 from gateway.cli.program_runs import Terminal
 
-SUBJECT = CallSubject(
-    serial="emulator-5554",
-    user=0,
-    package="com.example.notes",
-    component="com.example.notes.Tools",
-    protocol="mmcp",
-    capability="createNote",
-    effect=CallEffect.UNKNOWN,
-    client="cli",
-)
+SUBJECT = replace(log_writers.SUBJECT, effect=CallEffect.UNKNOWN)
 
 
 def policy_of(folder: Path, text: str) -> Policy:
@@ -59,16 +51,11 @@ def problems_of(folder: Path, text: str) -> list[str]:
     return [str(error).replace(f"{folder}/", "") for error in (caught.value, *caught.value.others)]
 
 
-def with_effect(effect: CallEffect) -> CallSubject:
-    """Return the subject with another effect."""
-    return CallSubject(**{**{name: getattr(SUBJECT, name) for name in SUBJECT.__slots__}, "effect": effect})
-
-
 @pytest.mark.parametrize(
     ("effect", "kind"), [(CallEffect.READS, "allow"), (CallEffect.WRITES, "ask"), (CallEffect.UNKNOWN, "ask")]
 )
 def test_without_a_file_only_reading_is_allowed(tmp_path: Path, effect: CallEffect, kind: str) -> None:
-    decision = Policy.load(tmp_path).decide(with_effect(effect))
+    decision = Policy.load(tmp_path).decide(replace(SUBJECT, effect=effect))
     assert (decision.kind, decision.rule) == (kind, "default")
 
 
@@ -77,7 +64,7 @@ def test_without_a_file_only_reading_is_allowed(tmp_path: Path, effect: CallEffe
     'protocol = "mmcp"', 'capability = "create????"', 'effect = "unknown"', 'effect = ["writes", "unknown"]',
     'client = ["serve:*", "cli"]',
 ])  # fmt: skip
-def test_a_rule_decides_where_its_condition_holds(tmp_path: Path, condition: str) -> None:
+def test_a_rule_decides_where_its_condition_is_true(tmp_path: Path, condition: str) -> None:
     decision = policy_of(tmp_path, f'[[rule]]\ndecision = "deny"\n{condition}\n').decide(SUBJECT)
     assert (decision.kind, decision.rule) == ("deny", f"rule 1 of {tmp_path / FILE_NAME}")
 
@@ -180,7 +167,7 @@ def test_rules_that_match_nothing_that_is_installed_are_named(tmp_path: Path) ->
     assert not Policy().has_rules
 
 
-def test_each_of_many_clients_gets_the_decision_about_itself_and_few_are_kept(tmp_path: Path) -> None:
+def test_each_of_many_clients_gets_its_own_decision_and_few_are_cached(tmp_path: Path) -> None:
     policy = policy_of(tmp_path, '[[rule]]\ndecision = "deny"\nclient = "mcp:*5"\n')
     with patch("droidgate.calls.policy._MOST_DECISIONS", 10):
         for number in [*range(40), *range(40)]:
@@ -407,7 +394,7 @@ def test_every_character_that_texts_are_marked_for_is_refused_in_an_id() -> None
             assert hidden_in_id(chr(code)) == f"U+{code:04X}"
 
 
-def test_planted_look_alikes_are_found_among_many_names() -> None:
+def test_a_planted_look_alike_is_refused_among_many_names() -> None:
     draw = Random(5)
     for _ in range(50):
         verbs = ("get", "set", "find", "play")

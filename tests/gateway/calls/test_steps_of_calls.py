@@ -11,18 +11,20 @@ import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
+from unittest.mock import Mock
 
 import jsonschema
 import pytest
 
 from device_shim.phone_apps.pdf_files import pdf_with
 from droidgate.calls.approvals import refuse
+from droidgate.calls.audit_reading import read_calls
 from droidgate.calls.call_files import fetch_files
-from droidgate.calls.call_requests import CallProgress, CallRequest, CallResult, ProgressReports
+from droidgate.calls.call_requests import CallProgress, CallRequest, ProgressReports
 from droidgate.calls.caller import CallControls
 from droidgate.calls.traces import Trace, open_trace
 from droidgate.cli.calls.call_options import Call
@@ -48,7 +50,8 @@ SECRET = "canary-4711"
 def events_of(path: Path) -> list[dict[str, Any]]:
     """Return the events of a trace, each line held to the published schema."""
     schema = schema_of(PUBLISHED["call-trace"])
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    # Not as text: other characters end a line there, and a trace has what apps and files have.
+    lines = [json.loads(line) for line in path.read_bytes().splitlines()]
     for line in lines:
         jsonschema.validate(line, schema)
     moments = [line["milliseconds"] for line in lines]
@@ -70,9 +73,7 @@ def test_a_trace_has_each_step_from_the_request_to_the_result(reached: ReachedPh
     events = traced(reached, tmp_path / "t.jsonl", CREATE, title=SECRET, content="5")
     kinds = [event["kind"] for event in events]
     assert (kinds[0], kinds[-1]) == ("request", "result")
-    assert list(dict.fromkeys(kinds)) == [
-        "request", "step", "command", "decision", "approval", "route", "result",
-    ]  # fmt: skip
+    assert " ".join(dict.fromkeys(kinds)) == "request step command decision approval route result"
     (request,), (decision,) = of_kind(events, "request"), of_kind(events, "decision")
     assert request["arguments"] == {"title": SECRET, "content": "5"}
     assert (decision["package"], decision["decision"], decision["effect"]) == (NOTES, "ask", "unknown")
@@ -184,15 +185,13 @@ def left_on(reached: ReachedPhone) -> list[str]:
     return [name for name in listed if name.startswith("droidgate-")]
 
 
-def test_a_file_is_readable_during_the_call_and_gone_afterwards(reached: ReachedPhone, report: Path) -> None:
+def test_a_file_is_readable_during_the_call_and_removed_afterwards(
+    reached: ReachedPhone, report: Path
+) -> None:
     assert reached.call("page_count", files={"path": report}).value["page_count"] == 3
     assert left_on(reached) == []
-
-
-def test_a_file_is_removed_after_a_call_that_failed(reached: ReachedPhone, tmp_path: Path) -> None:
-    path = tmp_path / "no.pdf"
-    path.write_bytes(b"not a PDF")
-    reached.failure("page_count", files={"path": path})
+    report.write_bytes(b"not a PDF")
+    reached.failure("page_count", files={"path": report})
     assert left_on(reached) == []
 
 
@@ -283,7 +282,7 @@ def test_a_result_is_not_lost_with_a_file_that_cannot_be_fetched(
     assert last in ("", fetched.findings[-1].message)
 
 
-def test_half_a_file_is_not_left_where_the_phone_fails(reached: ReachedPhone, tmp_path: Path) -> None:
+def test_no_half_a_file_is_written_where_the_phone_fails(reached: ReachedPhone, tmp_path: Path) -> None:
     reached.device.push(b"one", "/sdcard/Download/one.txt")
 
     class FailingDevice(Device):
@@ -313,10 +312,8 @@ def test_ctrl_c_while_files_are_fetched_does_not_take_the_result(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def press_ctrl_c(*_arguments: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("droidgate.cli.calls.run_call.fetch_files", press_ctrl_c)
+    fetch = Mock(side_effect=KeyboardInterrupt)
+    monkeypatch.setattr("droidgate.cli.calls.run_call.fetch_files", fetch)
     options = Call(serial=reached.phone.serial, approved=True, pull=tmp_path / "out")
     with pytest.raises(KeyboardInterrupt):
         call_and_report(CallRequest("page_count", files={"path": report}), options)
@@ -366,23 +363,12 @@ def test_a_shim_says_who_has_it(silent: ReachedPhone, capability: str, arguments
 
 def test_a_call_that_waits_for_its_window_says_what_the_user_can_do(silent: ReachedPhone) -> None:
     # The first call has the screen, and the second waits for its turn.
-    caller, cancel = silent.caller(), threading.Event()
-    present = threading.Event()
-
-    def occupy() -> None:
-        request = CallRequest("page_count", {"path": "/sdcard/a.pdf"}, deadline=100)
-        controls = CallControls(
-            cancel=cancel, progress=lambda report: present.set() if "answer" in report.text else None
-        )
-        with pytest.raises(CallError):
-            caller.call(request, controls)
-
-    thread = threading.Thread(target=occupy)
-    thread.start()
-    assert present.wait(60)
-    reports = reported(silent, "page_count", "waiting for the app's window", {"path": "/sdcard/b.pdf"})
-    cancel.set()
-    thread.join()
+    cancel = threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(silent.failure, "page_count", path="/sdcard/a.pdf", deadline=100, cancel=cancel)
+        wait_until(lambda: shim_of(silent, PDF_TOOL).status().open == 1)
+        reports = reported(silent, "page_count", "waiting for the app's window", {"path": "/sdcard/b.pdf"})
+        cancel.set()
     assert any("tap the notification" in report.text for report in reports)
 
 
@@ -413,11 +399,8 @@ def test_a_phone_that_does_not_say_leaves_the_step_as_it_is() -> None:
         if len(texts) >= 7:
             enough.set()
 
-    def fail() -> str:
-        raise DeviceError("the phone went away")
-
     with ProgressReports(keep) as reports:
-        reports.step, reports.ask = "a shim", fail
+        reports.step, reports.ask = "a shim", Mock(side_effect=DeviceError("the phone went away"))
         assert enough.wait(120)
     assert set(texts) == {"a shim"}
 
@@ -444,40 +427,27 @@ def shim_of(silent: ReachedPhone, package: str) -> HostClient:
     return HostClient(silent.device, f"{SHIM_OF}{package}")
 
 
-def ended_by(
-    silent: ReachedPhone, kind: str, end: Callable[[threading.Event], None]
-) -> DroidgateError | CallResult:
-    """Return how a call ends that is canceled while its app is silent."""
+def canceled(silent: ReachedPhone, kind: str) -> Failure:
+    """Return how a call fails that is canceled while its app is silent."""
     package, capability, arguments = CALLS[kind]
-    caller, cancel = silent.caller(), threading.Event()
-    outcomes: list[DroidgateError | CallResult] = []
-
-    def call() -> None:
-        try:
-            outcomes.append(silent.call(capability, caller=caller, deadline=100, cancel=cancel, **arguments))
-        except DroidgateError as error:
-            outcomes.append(error)
-
-    thread = threading.Thread(target=call)
-    thread.start()
-    wait_until(lambda: shim_of(silent, package).status().open == 1)
-    end(cancel)
-    thread.join(60)
-    (outcome,) = outcomes
-    return outcome
+    cancel = threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        call = pool.submit(silent.failure, capability, deadline=100, cancel=cancel, **arguments)
+        wait_until(lambda: shim_of(silent, package).status().open == 1)
+        cancel.set()
+        return call.result(60).failure
 
 
 @pytest.mark.parametrize("kind", CALLS)
 def test_a_canceled_call_is_ended_in_the_shim(silent: ReachedPhone, kind: str) -> None:
-    outcome = ended_by(silent, kind, threading.Event.set)
-    assert isinstance(outcome, CallError)
-    assert outcome.failure.token == "canceled"
-    assert outcome.failure.text.startswith("the shim ended the call")
+    failure = canceled(silent, kind)
+    assert failure.token == "canceled"
+    assert failure.text.startswith("the shim ended the call")
     assert shim_of(silent, CALLS[kind][0]).status().open == 0
 
 
 def test_a_canceled_activity_leaves_the_screen_to_the_next_call(silent: ReachedPhone) -> None:
-    ended_by(silent, "activity", threading.Event.set)
+    canceled(silent, "activity")
     silent.phone.system.faults = Faults()
     assert silent.failure("page_count", path="/sdcard/absent.pdf").failure.token == "backend_failure"
 
@@ -491,19 +461,15 @@ def test_where_the_shim_cannot_end_it_the_call_may_have_finished(
 ) -> None:
     open_before = shim_of(silent, CLOCK_IN).status().open
 
-    def refuse(_client: HostClient, _call_id: str) -> bool:
-        raise error
-
     with monkeypatch.context() as patch:
-        patch.setattr(HostClient, "cancel", refuse)
-        outcome = ended_by(silent, "service", threading.Event.set)
-    assert isinstance(outcome, CallError)
-    assert outcome.failure == Failure("canceled", "the call was canceled; the app may have finished it")
+        patch.setattr(HostClient, "cancel", Mock(side_effect=error))
+        failure = canceled(silent, "service")
+    assert failure == Failure("canceled", "the call was canceled; the app may have finished it")
     silent.phone.system.end_processes(f"{SHIM_OF}{CLOCK_IN}", "the test is over")
     assert shim_of(silent, CLOCK_IN).status().open == open_before
 
 
-def test_a_long_request_that_is_given_up_at_its_deadline_is_ended_in_the_shim(
+def test_a_long_request_that_reaches_its_deadline_is_ended_in_the_shim(
     silent: ReachedPhone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("droidgate.shims.host_client._MARGIN_SECONDS", 0.0)
@@ -512,7 +478,7 @@ def test_a_long_request_that_is_given_up_at_its_deadline_is_ended_in_the_shim(
 
 
 @pytest.mark.slow
-def test_ctrl_c_ends_the_call_in_the_shim(silent: ReachedPhone) -> None:
+def test_ctrl_c_ends_the_call_in_the_shim_and_the_log_has_it(silent: ReachedPhone) -> None:
     arguments = ["call", "query_clock_in", "date=2026-02-03", "--yes", "--deadline", "100"]
     command = [sys.executable, "-m", "droidgate", *arguments, "--serial", silent.phone.serial]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
@@ -521,13 +487,15 @@ def test_ctrl_c_ends_the_call_in_the_shim(silent: ReachedPhone) -> None:
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, "")
     assert err == "stopped; `droidgate audit show --last 1` names the call if it was sent\n"
+    *_, last = read_calls(Path(os.environ["DROIDGATE_HOME"]) / "state/audit")
+    assert (last.end or {})["result"] == "canceled"
     assert shim_of(silent, CLOCK_IN).status().open == 0
 
 
 @pytest.mark.parametrize(("capability", "arguments"), [
     ("query_clock_in", {"date": "2026-02-03"}), (CREATE, {"title": "a", "content": "b"}),
 ], ids=str)  # fmt: skip
-def test_nothing_is_left_of_a_call_that_is_canceled_before_it_is_sent(
+def test_a_call_that_is_canceled_before_it_is_sent_is_never_open_in_the_shim(
     silent: ReachedPhone, tmp_path: Path, capability: str, arguments: dict[str, str]
 ) -> None:
     cancel = threading.Event()

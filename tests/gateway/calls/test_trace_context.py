@@ -60,7 +60,7 @@ STATES: dict[Any, bool] = {
 
 
 @pytest.mark.parametrize("sent", PARENTS, ids=lambda sent: repr(sent)[:70])
-def test_a_parent_is_kept_where_it_is_of_the_grammar(sent: Any) -> None:
+def test_a_parent_is_read_where_it_follows_the_grammar(sent: Any) -> None:
     expected = PARENTS[sent]
     read = read_trace_context({"traceparent": sent, "tracestate": "a=1", "progressToken": 1})
     assert read == (None if expected is None else TraceContext(expected, "a=1"))
@@ -73,7 +73,7 @@ def test_a_parent_is_kept_where_it_is_of_the_grammar(sent: Any) -> None:
 
 
 @pytest.mark.parametrize("sent", STATES, ids=lambda sent: repr(sent)[:70])
-def test_a_state_is_kept_where_it_is_of_the_grammar_and_has_a_parent(sent: Any) -> None:
+def test_a_state_is_read_where_it_follows_the_grammar_and_has_a_parent(sent: Any) -> None:
     state = sent if STATES[sent] else None
     assert read_trace_context({"traceparent": VALID, "tracestate": sent}) == TraceContext(VALID, state)
     assert read_trace_context({"traceparent": "x", "tracestate": sent}) is None

@@ -35,6 +35,20 @@ def silent_shell(command: str, stdin: bytes) -> Answer:
     return Answer()
 
 
+class Script:
+    """A shell that answers by the start of the command, and remembers."""
+
+    def __init__(self, answers: Mapping[str, Answer]) -> None:
+        self.answers = answers
+        self.commands: list[str] = []
+        self.inputs: list[bytes] = []
+
+    def __call__(self, command: str, stdin: bytes) -> Answer:
+        self.commands.append(command)
+        self.inputs.append(stdin)
+        return next((answer for start, answer in self.answers.items() if command.startswith(start)), Answer())
+
+
 class FakeAdbServer:
     def __init__(
         self,

@@ -5,11 +5,10 @@ The phone shares no code with the client: what they agree on is in the golden ou
 
 import contextlib
 import os
-import re
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from io import BytesIO
 from pathlib import Path
 from random import Random
@@ -23,11 +22,9 @@ from droidgate.devices.packages import list_packages, package_paths, query_compo
 from droidgate.devices.properties import build_of, get_properties
 from droidgate.devices.quoting import join_command
 from droidgate.devices.remote_apk import open_remote_apk
-from droidgate_mappings.model.errors import DeviceError
-from droidgate_phone.common.faults import parse_faults
 from droidgate_phone.phone import VirtualPhone, start_phone
 from gateway.devices.conftest import VARIABLES, StartServer, client, device_on
-from gateway.devices.fake_adb_server import SERIAL, Answer
+from gateway.devices.fake_adb_server import SERIAL, Answer, Script
 from requirements_of_tests import require
 
 CANARY = "/data/local/tmp/CANARY"
@@ -64,14 +61,9 @@ def real_adb_server(phone: VirtualPhone, home: Path) -> Iterator[AdbClient]:
     environment["HOME"] = environment["TMPDIR"] = str(home)
 
     def run(*arguments: str) -> None:
+        command, nothing = [str(adb), "-P", str(port), *arguments], subprocess.DEVNULL
         subprocess.run(
-            [str(adb), "-P", str(port), *arguments],
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            timeout=60,
-            check=True,
+            command, env=environment, stdin=nothing, stdout=nothing, stderr=nothing, timeout=60, check=True
         )
 
     run("start-server")
@@ -143,111 +135,58 @@ def test_components_of_an_action_are_found(reached: Reached) -> None:
     assert query_components(reached.device, "receivers", "com.example.ACTION_OF_NOBODY") == []
 
 
-def test_the_phone_log_shows_the_quoted_command(reached: Reached) -> None:
-    reached.device.run(["echo", "$(id)"])
-    services = [str(event) for event in reached.phone.log.events]
-    assert any(join_command(["echo", "$(id)"]) in service for service in services)
-
-
-@pytest.mark.parametrize("fault", ["drop-after=20000", "stall-after=20000"])
-def test_a_phone_that_breaks_gives_one_typed_error(fault: str) -> None:
-    with start_phone(server_port=0, apps=False) as phone:
-        device = own_device(phone)
-        device.run(["true"])
-        phone.system.faults = parse_faults([fault])
-        with pytest.raises(DeviceError):
-            device.run(["head", "-c", "1000000", "/dev/zero"], deadline=2.0)
-
-
-def test_a_phone_that_goes_is_reported() -> None:
-    with start_phone(server_port=0, apps=False) as phone:
-        device = own_device(phone)
-        device.run(["true"])
-    with pytest.raises(DeviceError) as raised:
-        device.run(["true"])
-    assert re.search(r"attached|answers|ended", str(raised.value))
-
-
-def own_device(phone: VirtualPhone) -> Device:
-    assert phone.server_port is not None
-    return connect_device(phone.serial, server=AdbClient(ServerAddress(port=phone.server_port)))
-
-
 # The adb program itself against the tests' server: it agrees with what our client says and asks
 
 
+RunAdb = Callable[..., subprocess.CompletedProcess[bytes]]
 HOSTILE_ARGUMENTS = ["echo", "$(touch CANARY)", "it's", 'a "b" c', "*", "two\nlines", "語", ""]
 
 
 @pytest.fixture
-def adb() -> Path:
-    return require("adb")
+def adb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunAdb:
+    """Return what runs adb where it finds neither the user's keys nor the user's server."""
+    for name in ("HOME", "TMPDIR"):
+        monkeypatch.setenv(name, str(tmp_path))
+
+    def run(*arguments: object) -> subprocess.CompletedProcess[bytes]:
+        command = [str(argument) for argument in (require("adb"), *arguments)]
+        nothing = subprocess.DEVNULL
+        return subprocess.run(command, stdin=nothing, capture_output=True, timeout=60, check=False)
+
+    return run
 
 
-@pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
-    """Return an environment in which adb finds neither the user's keys nor the user's server."""
-    return {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "TMPDIR": str(tmp_path)}
-
-
-def run_adb(
-    adb: Path, port: int, *arguments: str, environment: dict[str, str]
-) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [str(adb), "-P", str(port), *arguments],
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
-
-
-def test_adb_sends_that_command(start_server: StartServer, adb: Path, environment: dict[str, str]) -> None:
-    seen: list[str] = []
-
-    def shell(command: str, stdin: bytes) -> Answer:
-        del stdin
-        seen.append(command)
-        return Answer(b"out", b"err", 7)
-
-    server = start_server(shell=shell)
+def test_adb_sends_that_command(start_server: StartServer, adb: RunAdb) -> None:
+    script = Script({"": Answer(b"out", b"err", 7)})
+    server = start_server(shell=script)
     ours = device_on(server).run(HOSTILE_ARGUMENTS)
     command = join_command(HOSTILE_ARGUMENTS)
-    theirs = run_adb(adb, server.port, "-s", SERIAL, "shell", "-T", "-n", command, environment=environment)
-    assert seen == [command, command]
+    theirs = adb("-P", server.port, "-s", SERIAL, "shell", "-T", "-n", command)
+    assert script.commands == [command, command]
     assert (ours.stdout, ours.stderr, ours.exit_status) == (b"out", b"err", 7)
     assert (theirs.stdout, theirs.stderr, theirs.returncode) == (b"out", b"err", 7)
 
 
-def test_adb_pushes_what_we_pull_and_pulls_what_we_push(
-    start_server: StartServer, adb: Path, environment: dict[str, str], tmp_path: Path
-) -> None:
+def test_adb_pulls_what_we_push(start_server: StartServer, adb: RunAdb, tmp_path: Path) -> None:
     server = start_server(features="shell_v2,cmd,stat_v2")
     device = device_on(server)
     data = os.urandom(300_000)
     device.push(data, "/data/local/tmp/a")
     target = tmp_path / "pulled"
-    pulled = run_adb(
-        adb, server.port, "-s", SERIAL, "pull", "/data/local/tmp/a", str(target), environment=environment
-    )
+    pulled = adb("-P", server.port, "-s", SERIAL, "pull", "/data/local/tmp/a", target)
     assert pulled.returncode == 0, pulled.stderr
     assert target.read_bytes() == data
 
 
-def test_adb_lists_those_devices(start_server: StartServer, adb: Path, environment: dict[str, str]) -> None:
+def test_adb_lists_those_devices(start_server: StartServer, adb: RunAdb) -> None:
     server = start_server()
-    listed = run_adb(adb, server.port, "devices", "-l", environment=environment).stdout.decode()
+    listed = adb("-P", server.port, "devices", "-l").stdout.decode()
     assert listed.split("\n")[1].split()[:2] == [SERIAL, "device"]
     assert [(device.serial, device.state) for device in client(server).devices()] == [(SERIAL, "device")]
 
 
 @pytest.mark.slow
-def test_a_server_is_started_where_none_answers_and_is_only_used_then(
-    adb: Path, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
+def test_a_server_is_started_where_none_answers_and_is_only_used_then(adb: RunAdb) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     server = AdbClient(ServerAddress(port=port))
@@ -257,27 +196,17 @@ def test_a_server_is_started_where_none_answers_and_is_only_used_then(
         with pytest.raises(NoDeviceError):
             server.features("NOBODY")
     finally:
-        run_adb(adb, port, "kill-server", environment=environment)
+        adb("-P", port, "kill-server")
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="adb takes paths of sockets on Linux")
 def test_a_private_server_on_a_socket_file_is_started_and_used(
-    adb: Path,
-    environment: dict[str, str],
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path_factory: pytest.TempPathFactory,
+    adb: RunAdb, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
     path = f"{tmp_path_factory.mktemp('s')}/adb"
     monkeypatch.setenv("ADB_SERVER_SOCKET", f"localfilesystem:{path}")
     try:
         assert AdbClient().devices() == ()
     finally:
-        subprocess.run(
-            [str(adb), "-L", f"localfilesystem:{path}", "kill-server"],
-            env=environment,
-            check=True,
-            timeout=60,
-        )
+        assert adb("-L", f"localfilesystem:{path}", "kill-server").returncode == 0

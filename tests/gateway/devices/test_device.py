@@ -5,6 +5,7 @@ import io
 import re
 import threading
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -38,7 +39,8 @@ from droidgate.devices.sync import FileStatus
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.user_folders import cache_folder
 from gateway.devices.conftest import StartServer, client, device_on
-from gateway.devices.fake_adb_server import FINGERPRINT, LISTED, SERIAL, Answer, FakeAdbServer
+from gateway.devices.fake_adb_server import FINGERPRINT, LISTED, SERIAL, Answer, FakeAdbServer, Script
+from titled_rows import titled
 
 
 def test_a_command_gives_its_streams_apart_and_its_exit_status(start_server: StartServer) -> None:
@@ -71,17 +73,12 @@ def test_more_output_than_asked_for_is_an_error(start_server: StartServer) -> No
 
 
 def test_a_long_command_goes_through_the_shells_input(start_server: StartServer) -> None:
-    seen: list[tuple[str, bytes]] = []
-
-    def shell(command: str, stdin: bytes) -> Answer:
-        seen.append((command, stdin))
-        return Answer()
-
-    device = device_on(start_server(shell=shell))
+    script = Script({})
+    device = device_on(start_server(shell=script))
     argument = "é'" * LONG_COMMAND_BYTES
     device.run(["echo", argument])
     expected = "echo '" + argument.replace("'", "'\"'\"'") + "' </dev/null\n"
-    assert seen == [("sh", expected.encode())]
+    assert (script.commands, script.inputs) == (["sh"], [expected.encode()])
     with pytest.raises(UnsupportedDeviceError):
         device.run(["echo", argument], stdin=b"x")
     with pytest.raises(UnsafeArgumentError, match="131071"):
@@ -97,7 +94,9 @@ def test_a_request_has_as_many_bytes_as_adb_takes() -> None:
 
 
 @pytest.mark.parametrize("arguments", [[], [""], ["a", "b\0"], ["a", "\ud800"]], ids=str)
-def test_what_no_shell_can_carry_is_refused(start_server: StartServer, arguments: list[str]) -> None:
+def test_an_argument_that_no_shell_carries_is_refused(
+    start_server: StartServer, arguments: list[str]
+) -> None:
     server = start_server()
     with pytest.raises(UnsafeArgumentError):
         device_on(server).run(arguments)
@@ -182,8 +181,8 @@ def test_a_file_that_cannot_be_read_says_why(start_server: StartServer) -> None:
         device.read_file_range("/x", 0, 10)
 
 
-def two_devices(**options: Any) -> dict[str, Any]:
-    return {"listed": LISTED + f"{'OTHER':<22} {options.get('state', 'device')} transport_id:9\n"}
+def two_devices(state: str = "device") -> dict[str, Any]:
+    return {"listed": LISTED + f"{'OTHER':<22} {state} transport_id:9\n"}
 
 
 def test_one_of_several_devices_is_named(start_server: StartServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,10 +199,9 @@ def test_one_of_several_devices_is_named(start_server: StartServer, monkeypatch:
         connect_device(server=server)
 
 
-@pytest.mark.parametrize(
-    "state",
-    ["offline", "unauthorized", "authorizing", "recovery", "bootloader", "no permissions (x); see [y]"],
-)
+@pytest.mark.parametrize("state", [
+    "offline", "unauthorized", "authorizing", "recovery", "bootloader", "no permissions (x); see [y]",
+])  # fmt: skip
 def test_a_device_that_is_not_ready_says_what_to_do(start_server: StartServer, state: str) -> None:
     server = client(start_server(**two_devices(state=state)))
     with pytest.raises(DeviceStateError) as raised:
@@ -366,11 +364,10 @@ def test_an_unwritable_cache_is_fine(phone: Phone, tmp_path: Path, monkeypatch: 
     assert open_remote_apk(phone.device, PACKAGE).read(5, 5) == DATA[5:10]
 
 
-@pytest.mark.parametrize(
-    ("offset", "length"),
-    [(-1, 1), (0, -1), (len(DATA), 1), (0, len(DATA) + 1)],
-    ids=["before it", "of negative length", "after it", "beyond its end"],
-)
+@titled(("offset", "length"), {
+    "before it": (-1, 1), "of negative length": (0, -1), "after it": (len(DATA), 1),
+    "beyond its end": (0, len(DATA) + 1),
+})  # fmt: skip
 def test_a_range_outside_the_file_is_bad_input(phone: Phone, offset: int, length: int) -> None:
     source = open_remote_apk(phone.device, PACKAGE)
     with pytest.raises(InputError):
@@ -398,17 +395,13 @@ def test_all_files_are_looked_at_over_one_connection(phone: Phone) -> None:
     assert phone.server.requests.count("sync:") == 1
 
 
-def test_what_differs_in_any_part_of_the_key_is_kept_apart(tmp_path: Path) -> None:
+def test_another_part_of_the_key_is_another_folder(tmp_path: Path) -> None:
     key = RemoteKey(Identity("s", "f"), "a.b", "/x/base.apk", 1, 10, 20)
     others = [
-        RemoteKey(Identity("t", "f"), "a.b", "/x/base.apk", 1, 10, 20),
-        RemoteKey(Identity("s", "g"), "a.b", "/x/base.apk", 1, 10, 20),
-        RemoteKey(Identity("s", "f"), "a.c", "/x/base.apk", 1, 10, 20),
-        RemoteKey(Identity("s", "f"), "a.b", "/y/base.apk", 1, 10, 20),
-        RemoteKey(Identity("s", "f"), "a.b", "/x/split.apk", 1, 10, 20),
-        RemoteKey(Identity("s", "f"), "a.b", "/x/base.apk", 2, 10, 20),
-        RemoteKey(Identity("s", "f"), "a.b", "/x/base.apk", 1, 11, 20),
-        RemoteKey(Identity("s", "f"), "a.b", "/x/base.apk", 1, 10, 21),
+        *(replace(key, identity=identity) for identity in (Identity("t", "f"), Identity("s", "g"))),
+        *(replace(key, path=path) for path in ("/y/base.apk", "/x/split.apk")),
+        *(replace(key, package="a.c"), replace(key, version_code=2)),
+        *(replace(key, size=11), replace(key, modified=21)),
     ]
     assert len({item.folder(tmp_path) for item in [key, *others]}) == 9
     cache = BlockCache(key, tmp_path)

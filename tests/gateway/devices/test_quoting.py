@@ -9,7 +9,7 @@ import ast
 import hashlib
 import shlex
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
 
@@ -52,12 +52,18 @@ def random_arguments(random: Random, count: int) -> list[str]:
     return ["".join(random.choices(PIECES, k=random.randrange(6))) for _ in range(count)]
 
 
+def run_in(
+    shell: Sequence[str], command: str, folder: Path, *, check: bool = True
+) -> subprocess.CompletedProcess[bytes]:
+    environment = {"PATH": "/usr/bin:/bin"}
+    return subprocess.run(
+        [*shell, "-c", command], cwd=folder, capture_output=True, check=check, env=environment
+    )
+
+
 def echoed(shell: Sequence[str], arguments: Sequence[str], folder: Path) -> list[str]:
     """Run one command with all the arguments in a real shell and return what the command got."""
-    command = join_command(["printf", "%s\\0", *arguments])
-    run = subprocess.run(
-        [*shell, "-c", command], cwd=folder, capture_output=True, check=True, env={"PATH": "/usr/bin:/bin"}
-    )
+    run = run_in(shell, join_command(["printf", "%s\\0", *arguments]), folder)
     return run.stdout.decode().split("\0")[: len(arguments)]
 
 
@@ -79,13 +85,7 @@ def test_a_guarded_command_needs_its_line_printed(shell: Sequence[str], tmp_path
     command = ["printf", "%s\\0", *HOSTILE]
     for printed, is_run in {f"first\n{line}\nlast": True, f"{line}x\nx{line}": False, "": False}.items():
         guarded = join_guarded(["printf", "%s\\n", printed], line, command, "refused ' $(touch CANARY)")
-        run = subprocess.run(
-            [*shell, "-c", guarded],
-            cwd=tmp_path,
-            capture_output=True,
-            check=False,
-            env={"PATH": "/usr/bin:/bin"},
-        )
+        run = run_in(shell, guarded, tmp_path, check=False)
         assert run.returncode == (0 if is_run else 1)
         assert run.stdout.decode().split("\0")[:-1] == (list(HOSTILE) if is_run else [])
         assert run.stderr.decode() == ("" if is_run else "refused ' $(touch CANARY)")
@@ -96,13 +96,7 @@ def test_a_digest_is_of_all_that_commands_print_and_how_they_end(
     shell: Sequence[str], tmp_path: Path
 ) -> None:
     commands = [["printf", "%s", *HOSTILE], ["sh", "-c", "printf refused >&2; exit 1"], ["printf", "last"]]
-    run = subprocess.run(
-        [*shell, "-c", join_command(digest_command(commands))],
-        cwd=tmp_path,
-        capture_output=True,
-        check=True,
-        env={"PATH": "/usr/bin:/bin"},
-    )
+    run = run_in(shell, join_command(digest_command(commands)), tmp_path)
     printed = f"{''.join(HOSTILE)}0\nrefused1\nlast0\n"
     expected = hashlib.md5(printed.encode(), usedforsecurity=False).hexdigest()
     assert run.stdout.decode() == f"{expected}  -\n"
@@ -145,14 +139,14 @@ def test_any_text_arrives_unchanged(shell: Sequence[str], tmp_path_factory: pyte
 
 
 def test_the_canary_sings_where_nothing_is_quoted(shell: Sequence[str], tmp_path: Path) -> None:
-    subprocess.run([*shell, "-c", f"printf %s {HOSTILE[0]}"], cwd=tmp_path, capture_output=True, check=True)
+    run_in(shell, f"printf %s {HOSTILE[0]}", tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["CANARY"]
 
 
 @pytest.mark.parametrize(
     "argument", ["a\0b", "\ud83d", "x" * 131_072, "語" * 50_000], ids=lambda argument: argument[:20]
 )
-def test_what_no_argument_can_be_is_refused(argument: str) -> None:
+def test_a_text_that_is_not_an_argument_is_refused(argument: str) -> None:
     with pytest.raises(UnsafeArgumentError):
         quote_argument(argument)
 
@@ -161,48 +155,36 @@ def test_the_longest_argument_of_linux_is_taken() -> None:
     assert shlex.split(quote_argument("x" * 131_071)) == ["x" * 131_071]
 
 
-@pytest.mark.parametrize("package", ["com.example.a", "a.b_c.D9", "android", "androidhwext"])
-def test_package_names_are_taken(package: str) -> None:
-    assert check_package(package) == package
+SAFE_WORDS: list[tuple[Callable[[str], str], list[str]]] = [
+    (check_package, ["com.example.a", "a.b_c.D9", "android", "androidhwext"]),
+    (check_component, ["a.b/.C", "a.b/c.D$E", "a.b/C", "a.b/.語"]),
+    (check_action, ["com.example.mMCP.ACTION_TOOL_CALL"]),
+    (check_user, ["10", "current", "all"]),
+    (check_serial, ["fe80::1%eth0]:5555"]),
+]
+UNSAFE_WORDS: list[tuple[Callable[[str], str], list[str]]] = [
+    (check_package,
+     ["", "-a", "-a.b", "a..b", "a.b ", "a.b;c", "a.9", "a.b\n", "../a.b", "é.b", "a.b/c", "a.b$c"]),
+    (check_component, ["a.b", "a.b/", "a.b/-C", "-a.b/.C", "a.b/.C D", "a.b/.C\n", "a.b/C/D", "/.C"]),
+    (check_action, ["-a", "a b"]),
+    (check_user, ["-1", "0;x"]),
+    (check_serial, ["[::1]:5", "a\n"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("check", "word"), [(check, word) for check, words in SAFE_WORDS for word in words])
+def test_a_safe_word_is_taken_as_it_is(check: Callable[[str], str], word: str) -> None:
+    assert check(word) == word
+    assert check != check_component or is_component(word)
 
 
 @pytest.mark.parametrize(
-    "package", ["", "-a", "-a.b", "a..b", "a.b ", "a.b;c", "a.9", "a.b\n", "../a.b", "é.b", "a.b/c", "a.b$c"]
+    ("check", "word"), [(check, word) for check, words in UNSAFE_WORDS for word in words]
 )
-def test_what_is_not_a_package_name_is_refused(package: str) -> None:
-    with pytest.raises(UnsafeArgumentError, match="package"):
-        check_package(package)
-
-
-@pytest.mark.parametrize("component", ["a.b/.C", "a.b/c.D$E", "a.b/C", "a.b/.語"])
-def test_components_are_taken(component: str) -> None:
-    assert check_component(component) == component
-    assert is_component(component)
-
-
-@pytest.mark.parametrize(
-    "component", ["a.b", "a.b/", "a.b/-C", "-a.b/.C", "a.b/.C D", "a.b/.C\n", "a.b/C/D", "/.C"]
-)
-def test_what_is_not_a_component_is_refused(component: str) -> None:
-    with pytest.raises(UnsafeArgumentError, match="component"):
-        check_component(component)
-    assert not is_component(component)
-
-
-def test_the_other_words_are_compared_with_their_patterns() -> None:
-    assert check_action("com.example.mMCP.ACTION_TOOL_CALL")
-    assert [check_user(10), check_user("current"), check_user("all")] == ["10", "current", "all"]
-    assert check_serial("[fe80::1%eth0]:5555"[1:])
-    for check, wrong in (
-        (check_action, "-a"),
-        (check_action, "a b"),
-        (check_user, "-1"),
-        (check_user, "0;x"),
-        (check_serial, "[::1]:5"),
-        (check_serial, "a\n"),
-    ):
-        with pytest.raises(UnsafeArgumentError):
-            check(wrong)
+def test_an_unsafe_word_is_refused_by_its_kind(check: Callable[[str], str], word: str) -> None:
+    with pytest.raises(UnsafeArgumentError, match=check.__name__.removeprefix("check_")):
+        check(word)
+    assert check != check_component or not is_component(word)
 
 
 # No command reaches a device that the quoting functions did not build, and none without a serial
@@ -266,22 +248,9 @@ def test_what_the_quoting_functions_build_is_recognized_and_nothing_that_a_shell
         if argument and "\n" not in argument:
             refusal = f"droidgate-{'0' * 32}"
             assert is_built(join_guarded(["pm", argument], argument, ["echo", argument], refusal))
-    for rest in (
-        "$(id)",
-        "a; id;",
-        "`id`",
-        "a | sh",
-        "'a",
-        "a && b",
-        ">a",
-        "$HOME",
-        "*",
-        "~",
-        "a\nid",
-        '"a"',
-        "",
-    ):
+    for rest in ("$(id)", "a; id;", "`id`", "a | sh", "'a", "a && b", ">a", "$HOME", *("*", "~", '"a"', "")):
         assert not is_built(f"echo {rest}")
+    assert not is_built("echo a\nid")
 
 
 def test_a_phone_sees_what_was_not_built(services_of_phones: list[str]) -> None:

@@ -32,7 +32,7 @@ from droidgate.devices.service_shells import (
 from droidgate_appfunctions.format import LISTING
 from droidgate_mappings.model.errors import DeviceError
 from gateway.devices.conftest import StartServer, device_on
-from gateway.devices.fake_adb_server import Answer
+from gateway.devices.fake_adb_server import Answer, Script
 from gateway.devices.golden_outputs import READERS, Case, all_cases, family_of, read_case
 from titled_rows import titled
 
@@ -45,29 +45,13 @@ HELP = """AppFunctionManagerService commands:
 """
 
 
-class Script:
-    """A shell that answers by the start of the command, and remembers."""
-
-    def __init__(self, answers: dict[str, Answer]) -> None:
-        self.answers = answers
-        self.commands: list[str] = []
-        self.inputs: list[bytes] = []
-
-    def __call__(self, command: str, stdin: bytes) -> Answer:
-        self.commands.append(command)
-        self.inputs.append(stdin)
-        return next((answer for start, answer in self.answers.items() if command.startswith(start)), Answer())
-
-
 def test_packages_paths_components_and_users(start_server: StartServer) -> None:
-    script = Script(
-        {
-            "pm list": Answer(b"package:/a/b=c.apk=com.example.b versionCode:3 uid:10001\n"),
-            "pm path": Answer(b"package:/a/b=c.apk\n"),
-            "cmd package": Answer(b"com.example.b/.C\n"),
-            "am get-current-user": Answer(b"10\n"),
-        }
-    )
+    script = Script({
+        "pm list": Answer(b"package:/a/b=c.apk=com.example.b versionCode:3 uid:10001\n"),
+        "pm path": Answer(b"package:/a/b=c.apk\n"),
+        "cmd package": Answer(b"com.example.b/.C\n"),
+        "am get-current-user": Answer(b"10\n"),
+    })  # fmt: skip
     device = device_on(start_server(shell=script))
     assert [(package.name, package.path) for package in list_packages(device, 10)] == [
         ("com.example.b", "/a/b=c.apk")
@@ -146,39 +130,23 @@ def test_a_network_device_without_a_patch_is_warned_of(sdk: int, patch: date | N
 
 
 def test_intents_are_sent_with_every_value_quoted(start_server: StartServer) -> None:
-    script = Script(
-        {
-            "am broadcast": Answer(
-                b'Broadcasting: Intent { act=a.X }\nBroadcast completed: result=1, data="x"\n'
-            ),
-            "am start-activity": Answer(
-                b"Starting: Intent { cmp=a.b/.C }\nStatus: ok\nActivity: a.b/.C\n"
-                b"TotalTime: 5\nWaitTime: 6\nComplete\n"
-            ),
-        }
-    )
+    sent = b'Broadcasting: Intent { act=a.X }\nBroadcast completed: result=1, data="x"\n'
+    started = b"Starting: Intent { cmp=a.b/.C }\nStatus: ok\nActivity: a.b/.C\nTotalTime: 5\nWaitTime: 6\n"
+    script = Script({"am broadcast": Answer(sent), "am start": Answer(started + b"Complete\n")})
     device = device_on(start_server(shell=script))
     intent = intent_arguments(component="a.b/.C", action="a.X", strings={"params": "{'$(x)'}"}, user=10)
     assert read_broadcast(device.run(broadcast_command(intent)).text).data == "x"
     assert start_activity(device, intent).milliseconds == 5
-    assert script.commands[0] == (
-        "am broadcast --user 10 -n a.b/.C -a a.X --es params '{'\"'\"'$(x)'\"'\"'}'"
-    )
+    assert script.commands[0] == "am broadcast --user 10 -n a.b/.C -a a.X --es params '{'\"'\"'$(x)'\"'\"'}'"
     with pytest.raises(UnsafeArgumentError):
         intent_arguments(component="-n")
 
 
 def test_providers_are_called(start_server: StartServer) -> None:
-    script = Script(
-        {
-            "content call": Answer(b"Result: Bundle[{a=1}]\n"),
-        }
-    )
+    script = Script({"content call": Answer(b"Result: Bundle[{a=1}]\n")})
     device = device_on(start_server(shell=script))
     assert call_provider(device, "content://a.b", "status", argument="tok", user=10).tokens() == {"a": "1"}
-    assert script.commands == [
-        "content call --user 10 --uri content://a.b --method status --arg tok",
-    ]
+    assert script.commands == ["content call --user 10 --uri content://a.b --method status --arg tok"]
     for argument in ("", "--extra"):
         with pytest.raises(UnsafeArgumentError):
             call_provider(device, "content://a.b", "status", argument=argument)
@@ -188,21 +156,16 @@ def test_providers_are_called(start_server: StartServer) -> None:
 
 
 def test_functions_are_listed_where_the_shell_does(start_server: StartServer) -> None:
-    script = Script(
-        {
-            "cmd app_function help": Answer(HELP.encode()),
-            "cmd app_function list": Answer(
-                b'{"a.b": [{"AppFunctionStaticMetadata-a.b": {"functionId": ["f"]}}]}\n'
-            ),
-        }
-    )
+    listing = b'{"a.b": [{"AppFunctionStaticMetadata-a.b": {"functionId": ["f"]}}]}\n'
+    answers = {"cmd app_function help": Answer(HELP.encode()), "cmd app_function list": Answer(listing)}
+    script = Script(answers)
     device = device_on(start_server(shell=script))
     shell = app_function_shell(device)
     assert (shell.executes, shell.lists) == (True, True)
     listed = run_listing(device, LISTING, 10).functions
-    assert {package: [function.id for function in functions] for package, functions in listed.items()} == {
-        "a.b": ["f"]
-    }
+    assert [(package, [function.id for function in listed[package]]) for package in listed] == [
+        ("a.b", ["f"])
+    ]
     assert script.commands[-1] == "cmd app_function list-app-functions --user 10"
 
 
@@ -216,10 +179,11 @@ def test_without_a_shell_for_functions_nothing_is_listed(start_server: StartServ
         run_listing(device, LISTING, 0)
 
 
+CREATED = Answer(b"Success: created install session [77]\n")
+
+
 def test_an_app_is_installed_in_one_session_and_removed(start_server: StartServer) -> None:
-    script = Script(
-        {"pm install-create": Answer(b"Success: created install session [77]\n"), "pm": Answer(b"Success\n")}
-    )
+    script = Script({"pm install-create": CREATED, "pm": Answer(b"Success\n")})
     device = device_on(start_server(shell=script))
     install_apks(device, {"base.apk": b"one", "split_config.de.apk": b"three"})
     uninstall(device, "a.b", user=10)
@@ -234,13 +198,9 @@ def test_an_app_is_installed_in_one_session_and_removed(start_server: StartServe
 
 
 def test_a_refused_installation_is_reported_and_its_session_ended(start_server: StartServer) -> None:
-    script = Script(
-        {
-            "pm install-create": Answer(b"Success: created install session [77]\n"),
-            "pm install-commit": Answer(b"Failure [INSTALL_FAILED_UPDATE_INCOMPATIBLE: x]\n", b"", 1),
-            "pm": Answer(b"Success\n"),
-        }
-    )
+    refusal = Answer(b"Failure [INSTALL_FAILED_UPDATE_INCOMPATIBLE: x]\n", b"", 1)
+    answers = {"pm install-create": CREATED, "pm install-commit": refusal, "pm": Answer(b"Success\n")}
+    script = Script(answers)
     device = device_on(start_server(shell=script))
     with pytest.raises(InstallError, match="UPDATE_INCOMPATIBLE: x") as raised:
         install_apks(device, {"base.apk": b"one"})
@@ -273,15 +233,9 @@ def test_bytes_come_as_they_are(start_server: StartServer) -> None:
 
 
 def test_bytes_go_as_they_are_on_standard_input(start_server: StartServer) -> None:
-    seen: list[tuple[str, bytes]] = []
-
-    def shell(command: str, stdin: bytes) -> Answer:
-        seen.append((command, stdin))
-        return Answer()
-
-    data = bytes(range(256)) * 300
-    write_content(device_on(start_server(shell=shell)), URI, data)
-    assert seen == [(f"content write --user 0 --uri {URI}", data)]
+    script, data = Script({}), bytes(range(256)) * 300
+    write_content(device_on(start_server(shell=script)), URI, data)
+    assert (script.commands, script.inputs) == ([f"content write --user 0 --uri {URI}"], [data])
 
 
 @pytest.mark.parametrize("exit_status", [0, 1], ids="status {}".format)
@@ -314,7 +268,7 @@ def test_a_write_that_prints_something_is_not_a_success(start_server: StartServe
 
 
 @pytest.mark.parametrize("uri", ["", "file:///a", "content://", "content://a b", "--user", "content://a/b c"])
-def test_what_is_not_a_uri_is_not_sent(start_server: StartServer, uri: str) -> None:
+def test_a_text_that_is_not_a_uri_is_not_sent(start_server: StartServer, uri: str) -> None:
     server = start_server()
     device = device_on(server)
     with pytest.raises(UnsafeArgumentError):
@@ -345,9 +299,8 @@ def test_an_output_is_read_as_the_golden_file_says(case: Case) -> None:
 def test_carriage_returns_of_a_terminal_change_nothing(case: Case) -> None:
     if "\n" in str(case.parsed):
         pytest.skip("the value itself has lines")
-    terminal = case.altered(
-        case.stdout.replace("\n", "\r\n"), case.stderr.replace("\n", "\r\n"), case.exit_status
-    )
+    out, err = (stream.replace("\n", "\r\n") for stream in (case.stdout, case.stderr))
+    terminal = case.altered(out, err, case.exit_status)
     if case.error is None:
         assert read_case(terminal) == case.parsed
     else:
@@ -362,9 +315,8 @@ def test_every_reader_has_an_output_that_is_read_and_names_its_source() -> None:
 
 
 def test_what_a_device_says_is_shown_short_and_printable() -> None:
-    error = DeviceOutputError(
-        "getprop", "the piece is not a property", line=3, text="\x1b[2J\u202e" + "x" * 500
-    )
+    text = "\x1b[2J\u202e" + "x" * 500
+    error = DeviceOutputError("getprop", "the piece is not a property", line=3, text=text)
     assert error.excerpt.startswith("\\x1b[2J\\u202e")
     assert error.excerpt.isascii()
     assert error.excerpt.isprintable()

@@ -149,29 +149,20 @@ def function(
     return Made(application=service, files=contents, options=options, capability="N#echo")
 
 
-def agent(*queries: str, permissions: tuple[str, ...] = ()) -> bytes:
-    """Return an agent's app with these entries in `<queries>`."""
-    before = "".join(f'<uses-permission android:name="{name}"/>' for name in permissions)
-    before += f"<queries>{''.join(queries)}</queries>"
-    return make_apk(f"org.agents.{AGENTS[len(MADE_AGENTS)]}", before=before)
-
-
 ADVERTISE_QUERY = f'<intent><action android:name="{ADVERTISE}"/></intent>'
 SERVICE_QUERY = '<intent><action android:name="mobile.mcp.SERVICE"/></intent>'
 FUNCTION_QUERY = f'<intent><action android:name="{FUNCTION_ACTION}"/></intent>'
-AGENTS = ("sees", "blind", "everything", "holder", "asks", "image", "system", "finds")
-MADE_AGENTS: list[bytes] = []
-for queries, permissions in (
-    ((SERVICE_QUERY,), ("com.timer.USE",)),
-    (('<package android:name="org.other"/>',), (EXECUTE,)),
-    ((), ("android.permission.QUERY_ALL_PACKAGES",)),
-    ((SERVICE_QUERY,), ()),
-    ((FUNCTION_QUERY,), (EXECUTE,)),
-    ((FUNCTION_QUERY,), (EXECUTE,)),
-    ((FUNCTION_QUERY,), (EXECUTE_SYSTEM,)),
-    ((ADVERTISE_QUERY,), ()),
-):
-    MADE_AGENTS.append(agent(*queries, permissions=permissions))
+# Agent -> its entry in `<queries>`, and the permission that it requests.
+AGENTS = {
+    "sees": (SERVICE_QUERY, "com.timer.USE"),
+    "blind": ('<package android:name="org.other"/>', EXECUTE),
+    "everything": ("", "android.permission.QUERY_ALL_PACKAGES"),
+    "holder": (SERVICE_QUERY, None),
+    "asks": (FUNCTION_QUERY, EXECUTE),
+    "image": (FUNCTION_QUERY, EXECUTE),
+    "system": (FUNCTION_QUERY, EXECUTE_SYSTEM),
+    "finds": (ADVERTISE_QUERY, None),
+}
 IN_THE_IMAGE = {"image": (EXECUTE,), "blind": (EXECUTE,), "system": (EXECUTE_SYSTEM,)}
 """What the device's image grants; `pm grant` cannot (reference appfunctions 7.1)."""
 
@@ -298,8 +289,9 @@ def phones() -> Iterator[dict[str, WhyOnPhone]]:
 
 
 def install_agents(phone: VirtualPhone) -> None:
-    for apk in MADE_AGENTS:
-        phone.install(apk)
+    for name, (query, permission) in AGENTS.items():
+        requested = f'<uses-permission android:name="{permission}"/>' if permission else ""
+        phone.install(make_apk(f"org.agents.{name}", before=f"{requested}<queries>{query}</queries>"))
     for name, granted in IN_THE_IMAGE.items():
         package = phone.system.packages.find(f"org.agents.{name}")
         assert package is not None
@@ -327,8 +319,6 @@ def test_the_gate_that_androids_rules_shut_first_is_named(phones: dict[str, WhyO
 
 
 # Situations that change while the app stays: states, the list of agents, shims
-
-
 NOTES, CLOCK_IN = "dev.droidgate.sample.notes", "dev.droidgate.sample.clockin"
 CREATE = f"{NOTES}/{NOTES}.NotesService#createNote"
 
@@ -422,9 +412,6 @@ def test_a_shim_that_may_not_appear_on_top_opens_screens_on_a_condition_or_not(
 QUERY = TIMER.replace("start_timer", "query_clock_in")
 
 
-# The command, its document, and other sources
-
-
 @pytest.mark.slow
 def test_the_exit_code_is_the_answer_about_one_agent(
     sample_phone: VirtualPhone, capsys: pytest.CaptureFixture[str]
@@ -482,13 +469,8 @@ def test_what_the_user_decided_on_computer_and_phone_shuts_a_gate(
     monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path))
     phone = open_device(sample_phone.serial)
     target = phone.caller.targets.find(CREATE)
-    other = target.provider.model_copy(
-        update={
-            "capabilities": tuple(
-                item.model_copy(update={"description": "Other"}) for item in target.provider.capabilities
-            )
-        }
-    )
+    changed = tuple(item.model_copy(update={"description": "Other"}) for item in target.provider.capabilities)
+    other = target.provider.model_copy(update={"capabilities": changed})
     approved = pin_of(other, target.capability.id, user=0, signer=target.pin.signer)
     phone.caller.pins.approve(approved, other)
     assert ask(sample_phone, CREATE, "mcp-client") == ("approval", "not known")
@@ -561,10 +543,9 @@ def test_a_suspended_app_opens_no_screen(
 ASKS_USER = '<permission android:name="com.asks.USE" android:protectionLevel="dangerous"/>'
 
 
-@titled(
-    ("agent", "owner"),
-    {"requested": ("org.agents.refused", "user"), "not requested": ("org.agents.sees", "agent developer")},
-)
+@titled(("agent", "owner"), {
+    "requested": ("org.agents.refused", "user"), "not requested": ("org.agents.sees", "agent developer"),
+})  # fmt: skip
 def test_a_missing_permission_of_an_agent_has_the_fix_of_who_can_grant_it(
     sample_phone: VirtualPhone, agent: str, owner: str
 ) -> None:

@@ -6,9 +6,7 @@ servers of the phone run in threads on free ports of loopback, and the official 
 
 from __future__ import annotations
 
-import asyncio
 import base64
-import threading
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -26,15 +24,14 @@ from device_shim.phone_system.phone_system_apps import make_apk
 from droidgate.calls.screen.screen_tools import MobileAgentTools
 from droidgate.devices.adb_client import AdbClient, ServerAddress
 from droidgate.devices.device import Device, connect_device
-from droidgate.serving.http_transport import HttpAddress, http_application, http_server, listen
 from droidgate.serving.mobile_agent.mobile_agent_server import Extension, MobileAgentServer, UfoRole
-from droidgate.serving.tokens import TokenCheck
 from droidgate_mappings.tables.mobile_agent import mobile_agent_commands, more_tools
 from droidgate_phone.apps.app_registry import BEHAVIOURS
 from droidgate_phone.java.app_values import BroadcastResult, View
 from droidgate_phone.java.intents import Intent
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_phone.system.behaviour import Activity, App, Receiver
+from gateway.serving.running_servers import running_application
 
 FORM = "dev.made.form"
 SHOP = "dev.made.shop"
@@ -184,10 +181,28 @@ def keyboard_apk() -> bytes:
 
 
 @dataclass
-class MadePhone:
-    """A phone and the tools that use it."""
+class ObservedPhone:
+    """A phone, and the commands that came to its shell."""
 
     phone: VirtualPhone
+
+    def commands(self) -> list[str]:
+        """Return the commands, one for each connection."""
+        services = [str(event["service"]) for event in self.phone.log.of_kind("service")]
+        return [text.partition(":")[2] for text in services if text.startswith("shell")]
+
+    @contextmanager
+    def counted(self) -> Iterator[list[str]]:
+        """Collect the commands that come while the context is open."""
+        before, during = len(self.commands()), list[str]()
+        yield during
+        during += self.commands()[before:]
+
+
+@dataclass
+class MadePhone(ObservedPhone):
+    """A phone and the tools that use it."""
+
     tools: MobileAgentTools
 
     def run(self, tool: str, **arguments: Any) -> Any:
@@ -212,22 +227,10 @@ class MadePhone:
         """What reached the receiver of an app that is not the keyboard."""
         return self.phone.system.app_context(SHOP).platform.statics.get("heard", [])
 
-    def commands(self) -> list[str]:
-        """Return the commands that came to the shell, one for each connection."""
-        services = [str(event["service"]) for event in self.phone.log.of_kind("service")]
-        return [text.partition(":")[2] for text in services if text.startswith("shell")]
-
-    @contextmanager
-    def counted(self) -> Iterator[list[str]]:
-        """Collect the commands that come while the context is open."""
-        before, during = len(self.commands()), list[str]()
-        yield during
-        during += self.commands()[before:]
-
 
 def device_on(phone: VirtualPhone) -> Device:
     assert phone.server_port is not None
-    return connect_device(server=AdbClient(ServerAddress(port=phone.server_port)))
+    return connect_device(phone.serial, server=AdbClient(ServerAddress(port=phone.server_port)))
 
 
 @contextmanager
@@ -304,15 +307,10 @@ def served(
     with ExitStack() as stack:
         ports: dict[UfoRole, int] = {}
         for role in ROLES:
-            listener, address = stack.enter_context(listen(HttpAddress("127.0.0.1", 0)))
-            check = None if tokens is None else TokenCheck(tokens[role])
             application = MobileAgentServer(role, phones or {"": made.tools}, frozenset(extensions))
-            server = http_server(http_application(application, address, check, stateless=True))
-            thread = threading.Thread(target=asyncio.run, args=(server.serve(sockets=[listener]),))
-            thread.start()
-            stack.callback(thread.join, 30)
-            stack.callback(setattr, server, "should_exit", True)
-            ports[role] = address.port
+            token = None if tokens is None else tokens[role]
+            server = stack.enter_context(running_application(application, token, stateless=True))
+            ports[role] = server.port
         yield ServedPhone(made, ports)
 
 

@@ -116,7 +116,7 @@ def test_a_control_found_again_has_the_same_name(before: list[str], now: list[st
             assert match is None
 
 
-def test_of_two_alike_the_one_that_is_left_is_not_taken_for_the_one_that_is_gone() -> None:
+def test_of_two_alike_controls_the_remaining_one_is_not_taken_for_the_removed_one() -> None:
     old = made(["Alice", "Delete", "Bob", "Delete"])
     assert find_again(old[1], old, made(["Bob", "Delete"])) is None
     match = find_again(old[3], old, made(["Alice", "Delete", "Bob", "Delete"]))
@@ -124,7 +124,7 @@ def test_of_two_alike_the_one_that_is_left_is_not_taken_for_the_one_that_is_gone
     assert match.id == "4"
 
 
-def test_a_field_is_the_same_whatever_it_holds() -> None:
+def test_a_field_is_the_same_control_with_another_text() -> None:
     field = {"class": "android.widget.EditText", "resource_id": "a.b:id/name"}
     (old,), (new,) = controls(node("hint", **field)), controls(node("typed", **field))
     assert find_again(old, (old,), (new,)) == new

@@ -9,6 +9,7 @@ import subprocess
 import threading
 import urllib.request
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -42,8 +43,9 @@ from gateway.mobile_agent.made_phone import (
     served,
     served_phone,
 )
-from gateway.serving.running_servers import HOSTILE_HEADERS, status_of
+from gateway.serving.running_servers import HEADERS, HOSTILE_HEADERS, message, status_of
 from requirements_of_tests import CHECKOUT, fastmcp_interpreters
+from waiting import wait_until
 
 MORE: dict[UfoRole, list[str]] = {
     "data_collection": ["list_controls", "find_element", "wait_for_element", "take_screenshot"],
@@ -72,7 +74,7 @@ def listed(phone: ServedPhone, role: UfoRole, mode: str = "legacy") -> list[Any]
     return anyio.run(run)
 
 
-LIST = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}).encode()
+LIST = message("tools/list")
 
 
 def lines_of(phone: ServedPhone, **arguments: Any) -> dict[str, Any]:
@@ -85,10 +87,8 @@ def lines_of(phone: ServedPhone, **arguments: Any) -> dict[str, Any]:
 def test_without_extensions_not_a_byte_of_the_lists_is_new_to_ufos_client(
     plain: ServedPhone, role: UfoRole, golden: Golden
 ) -> None:
-    headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
-    with urllib.request.urlopen(
-        urllib.request.Request(plain.url(role), LIST, headers), timeout=120
-    ) as answer:
+    request = urllib.request.Request(plain.url(role), LIST, HEADERS)
+    with urllib.request.urlopen(request, timeout=120) as answer:
         golden(f"mobile_agent/{role}.json", answer.read().decode())
 
 
@@ -143,15 +143,9 @@ def ids_in(lines: list[str]) -> set[str]:
 def test_a_list_since_another_has_only_what_changed_and_ids_stay(phone: ServedPhone) -> None:
     phone.value("launch_app", package_name=FORM)
     first = lines_of(phone)
-    assert lines_of(phone, since=first["screen"]) == {
-        "success": True,
-        "screen": first["screen"],
-        "since": first["screen"],
-        "added": [],
-        "changed": [],
-        "removed": [],
-        "unchanged": len(first["controls"]),
-    }
+    nothing = {"added": [], "changed": [], "removed": [], "unchanged": len(first["controls"])}
+    same = {"success": True, "screen": first["screen"], "since": first["screen"]}
+    assert lines_of(phone, since=first["screen"]) == same | nothing
     row = next(line for line in first["controls"] if " Delete Row " in line)
     number, name = row.split(" ")[0], row.partition("Delete ")[2]
     assert phone.value("click_control", control_id=number, control_name=f"Delete {name}")["success"]
@@ -179,7 +173,7 @@ def test_an_id_is_never_given_to_another_control(phone: ServedPhone) -> None:
     assert "is no longer on the screen" in stale["error"]
 
 
-def test_a_list_that_is_not_kept_any_more_is_answered_with_all_controls(phone: ServedPhone) -> None:
+def test_a_list_since_an_unknown_screen_has_all_controls(phone: ServedPhone) -> None:
     for since in ("0", "-1", "99999", "x", "\u0663", "1; reboot"):
         assert "since" not in lines_of(phone, since=since)
 
@@ -216,31 +210,23 @@ def test_a_search_for_nothing_is_refused_without_a_look(phone: ServedPhone, tool
 
 def test_waiting_ends_when_the_element_comes_and_when_it_goes(phone: ServedPhone) -> None:
     phone.value("launch_app", package_name=SHOP)
-    answers: list[dict[str, Any]] = []
-    wait: dict[str, Any] = {"text": "Your name", "timeout": 60}
-    waiting = threading.Thread(target=lambda: answers.append(phone.value("wait_for_element", **wait)))
-    with phone.made.counted() as commands:
-        waiting.start()
-        while not any("uiautomator" in text for text in phone.made.commands()[-1:]):
-            assert waiting.is_alive()
+    before = len(phone.made.commands())
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(phone.value, "wait_for_element", text="Your name", timeout=60)
+        wait_until(lambda: any("uiautomator" in text for text in phone.made.commands()[before:]))
         # Others act while a client waits.
         phone.value("launch_app", package_name=FORM)
-        waiting.join(60)
-    assert [item["name"] for item in answers[0]["controls"]] == ["Your name"]
-    assert sum("uiautomator" in text for text in commands) >= 1
+        assert [item["name"] for item in waiting.result(60)["controls"]] == ["Your name"]
     phone.value("press_key", key_code="KEYCODE_HOME")
     assert phone.value("wait_for_element", text="Your name", gone=True)["controls"] == []
 
 
 def test_waiting_in_vain_says_for_what_and_how_long(phone: ServedPhone) -> None:
     phone.value("launch_app", package_name=SHOP)
-    awaited: list[tuple[dict[str, Any], str]] = [
-        ({"text": "Your name"}, "no such element after 0 seconds"),
-        ({"text": "Buy", "gone": True}, "the element is still on the screen after 0 seconds"),
-    ]
-    for arguments, error in awaited:
-        result = phone.value("wait_for_element", timeout=0, **arguments)
-        assert result == {"success": False, "error": error}
+    absent = phone.value("wait_for_element", timeout=0, text="Your name")
+    present = phone.value("wait_for_element", timeout=0, text="Buy", gone=True)
+    assert absent == {"success": False, "error": "no such element after 0 seconds"}
+    assert present == {"success": False, "error": "the element is still on the screen after 0 seconds"}
 
 
 def test_a_canceled_wait_ends(phone: ServedPhone) -> None:

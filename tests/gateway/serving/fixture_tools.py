@@ -131,36 +131,29 @@ def tool(name: str, schema: Mapping[str, Any] = NOTHING) -> ServedTool:
 Run = Callable[["FixtureTools", ToolCall], Awaitable[ToolOutcome]]
 
 
-async def simple_text(_tools: "FixtureTools", _call: ToolCall) -> ToolOutcome:
-    return text("This is a simple text response for testing.")
+def returns(outcome: ToolOutcome) -> Run:
+    async def run(_tools: "FixtureTools", _call: ToolCall) -> ToolOutcome:
+        return outcome
 
-
-async def image(_tools: "FixtureTools", _call: ToolCall) -> ToolOutcome:
-    return blocks({"type": "image", "data": PIXEL, "mimeType": "image/png"})
-
-
-async def audio(_tools: "FixtureTools", _call: ToolCall) -> ToolOutcome:
-    return blocks({"type": "audio", "data": SILENCE, "mimeType": "audio/wav"})
+    return run
 
 
 def embedded(uri: str, mime_type: str, words: str) -> dict[str, Any]:
     return {"type": "resource", "resource": {"uri": uri, "mimeType": mime_type, "text": words}}
 
 
-async def embedded_resource(_tools: "FixtureTools", _call: ToolCall) -> ToolOutcome:
-    return blocks(embedded("test://embedded-resource", "text/plain", "This is an embedded resource content."))
-
-
-async def multiple_content(_tools: "FixtureTools", _call: ToolCall) -> ToolOutcome:
-    return blocks(
-        {"type": "text", "text": "Multiple content types test:"},
-        {"type": "image", "data": PIXEL, "mimeType": "image/png"},
-        embedded("test://mixed-content-resource", "application/json", '{"test":"data","value":123}'),
-    )
-
-
-async def failure(_tools: "FixtureTools", _call: ToolCall) -> ToolOutcome:
-    return ToolOutcome(McpToolResult(failure=McpToolFailure("backend_failure", "This tool always fails")))
+IMAGE = {"type": "image", "data": PIXEL, "mimeType": "image/png"}
+AUDIO = {"type": "audio", "data": SILENCE, "mimeType": "audio/wav"}
+EMBEDDED = embedded("test://embedded-resource", "text/plain", "This is an embedded resource content.")
+MIXED = (
+    {"type": "text", "text": "Multiple content types test:"},
+    IMAGE,
+    embedded("test://mixed-content-resource", "application/json", '{"test":"data","value":123}'),
+)
+simple_text = returns(text("This is a simple text response for testing."))
+failure = returns(
+    ToolOutcome(McpToolResult(failure=McpToolFailure("backend_failure", "This tool always fails")))
+)
 
 
 async def progress(_tools: "FixtureTools", call: ToolCall) -> ToolOutcome:
@@ -255,10 +248,10 @@ async def task_after_question(_tools: "FixtureTools", call: ToolCall) -> ToolOut
 
 RUNS: dict[str, tuple[Run, Mapping[str, Any]]] = {
     "test_simple_text": (simple_text, NOTHING),
-    "test_image_content": (image, NOTHING),
-    "test_audio_content": (audio, NOTHING),
-    "test_embedded_resource": (embedded_resource, NOTHING),
-    "test_multiple_content_types": (multiple_content, NOTHING),
+    "test_image_content": (returns(blocks(IMAGE)), NOTHING),
+    "test_audio_content": (returns(blocks(AUDIO)), NOTHING),
+    "test_embedded_resource": (returns(blocks(EMBEDDED)), NOTHING),
+    "test_multiple_content_types": (returns(blocks(*MIXED)), NOTHING),
     "test_error_handling": (failure, NOTHING),
     "test_tool_with_progress": (progress, NOTHING),
     "test_logging_tool": (simple_text, NOTHING),
@@ -270,16 +263,12 @@ RUNS: dict[str, tuple[Run, Mapping[str, Any]]] = {
     "test_elicitation_sep1034_defaults": (asking("user", "Defaults", DEFAULTS_FORM), NOTHING),
     "test_elicitation_sep1330_enums": (asking("user", "Enums", ENUMS_FORM), NOTHING),
     "test_streaming_elicitation": (asking("user", "Stream", form(ok="boolean")), NOTHING),
-    "test_input_required_result_elicitation": (
-        asking("user_name", "What is your name?", form(name="string")),
-        NOTHING,
-    ),
-    "test_input_required_result_request_state": (
-        asking("confirm", "Please confirm", form(ok="boolean"), "state-ok"),
-        NOTHING,
-    ),
-    "test_input_required_result_tampered_state": (asking("confirm", "Please confirm", form(ok="boolean")),
-     NOTHING),
+    "test_input_required_result_elicitation":
+        (asking("user_name", "What is your name?", form(name="string")), NOTHING),
+    "test_input_required_result_request_state":
+        (asking("confirm", "Please confirm", form(ok="boolean"), "state-ok"), NOTHING),
+    "test_input_required_result_tampered_state":
+        (asking("confirm", "Please confirm", form(ok="boolean")), NOTHING),
     "test_input_required_result_multi_round": (multi_round, NOTHING),
     "greet": (greet, form(name="string")),
     "slow_compute": (slow_compute, form(seconds="number")),

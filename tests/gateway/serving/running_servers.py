@@ -1,10 +1,12 @@
 """A server of fixture tools in a thread, on a free port of loopback, and the SDK's own clients."""
 
 import asyncio
+import http.client
+import json
 import socket
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,11 +18,21 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 from droidgate.serving.http_transport import FrontDoor, HttpAddress, http_application, http_server, listen
+from droidgate.serving.mobile_agent.mobile_agent_server import MobileAgentServer
 from droidgate.serving.server_application import McpServer
 from droidgate.serving.tokens import TokenCheck
 from droidgate.serving.tools import ToolProvider
 
 TOKEN = "test-token-of-at-least-22-characters"
+HEADERS = {
+    "Content-Type": "application/json",
+    "Accept": "application/json, text/event-stream",
+    "Authorization": f"Bearer {TOKEN}",
+}
+META: dict[str, Any] = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
 
 
 @dataclass(frozen=True)
@@ -38,12 +50,12 @@ class RunningServer:
 
 
 @contextmanager
-def running_server(
-    provider: ToolProvider, *, token: str | None = TOKEN, host: str = "127.0.0.1", port: int = 0
+def running_application(
+    application: McpServer | MobileAgentServer, token: str | None, *, stateless: bool = False
 ) -> Iterator[RunningServer]:
-    with listen(HttpAddress(host, port)) as (listener, address):
+    with listen(HttpAddress("127.0.0.1", 0)) as (listener, address):
         check = None if token is None else TokenCheck(token)
-        door = http_application(McpServer(provider), address, check)
+        door = http_application(application, address, check, stateless=stateless)
         server = http_server(door)
         thread = threading.Thread(target=asyncio.run, args=(server.serve(sockets=[listener]),))
         thread.start()
@@ -52,6 +64,47 @@ def running_server(
         finally:
             server.should_exit = True
             thread.join(120)
+
+
+@contextmanager
+def running_server(provider: ToolProvider, *, token: str | None = TOKEN) -> Iterator[RunningServer]:
+    with running_application(McpServer(provider), token) as server:
+        yield server
+
+
+def message(method: str, identifier: Any = 1, **parameters: Any) -> bytes:
+    """Return a request as JSON, or a notification where the id is `...`."""
+    sent = {"jsonrpc": "2.0", "method": method, "params": parameters}
+    return json.dumps(sent if identifier is ... else {**sent, "id": identifier}).encode()
+
+
+def initialize(version: str = "2025-11-25", **capabilities: Any) -> bytes:
+    client = {"name": "test", "version": "1"}
+    return message("initialize", protocolVersion=version, capabilities=capabilities, clientInfo=client)
+
+
+INITIALIZED = message("notifications/initialized", ...)
+
+
+def open_request(
+    server: RunningServer, method: str, headers: Mapping[str, str | None], body: bytes | Iterable[bytes]
+) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
+    """Send a request with `HEADERS` and others, without those that are None."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
+    sent = {name: value for name, value in {**HEADERS, **headers}.items() if value is not None}
+    connection.request(method, "/mcp", body, sent)
+    return connection, connection.getresponse()
+
+
+def session_of(server: RunningServer) -> str:
+    """Return a new session of an older client."""
+    session = ""
+    for body in (initialize(), INITIALIZED):
+        connection, response = open_request(server, "POST", {"Mcp-Session-Id": session or None}, body)
+        session = session or str(response.headers["Mcp-Session-Id"])
+        response.read()
+        connection.close()
+    return session
 
 
 HOSTILE_HEADERS = {
@@ -116,8 +169,8 @@ async def http_client(
     server: RunningServer, revision: str, ask: Ask | None = None, **options: Any
 ) -> AsyncIterator[Client]:
     headers = {"Authorization": f"Bearer {TOKEN}"}
-    async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
-        transport = streamable_http_client(server.url, http_client=http)
+    async with httpx2.AsyncClient(headers=headers, timeout=60) as client_of_http:
+        transport = streamable_http_client(server.url, http_client=client_of_http)
         async with Client(transport, **client_options(revision, ask, **options)) as client:
             yield client
 

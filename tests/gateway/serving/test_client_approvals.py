@@ -25,8 +25,6 @@ from gateway.serving.running_servers import REVISIONS, Ask, http_client, running
 from gateway.serving.task_client import AnyResult, Tasks
 
 pytestmark = pytest.mark.anyio
-
-
 ADD = ("tally_add_points", {"player": "Ada", "points": 1})
 
 
@@ -125,23 +123,11 @@ async def test_a_user_who_does_not_answer_delays_nobody_else_and_not_for_ever(
 
 
 _GRANTING = re.compile(r"droidgate (?!is |and )[a-z-]+|--(yes|allow|signed-by|files)|\.(toml|json)\b|/tmp/")
-
-
 DENY = '[[rule]]\ndecision = "deny"\npackage = "*.tally"\n'
-
-
 DENY_IT = f'{DENY}client = "mcp:test-*"\n'
-
-
 DENIED = "denied: a rule of the policy denies it"
-
-
 PAGES = ("pdftool_page_count", {"path": "/sdcard/Download/x.pdf"})
-
-
 READS = ("resources/read", {"uri": "droidgate://absent"})
-
-
 NOT_THERE = DeviceError("the device is not there", place="emulator-1", hint="droidgate phone start")
 
 

@@ -2,15 +2,14 @@
 
 import contextlib
 import hmac
-import http.client
-import json
 import os
 import socket
-import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -19,25 +18,22 @@ from droidgate.serving.http_transport import MAX_BODY, listen, parse_address
 from droidgate.serving.tokens import TokenCheck, read_or_make_token
 from droidgate_mappings.model.errors import DroidgateError, InputError, UsageError
 from gateway.serving.fixture_tools import RUNS, FixtureTools
-from gateway.serving.running_servers import HOSTILE_HEADERS, TOKEN, RunningServer, running_server, status_of
+from gateway.serving.running_servers import (
+    HEADERS,
+    HOSTILE_HEADERS,
+    META,
+    TOKEN,
+    RunningServer,
+    initialize,
+    message,
+    open_request,
+    running_server,
+    session_of,
+    status_of,
+)
+from waiting import wait_until
 
-HEADERS = {
-    "Content-Type": "application/json",
-    "Accept": "application/json, text/event-stream",
-    "Authorization": f"Bearer {TOKEN}",
-}
-META = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
-
-
-def message(method: str, **parameters: Any) -> bytes:
-    return json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}).encode()
-
-
-CLIENT = {"name": "test", "version": "1"}
-PING = message("initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo=CLIENT)
+PING = initialize()
 
 
 @pytest.fixture(scope="module")
@@ -75,25 +71,17 @@ ASKED = [
 def test_a_request_passes_only_where_host_and_origin_name_this_server(
     server: RunningServer, host: str, origin: str | None, status: int
 ) -> None:
-    port = str(server.port)
-    sent = {"Host": host, "Origin": origin}
-    headers = {name: value and value.replace("PORT", port) for name, value in sent.items()}
-    encoded = {name: None if value is None else value.encode() for name, value in headers.items()}
-    assert status_of(server.port, "POST", encoded, PING) == status
-
-
-def session_of(server: RunningServer) -> bytes:
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
-    connection.request("POST", "/mcp", PING, HEADERS)
-    session = connection.getresponse().headers["Mcp-Session-Id"]
-    connection.close()
-    return str(session).encode()
+    headers = {
+        name: None if value is None else value.replace("PORT", str(server.port)).encode()
+        for name, value in (("Host", host), ("Origin", origin))
+    }
+    assert status_of(server.port, "POST", headers, PING) == status
 
 
 @pytest.mark.parametrize("value", HOSTILE_HEADERS["Last-Event-ID"], ids=lambda value: value[:20])
 def test_a_stream_that_cannot_be_resumed_begins_anew(server: RunningServer, value: bytes) -> None:
     """A server may replay events (2025-11-25, transports); the SDK answers nothing where it keeps none."""
-    headers = {"Mcp-Session-Id": session_of(server), "Last-Event-ID": value}
+    headers = {"Mcp-Session-Id": session_of(server).encode(), "Last-Event-ID": value}
     assert status_of(server.port, "GET", headers) == 200
 
 
@@ -102,7 +90,7 @@ def test_a_stream_that_cannot_be_resumed_begins_anew(server: RunningServer, valu
 def test_no_value_of_a_header_makes_the_server_fail(server: RunningServer, method: str, name: str) -> None:
     body = PING if method == "POST" else b""
     for value in HOSTILE_HEADERS[name]:
-        headers = {"Mcp-Session-Id": session_of(server), name: value}
+        headers = {"Mcp-Session-Id": session_of(server).encode(), name: value}
         assert status_of(server.port, method, headers, body) < 500, value
 
 
@@ -128,10 +116,9 @@ def test_a_body_over_four_mebibytes_is_refused(server: RunningServer, size: int,
 
 
 def test_chunks_over_the_limit_are_refused(server: RunningServer) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
     chunks = (b" " * 65_536 for _ in range(MAX_BODY // 65_536 + 1))
-    connection.request("POST", "/mcp", chunks, HEADERS, encode_chunked=True)
-    assert connection.getresponse().status == 413
+    connection, response = open_request(server, "POST", {}, chunks)
+    assert response.status == 413
     connection.close()
 
 
@@ -171,9 +158,7 @@ def test_a_connection_without_a_whole_request_is_closed(sent: bytes, monkeypatch
 
 def test_a_slow_second_request_is_closed(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_transport, "HEAD_SECONDS", 0.2)
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
-    connection.request("POST", "/mcp", PING, HEADERS)
-    response = connection.getresponse()
+    connection, response = open_request(server, "POST", {}, PING)
     response.read()
     assert connection.sock is not None
     connection.sock.sendall(b"POST /mcp HTTP/1.1\r\n")
@@ -190,23 +175,16 @@ def test_a_thousand_idle_connections_do_not_keep_others_out(server: RunningServe
 
 def test_a_request_that_is_being_answered_outlives_new_connections(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_transport, "MAX_CONNECTIONS", 2)
-    tools, tool, statuses = FixtureTools(), "test_tool_with_progress", list[int]()
+    tools, tool = FixtureTools(), "test_tool_with_progress"
     body = message("tools/call", name=tool, arguments={}, _meta=META)
     headers = {"MCP-Protocol-Version": b"2026-07-28", "Mcp-Method": b"tools/call", "Mcp-Name": tool.encode()}
-    with running_server(tools) as server:
-
-        def call() -> None:
-            statuses.append(status_of(server.port, "POST", headers, body))
-
-        calling = threading.Thread(target=call)
-        calling.start()
-        while not tools.calls:
-            time.sleep(0.005)
+    with running_server(tools) as server, ThreadPoolExecutor(1) as pool:
+        status = pool.submit(status_of, server.port, "POST", headers, body)
+        wait_until(lambda: tools.calls)
         for _ in range(4):
             with connection_to(server):
                 pass
-        calling.join(120)
-        assert statuses == [200]
+        assert status.result(120) == 200
 
 
 @pytest.mark.parametrize(
@@ -214,7 +192,7 @@ def test_a_request_that_is_being_answered_outlives_new_connections(monkeypatch: 
     [b"GET / HTTP/9\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n", b"X" * 200_000],
     ids=lambda head: head[:20],
 )
-def test_what_is_not_http_is_refused(server: RunningServer, head: bytes) -> None:
+def test_bytes_that_are_not_http_are_refused(server: RunningServer, head: bytes) -> None:
     with connection_to(server, head) as raw:
         assert raw.recv(12) == b"HTTP/1.1 400"
 
@@ -266,16 +244,8 @@ def test_a_token_is_made_once_and_only_its_user_can_read_it(tmp_path: Path) -> N
 
 
 def test_servers_that_start_at_once_have_one_token(tmp_path: Path) -> None:
-    tokens: list[str] = []
-    threads = [
-        threading.Thread(target=lambda: tokens.append(read_or_make_token(tmp_path / "token")))
-        for _ in range(16)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(tokens) == 16
+    with ThreadPoolExecutor(16) as pool:
+        tokens = list(pool.map(read_or_make_token, [tmp_path / "token"] * 16))
     assert len(set(tokens)) == 1
 
 
@@ -290,7 +260,7 @@ def test_a_token_that_others_can_read_or_write_is_refused(tmp_path: Path, mode: 
 
 
 @pytest.mark.parametrize("text", ["short", "x" * 21, "two words of more than 22", "ä" * 30, "x" * 30 + "\0"])
-def test_what_is_not_a_token_is_refused(tmp_path: Path, text: str) -> None:
+def test_a_text_that_is_not_a_token_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "token"
     path.write_text(text)
     path.chmod(0o600)
@@ -306,18 +276,11 @@ def test_a_link_in_place_of_the_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_tokens_are_compared_in_time_that_does_not_depend_on_them(monkeypatch: pytest.MonkeyPatch) -> None:
-
-    compared: list[tuple[bytes, bytes]] = []
-    real = hmac.compare_digest
-
-    def recording(left: bytes, right: bytes) -> bool:
-        compared.append((left, right))
-        return real(left, right)
-
-    monkeypatch.setattr(hmac, "compare_digest", recording)
+    compare = Mock(side_effect=hmac.compare_digest)
+    monkeypatch.setattr(hmac, "compare_digest", compare)
     check = TokenCheck("t" * 43)
     assert check.accepts(b"Bearer " + b"t" * 43)
     assert not check.accepts(b"Bearer t")
     assert not check.accepts(None)
     # Digests of one length: not even the token's length shows.
-    assert [len(part) for pair in compared for part in pair] == [32] * 6
+    assert [len(part) for call in compare.call_args_list for part in call.args] == [32] * 6

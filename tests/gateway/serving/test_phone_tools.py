@@ -30,8 +30,6 @@ from droidgate.serving.phone_tools import PhoneTools
 from droidgate.serving.served_phones import ServedPhone
 from droidgate.serving.server_application import plan_tokens
 from droidgate.serving.tool_search import ToolIndex
-from droidgate.shims.device_user import device_user_of
-from droidgate.shims.installation_steps import install_archive
 from droidgate.sources.phone_source import PhoneRequest, read_phone
 from droidgate_android.apk.signing_keys import load_or_make_key, make_key
 from droidgate_mappings.formats.format import load_formats
@@ -40,13 +38,14 @@ from droidgate_mappings.model.errors import DeviceError
 from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mappings.values.failures import CallError
 from droidgate_phone.apps.app_registry import BEHAVIOURS
-from droidgate_phone.apps.sample_packages import sample_packages
+from droidgate_phone.apps.sample_packages import sample_package, sample_packages
 from droidgate_phone.java.app_values import BroadcastResult
 from droidgate_phone.java.intents import Intent
 from droidgate_phone.phone import start_phone
 from droidgate_phone.system.behaviour import App, Receiver
 from gateway.calls.phones_with_shims import LEGACY, NOTES, PDF_TOOL, TALLY, WEATHER, ReachedPhone
 from gateway.devices.conftest import unused_port
+from gateway.mobile_agent.made_phone import device_on
 from gateway.serving.phone_servers import CALLS, connected, tools_of
 from gateway.serving.running_servers import REVISIONS, http_client, running_server, text_of
 
@@ -103,10 +102,9 @@ def test_a_tool_that_is_longer_than_clients_take_leaves_the_others_their_list(
     names = {tool.name for tool in tools.snapshot().tools}
     assert "tally_add_points" in names
     assert "notes_createNote" not in names
-    apk = next(sample.apk for sample in sample_packages() if sample.package == WEATHER)
     phone.device.check(["pm", "uninstall", WEATHER])
     assert "tools" in tools.look()
-    install_archive(device_user_of(phone.device), apk, "weather.apk")
+    phone.phone.install(sample_package("weather").apk)
     # It is said once, however often the list changes.
     left_out = "NotesService#createNote of dev.droidgate.sample.notes is left out: "
     assert [left_out in line for line in caplog.messages].count(True) == 1
@@ -116,9 +114,7 @@ async def test_a_tool_is_listed_once_a_shim_of_the_user_leads_to_it(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with start_phone(server_port=0) as phone:
-        assert phone.server_port is not None
-        device = Device(AdbClient(ServerAddress(port=phone.server_port)), phone.serial)
-        reached = ReachedPhone(phone, device, tmp_path)
+        reached = ReachedPhone(phone, device_on(phone), tmp_path)
         apks = {sample.package: tmp_path / f"{sample.package}.apk" for sample in sample_packages()}
         for sample in sample_packages():
             apks[sample.package].write_bytes(sample.apk)
@@ -131,7 +127,7 @@ async def test_a_tool_is_listed_once_a_shim_of_the_user_leads_to_it(
         reached.install_shims(apks[TALLY], make_key())
         assert "tools" not in tools.look()
         assert f"{SHIM_PREFIX}{TALLY}: your key did not sign this shim" in caplog.text
-        uninstall(device, SHIM_PACKAGE)
+        uninstall(reached.device, SHIM_PACKAGE)
         reached.install_shims(apks[PDF_TOOL], load_or_make_key())
         assert "tools" in tools.look()
         # The user's own shim asks the receiver of weather for its tools, too.
@@ -139,9 +135,7 @@ async def test_a_tool_is_listed_once_a_shim_of_the_user_leads_to_it(
 
 
 async def test_an_installed_app_is_announced_and_a_removed_one_leaves(phone: ReachedPhone) -> None:
-    tools = tools_of(phone)
-
-    apk = next(sample.apk for sample in sample_packages() if sample.package == WEATHER)
+    tools, apk = tools_of(phone), sample_package("weather").apk
     send, changes = anyio.create_memory_object_stream[str](100)
     async with send, changes, tools.run(send.send_nowait):
         before = {tool.name for tool in tools.snapshot().tools}
@@ -150,8 +144,7 @@ async def test_an_installed_app_is_announced_and_a_removed_one_leaves(phone: Rea
             await anyio.to_thread.run_sync(phone.device.check, ["pm", "uninstall", WEATHER])
             assert {await changes.receive(), await changes.receive()} == {"tools", "resources"}
             assert "weather_forecast" not in {tool.name for tool in tools.snapshot().tools}
-            device_user = device_user_of(phone.device)
-            await anyio.to_thread.run_sync(install_archive, device_user, apk, "weather.apk")
+            await anyio.to_thread.run_sync(phone.phone.install, apk)
             assert {await changes.receive(), await changes.receive()} == {"tools", "resources"}
         assert {tool.name for tool in tools.snapshot().tools} == before
 
@@ -160,9 +153,9 @@ def test_a_look_that_finds_no_change_is_one_command_with_a_short_answer(phone: R
     tools = tools_of(phone)
     for _ in range(2):
         tools.look()
-    before = len(phone.commands())
-    assert tools.look() == set()
-    (command,) = phone.commands()[before:]
+    with phone.counted() as commands:
+        assert tools.look() == set()
+    (command,) = commands
     assert command.endswith("| md5sum'")
 
 
@@ -276,16 +269,10 @@ async def test_a_long_declaration_has_parts(phone: ReachedPhone, monkeypatch: py
 
 
 PLAYER = "dev.made.player"
-
-
 SKIP = "player#skip"
-
-
 MANIFEST = """<property android:name="android.app.appfunctions.schema" android:value="schema.xsd"/>
 <property android:name="android.app.appfunctions.v2" android:value="player.xml"/>
 <receiver android:name=".Screen" android:exported="true"/>"""
-
-
 FUNCTIONS = f"""<appfunctions><appfunction><id>{SKIP}</id><functionId>{SKIP}</functionId>
 <scope>global</scope><description>Play the next song</description></appfunction></appfunctions>"""
 
@@ -314,10 +301,8 @@ class PlayerApp(App):
 def player(tmp_path: Path) -> Iterator[ReachedPhone]:
     files = {"assets/schema.xsd": SCHEMA, "assets/player.xml": FUNCTIONS}
     with patch.dict(BEHAVIOURS, {PLAYER: PlayerApp}), start_phone(sdk="37", server_port=0) as phone:
-        assert phone.server_port is not None
-        device = Device(AdbClient(ServerAddress(port=phone.server_port)), phone.serial)
-        install_archive(device_user_of(device), make_apk(PLAYER, MANIFEST, files=files), "player.apk")
-        yield ReachedPhone(phone, device, tmp_path)
+        phone.install(make_apk(PLAYER, MANIFEST, files=files))
+        yield ReachedPhone(phone, device_on(phone), tmp_path)
 
 
 def send(player: ReachedPhone, action: str) -> None:
@@ -356,6 +341,3 @@ def test_discovery_reads_whether_a_function_is_registered_now(player: ReachedPho
     with pytest.raises(CallError) as raised:
         player.caller().call(CallRequest(SKIP))
     assert raised.value.failure.token == "disabled"
-
-
-# under load, while connections drop, output is spoiled and apps die

@@ -3,7 +3,6 @@ messages, which no SDK's client sends.
 """
 
 import ast
-import http.client
 import json
 import re
 import select
@@ -21,7 +20,15 @@ import pytest
 
 from droidgate.serving.tools import ToolCall, ToolOutcome
 from gateway.serving.fixture_tools import NOTHING, RUNS, FixtureTools, text
-from gateway.serving.running_servers import TOKEN, RunningServer, running_server
+from gateway.serving.running_servers import (
+    META,
+    RunningServer,
+    initialize,
+    message,
+    open_request,
+    running_server,
+    session_of,
+)
 from gateway.serving.test_conformance import NOT_OFFERED
 from requirements_of_tests import require
 
@@ -80,33 +87,6 @@ def server() -> Iterator[RunningServer]:
         yield running
 
 
-COMMON: Final = {
-    "Content-Type": "application/json",
-    "Accept": "application/json, text/event-stream",
-    "Authorization": f"Bearer {TOKEN}",
-}
-CLIENT: Final = {"name": "test", "version": "1"}
-
-
-def message(method: str, identifier: Any = 1, **parameters: Any) -> bytes:
-    sent = {"jsonrpc": "2.0", "method": method, "params": parameters}
-    return json.dumps(sent if identifier is ... else {**sent, "id": identifier}).encode()
-
-
-def initialize(version: str = "2025-11-25") -> bytes:
-    return message("initialize", protocolVersion=version, capabilities={}, clientInfo=CLIENT)
-
-
-def open_request(
-    server: RunningServer, method: str, headers: Mapping[str, str | None], body: bytes
-) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
-    all_headers = {**COMMON, **headers}
-    sent = {name: value for name, value in all_headers.items() if value is not None}
-    connection.request(method, "/mcp", body, sent)
-    return connection, connection.getresponse()
-
-
 def answer_of(
     server: RunningServer, method: str, headers: Mapping[str, str | None], body: bytes
 ) -> tuple[int, str, Any]:
@@ -117,15 +97,6 @@ def answer_of(
     connection.close()
     lines = re.findall(rb"^data: (\{.*)$", read, re.MULTILINE) if kind.startswith("text/event") else [read]
     return response.status, kind, json.loads(lines[-1]) if lines and lines[-1].startswith(b"{") else None
-
-
-def session_of(server: RunningServer) -> str:
-    connection, response = open_request(server, "POST", {}, initialize())
-    response.read()
-    connection.close()
-    session = response.headers["Mcp-Session-Id"]
-    answer_of(server, "POST", {"Mcp-Session-Id": session}, message("notifications/initialized", ...))
-    return str(session)
 
 
 PING: Final = message("ping")
@@ -199,10 +170,7 @@ def test_a_connection_of_an_older_client_that_breaks_off_does_not_cancel_its_cal
         assert tools.ended.wait(60)
 
 
-META: Final[dict[str, Any]] = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"url": {}}},
-}
+ASKS_BY_URL: Final = META | {"io.modelcontextprotocol/clientCapabilities": {"elicitation": {"url": {}}}}
 
 
 def modern(method: str, name: str | None = None) -> dict[str, str | None]:
@@ -210,7 +178,7 @@ def modern(method: str, name: str | None = None) -> dict[str, str | None]:
 
 
 def test_a_client_that_shows_no_forms_is_sent_none(server: RunningServer) -> None:
-    call = message("tools/call", name="test_elicitation", arguments={"message": "?"}, _meta=META)
+    call = message("tools/call", name="test_elicitation", arguments={"message": "?"}, _meta=ASKS_BY_URL)
     answer = answer_of(server, "POST", modern("tools/call", "test_elicitation"), call)[2]
     assert "action=unavailable" in answer["result"]["content"][0]["text"]
 

@@ -19,19 +19,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
+from unittest.mock import Mock, patch
 
 import jsonschema
 import pytest
 
 from droidgate.serving.http_transport import HttpAddress
-from droidgate.serving.mobile_agent import mobile_agent_process as running_servers
-from droidgate.serving.mobile_agent.mobile_agent_process import ListeningServer, serve_mobile_agent
+from droidgate.serving.mobile_agent import mobile_agent_process
+from droidgate.serving.mobile_agent.mobile_agent_process import serve_mobile_agent
 from droidgate_mappings.model.errors import UsageError
 from droidgate_phone.phone import VirtualPhone, start_phone
 from gateway.mobile_agent.made_phone import MadePhone, made_phone
+from gateway.serving.running_servers import HEADERS, INITIALIZED, META, initialize, message
 
 PROGRAM = Path(sys.executable).with_name("droidgate")
+FIXTURES = (sys.executable, Path(__file__).with_name("stdio_server.py"))
+UFO_SERVERS = ("serve-mobile-agent", "--data-port", "0", "--action-port", "0")
+PING = message("ping") + b"\n"
 
 
 @pytest.fixture(scope="module")
@@ -61,12 +65,25 @@ def made_environment(made: MadePhone, tmp_path: Path) -> dict[str, str]:
     return environment_of(made.phone, tmp_path)
 
 
-def run(environment: dict[str, str], *arguments: str, sent: str = "") -> subprocess.CompletedProcess[str]:
-    """Run `droidgate serve`, or another command if the first word is not an option."""
-    command = [str(PROGRAM), *([] if arguments[:1] and arguments[0][0] != "-" else ["serve"]), *arguments]
+def run(
+    environment: dict[str, str], *arguments: str, sent: bytes = b"", command: str = "serve"
+) -> subprocess.CompletedProcess[str]:
+    """Run `droidgate serve`, or another command."""
+    words, text = [str(PROGRAM), command, *arguments], sent.decode()
     return subprocess.run(
-        command, check=False, env=environment, input=sent, capture_output=True, text=True, timeout=100
+        words, check=False, env=environment, input=text, capture_output=True, text=True, timeout=100
     )
+
+
+@contextmanager
+def started(*command: str | Path, environment: dict[str, str] | None = None, **options: Any) -> Iterator[Any]:
+    """Start a program whose standard streams are pipes, and end it."""
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE) | options
+    with subprocess.Popen(command, env=environment, **streams) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 @pytest.mark.slow
@@ -98,14 +115,14 @@ TERMINAL = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sy
 @pytest.mark.parametrize(("command", "message"), [
     (("serve",), "waiting for an MCP client on standard input, which is a terminal"),
     (("serve", "--http", "0"), "token: "),
-    (("serve-mobile-agent", "--data-port", "0", "--action-port", "0"), "Action MCP Server: "),
+    (UFO_SERVERS, "Action MCP Server: "),
 ], ids=str)  # fmt: skip
 def test_on_a_terminal_it_says_what_it_waits_for_and_the_first_ctrl_c_ends_it(
     environment: dict[str, str], command: tuple[str, ...], message: str
 ) -> None:
-    arguments = [sys.executable, "-c", TERMINAL, PROGRAM, *command]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen(arguments, env=environment, **pipes) as process:  # type: ignore[call-overload]
+    with started(
+        sys.executable, "-c", TERMINAL, PROGRAM, *command, environment=environment, stderr=None
+    ) as process:
 
         def read_until(message: bytes) -> bytes:
             seen = b""
@@ -118,7 +135,7 @@ def test_on_a_terminal_it_says_what_it_waits_for_and_the_first_ctrl_c_ends_it(
         if command == ("serve",):
             assert b"droidgate install-client" in seen
             # Ctrl-C comes when it reads.
-            process.stdin.write(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+            process.stdin.write(PING)
             process.stdin.flush()
             read_until(b'"result":')
         process.stdin.write(b"\x03")
@@ -130,37 +147,26 @@ def test_on_a_terminal_it_says_what_it_waits_for_and_the_first_ctrl_c_ends_it(
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
 def test_a_terminal_that_is_closed_ends_the_server(environment: dict[str, str]) -> None:
     ours, theirs = os.openpty()
-    with subprocess.Popen(
-        [PROGRAM, "serve"], env=environment, stdin=theirs, stdout=theirs, stderr=subprocess.PIPE
-    ) as server:
+    with started(PROGRAM, "serve", environment=environment, stdin=theirs, stdout=theirs) as server:
         os.close(theirs)
-        assert server.stderr is not None
         while b"which is a terminal" not in server.stderr.readline():
             assert server.poll() is None
         os.close(ours)
         assert server.wait(60) == 0
 
 
-def _line(method: str, **parameters: Any) -> bytes:
-    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}
-    return f"{json.dumps(message)}\n".encode()
+def call_of(tool: str, number: int = 1, /, *, meta: dict[str, Any] | None = None, **arguments: Any) -> bytes:
+    parameters = {"name": tool, "arguments": arguments} | ({} if meta is None else {"_meta": meta})
+    return message("tools/call", number, **parameters) + b"\n"
 
 
-HANDSHAKE = (
-    _line(
-        "initialize",
-        protocolVersion="2025-11-25",
-        capabilities={"elicitation": {}},
-        clientInfo={"name": "test", "version": "1"},
-    )
-    + b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n'
-)
-LIST = HANDSHAKE + _line("tools/list") * 400
-ASK = _line("tools/call", name="test_elicitation", arguments={"message": "?"})
+HANDSHAKE = initialize(elicitation={}) + b"\n" + INITIALIZED + b"\n"
+LIST = HANDSHAKE + (message("tools/list") + b"\n") * 400
+ASK = call_of("test_elicitation", message="?")
 # What a client has sent -> what it reads before it stops reading, and where.
 PHASES: dict[str, tuple[bytes, str | None]] = {
     "half a line was sent": (HANDSHAKE + b'{"jsonrpc"', "serverInfo"),
-    "a call runs": (HANDSHAKE + _line("tools/call", name="endless", arguments={}), None),
+    "a call runs": (HANDSHAKE + call_of("endless"), None),
     "a question is open": (HANDSHAKE + ASK, "elicitation/create"),
     "it answers many requests": (LIST, "inputSchema"),
     "nobody reads its answers": (LIST, "serverInfo"),
@@ -172,9 +178,7 @@ PHASES: dict[str, tuple[bytes, str | None]] = {
 def test_the_first_ctrl_c_ends_it_whatever_it_does(phase: str) -> None:
     """As an exception it ended tasks at any place: one server of twenty then used a core for ever."""
     sent, awaited = PHASES[phase]
-    program = [sys.executable, str(Path(__file__).with_name("stdio_server.py"))]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(program, **pipes) as server:  # type: ignore[call-overload]
+    with started(*FIXTURES) as server:
         server.stdin.write(sent)
         server.stdin.flush()
         if awaited is None:
@@ -189,53 +193,35 @@ def test_the_first_ctrl_c_ends_it_whatever_it_does(phase: str) -> None:
         server.send_signal(signal.SIGINT)
         reading = threading.Thread(target=server.stdout.read if is_read else str)
         reading.start()
-        try:
-            assert server.wait(60) == 130
-        finally:
-            server.kill()
+        assert server.wait(60) == 130
         reading.join()
         assert server.stderr.read() == b""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("tool", "arguments"), [("endless", {}), ("test_elicitation", {"message": "?"})])
-def test_over_http_the_first_ctrl_c_ends_calls_and_questions(tool: str, arguments: dict[str, Any]) -> None:
-    program = [sys.executable, str(Path(__file__).with_name("stdio_server.py")), "http"]
-    with subprocess.Popen(program, stderr=subprocess.PIPE, text=True) as server:
-        assert server.stderr is not None
-        url = server.stderr.readline().strip()
-        headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+@pytest.mark.parametrize("call", [call_of("endless"), ASK], ids=["a call", "a question"])
+def test_over_http_the_first_ctrl_c_ends_calls_and_questions(call: bytes) -> None:
+    with started(*FIXTURES, "http") as server:
+        url = server.stderr.readline().decode().strip()
+        headers = dict(HEADERS)
         begin, initialized = HANDSHAKE.splitlines()
         with urllib.request.urlopen(urllib.request.Request(url, begin, headers), timeout=60) as answer:
             headers["Mcp-Session-Id"] = answer.headers["Mcp-Session-Id"]
         urllib.request.urlopen(urllib.request.Request(url, initialized, headers), timeout=60).close()
-        call = urllib.request.Request(url, _line("tools/call", name=tool, arguments=arguments), headers)
-        with urllib.request.urlopen(call, timeout=60) as running:
-            if tool == "endless":
-                assert server.stderr.readline() == "runs\n"
-            else:
+        with urllib.request.urlopen(urllib.request.Request(url, call, headers), timeout=60) as running:
+            if call == ASK:
                 while b"elicitation/create" not in running.readline():
                     pass
+            else:
+                assert server.stderr.readline() == b"runs\n"
             server.send_signal(signal.SIGINT)
-            try:
-                assert server.wait(60) == 130
-            finally:
-                server.kill()
+            assert server.wait(60) == 130
 
 
 def test_a_client_that_is_gone_ends_the_server_without_an_error(environment: dict[str, str]) -> None:
-    with subprocess.Popen(
-        [PROGRAM, "serve"],
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    ) as server:
-        assert server.stdin is not None
-        assert server.stdout is not None
-        assert server.stderr is not None
+    with started(PROGRAM, "serve", environment=environment) as server:
         server.stdout.close()
-        server.stdin.write(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+        server.stdin.write(PING)
         server.stdin.close()
         assert server.wait(60) == 0
         assert b"error" not in server.stderr.read()
@@ -244,31 +230,20 @@ def test_a_client_that_is_gone_ends_the_server_without_an_error(environment: dic
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="pipes of a chosen size")
 def test_a_client_that_does_not_read_standard_error_is_served(environment: dict[str, str]) -> None:
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen([str(PROGRAM), "serve"], env=environment, **pipes) as server:  # type: ignore[call-overload]
+    with started(PROGRAM, "serve", environment=environment) as server:
         fcntl.fcntl(server.stderr, fcntl.F_SETPIPE_SZ, 4096)
         # Each is refused, since nobody can be asked, and the way to approve it is logged.
-        call = _line("tools/call", name="notes_createNote", arguments={"title": "a", "content": "b"})
         server.stdin.write(HANDSHAKE.replace(b'{"elicitation": {}}', b"{}"))
-        try:
-            for message in [call] * 30:
-                server.stdin.write(message)
-                server.stdin.flush()
-                assert server.stdout.readline()
-            server.stdin.close()
-            assert server.wait(60) == 0
-        finally:
-            server.kill()
+        for _ in range(30):
+            server.stdin.write(call_of("notes_createNote", title="a", content="b"))
+            server.stdin.flush()
+            assert server.stdout.readline()
+        server.stdin.close()
+        assert server.wait(60) == 0
 
 
-def test_standard_output_holds_the_protocol_only(environment: dict[str, str]) -> None:
-    client = {"name": "test", "version": "1"}
-    parameters = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}
-    lines = [
-        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": parameters},
-        {"jsonrpc": "2.0", "method": "notifications/initialized"},
-    ]
-    ended = run(environment, "--verbose", sent="".join(f"{json.dumps(line)}\n" for line in lines))
+def test_standard_output_has_the_protocol_only(environment: dict[str, str]) -> None:
+    ended = run(environment, "--verbose", sent=HANDSHAKE)
     assert ended.returncode == 0
     (answer,) = map(json.loads, ended.stdout.splitlines())
     assert answer["result"]["serverInfo"]["name"] == "droidgate"
@@ -279,7 +254,7 @@ def test_standard_output_holds_the_protocol_only(environment: dict[str, str]) ->
 @pytest.mark.slow
 def test_without_a_phone_it_waits_for_one(environment: dict[str, str]) -> None:
     # No server is started on another machine, and so none stays behind.
-    ended = run({**environment, "ANDROID_SERIAL": "", "ADB_SERVER_SOCKET": "tcp:adb.invalid:1"}, sent="")
+    ended = run({**environment, "ANDROID_SERIAL": "", "ADB_SERVER_SOCKET": "tcp:adb.invalid:1"})
     assert ended.returncode == 0
     assert "looking again" in ended.stderr
     assert "serving 0 tools" in ended.stderr
@@ -304,9 +279,7 @@ def test_a_mistake_has_a_hint(
 
 @pytest.mark.slow
 def test_over_http_it_prints_where_it_listens_and_a_signal_ends_it(environment: dict[str, str]) -> None:
-    command = [str(PROGRAM), "serve", "--http", "0"]
-    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr is not None
+    with started(PROGRAM, "serve", "--http", "0", environment=environment, text=True) as process:
         seen = ""
         while "token: " not in seen:
             line = process.stderr.readline()
@@ -331,51 +304,33 @@ def test_what_a_killed_server_had_recorded_is_whole(environment: dict[str, str],
     answered = 0
     draw = random.Random(kills)
     for _ in range(kills):
-        command = [str(PROGRAM), "serve", "--allow", "*"]
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-        with subprocess.Popen(command, env=environment, text=True, **pipes) as process:  # type: ignore[call-overload]
+        command = (PROGRAM, "serve", "--allow", "*")
+        with started(*command, environment=environment, stderr=subprocess.DEVNULL) as process:
             for number in range(60):
-                process.stdin.write(f"{json.dumps(call_of(number))}\n")
+                note = {"title": f"note {number}", "content": "x"}
+                process.stdin.write(call_of("legacy_createNote", number, meta=META, **note))
             process.stdin.flush()
             answers = [process.stdout.readline() for _ in range(draw.randrange(1, 9))]
             time.sleep(draw.uniform(0, 0.1))
             process.kill()
             answers += process.stdout.readlines()
-        assert not any('"isError":true' in answer for answer in answers)
-        answered += sum(answer.endswith("\n") for answer in answers)
-    verified = run(environment, "audit", "verify")
+        assert not any(b'"isError":true' in answer for answer in answers)
+        answered += sum(answer.endswith(b"\n") for answer in answers)
+    verified = run(environment, "verify", command="audit")
     assert verified.returncode == 0, verified.stdout + verified.stderr
-    result = run(environment, "audit", "show", "--json", "--last", "10000")
+    result = run(environment, "show", "--json", "--last", "10000", command="audit")
     calls = json.loads(result.stdout)["calls"]
     assert answered <= sum(call["result"] == "ok" for call in calls) <= len(calls)
     # Some were ended while the call was made.
     assert len(calls) > answered
 
 
-def call_of(number: int) -> dict[str, object]:
-    meta = {
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {},
-    }
-    arguments = {"title": f"note {number}", "content": "x"}
-    parameters = {"name": "legacy_createNote", "arguments": arguments, "_meta": meta}
-    return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": parameters}
-
-
-def command(*arguments: str) -> list[str]:
-    return [str(PROGRAM), "serve-mobile-agent", "--data-port", "0", "--action-port", "0", *arguments]
-
-
 @contextmanager
 def running(environment: dict[str, str], *arguments: str, lines: int = 2) -> Iterator[tuple[Any, list[str]]]:
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command(*arguments), env=environment, **pipes) as process:  # type: ignore[call-overload]
-        try:
-            seen = [process.stderr.readline() for _ in range(lines)]
-            assert all(seen), seen
-            yield process, seen
-        finally:
-            process.kill()
+    with started(PROGRAM, *UFO_SERVERS, *arguments, environment=environment, text=True) as process:
+        seen = [process.stderr.readline() for _ in range(lines)]
+        assert all(seen), seen
+        yield process, seen
 
 
 def urls_in(lines: list[str]) -> list[str]:
@@ -383,16 +338,8 @@ def urls_in(lines: list[str]) -> list[str]:
 
 
 def post(url: str, tool: str, arguments: dict[str, Any], token: str | None = None) -> Any:
-    body = {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "tools/call",
-        "params": {"name": tool, "arguments": arguments},
-    }
-    headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
-    if token is not None:
-        headers["Authorization"] = f"Bearer {token}"
-    request = urllib.request.Request(url, json.dumps(body).encode(), headers)
+    headers = HEADERS | {"Authorization": f"Bearer {token}"}
+    request = urllib.request.Request(url, call_of(tool, **arguments), headers)
     with urllib.request.urlopen(request, timeout=60) as answer:
         return json.load(answer)
 
@@ -495,20 +442,15 @@ def test_what_is_wrong_or_open_to_all_is_refused_with_a_hint(options: dict[str, 
 
 
 def test_away_from_loopback_a_token_is_needed() -> None:
-    servers: list[ListeningServer] = []
-
     @contextmanager
     def listen(address: HttpAddress) -> Iterator[tuple[socket.socket, HttpAddress]]:
         with socket.socket() as unused:
             yield unused, address
 
-    def stop(listening: ListeningServer) -> None:
-        servers.append(listening)
-        raise KeyboardInterrupt
-
-    with patch.object(running_servers, "listen", listen), pytest.raises(KeyboardInterrupt):
+    stop = Mock(side_effect=KeyboardInterrupt)
+    with patch.object(mobile_agent_process, "listen", listen), pytest.raises(KeyboardInterrupt):
         serve_mobile_agent(host="192.0.2.7", on_listening=stop)
-    (first,) = servers
+    first = stop.call_args.args[0]
     assert first.url == "http://192.0.2.7:8020/mcp"
     assert first.token_file is not None
     assert len(first.token_file.read_text(encoding="ascii").strip()) > 40

@@ -18,7 +18,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
-from unittest.mock import Mock, patch
+from unittest.mock import AsyncMock, Mock, patch
 
 import anyio
 import mcp_types
@@ -33,7 +33,6 @@ from droidgate.calls.audit_log import HEAD_NAME, AuditLog
 from droidgate.calls.audit_reading import read_calls
 from droidgate.calls.call_files import read_files
 from droidgate.calls.call_steps import Work
-from droidgate.calls.caller import CapabilityCaller
 from droidgate.calls.traces import open_trace
 from droidgate.computer.private_files import exclusive_file
 from droidgate.devices.adb_client import AdbClient, ServerAddress
@@ -49,6 +48,7 @@ from droidgate_mappings.model.json_values import Json
 from droidgate_phone.common.faults import Faults
 from droidgate_phone.phone import start_phone
 from gateway.calls.phones_with_shims import CLOCK_IN, NOTES, PDF_TOOL, ReachedPhone
+from gateway.mobile_agent.made_phone import device_on
 from gateway.serving.phone_servers import CALLS, Answers, connected, tools_of
 from gateway.serving.running_servers import (
     REVISIONS,
@@ -65,13 +65,22 @@ from requirements_of_tests import node, require
 from waiting import wait_until
 
 pytestmark = pytest.mark.anyio
-
-
-CLIENT = ServedClient("mcp:test", "Test", "2026-07-28")
+PROGRAM = Path(sys.executable).with_name("droidgate")
+CREATE = ("notes_createNote", {"title": "a", "content": "b"})
 
 
 async def ask_nobody(_question: UserQuestion) -> UserAnswer:
     raise AssertionError
+
+
+async def called_once(own: ReachedPhone, tool: str, arguments: dict[str, Any]) -> tuple[PhoneTools, ToolCall]:
+    """Return tools and a call that was made: the first one writes the files next to the log, in a thread."""
+    tools = tools_of(own)
+    tools.look()
+    client = ServedClient("mcp:test", "Test", "2026-07-28")
+    call = ToolCall(tool, arguments, client, ask_nobody, None)
+    await tools.call(call)
+    return tools, call
 
 
 @pytest.mark.slow
@@ -91,10 +100,8 @@ async def test_every_sample_app_answers_over_http(phone: ReachedPhone, revision:
 @pytest.mark.slow
 @pytest.mark.parametrize("revision", REVISIONS)
 async def test_every_sample_app_answers_over_standard_streams(phone: ReachedPhone, revision: str) -> None:
-    assert phone.phone.server_port is not None
     environment = {**os.environ, "ANDROID_ADB_SERVER_PORT": str(phone.phone.server_port)}
-    program = Path(sys.executable).with_name("droidgate")
-    parameters = StdioServerParameters(command=str(program), args=["serve", "--allow", "*"], env=environment)
+    parameters = StdioServerParameters(command=str(PROGRAM), args=["serve", "--allow", "*"], env=environment)
     async with Client(parameters, **client_options(revision)) as client:
         for name, (arguments, expected) in CALLS.items():
             assert expected in text_of(await client.call_tool(name, arguments)), name
@@ -107,10 +114,6 @@ async def test_a_long_call_reports_what_it_waits_for_and_a_cancel_ends_it_on_the
     monkeypatch.setattr("droidgate.calls.call_requests.EVERY_SECONDS", 0.05)
     shim = HostClient(phone.device, "dev.droidgate.shim.of.dev.droidgate.sample.clockin")
     reports: list[tuple[float, float | None, str | None]] = []
-
-    def wait_for_cancel() -> None:
-        while shim.status().open:
-            threading.Event().wait(0.05)
 
     phone.phone.system.faults = Faults(silent=frozenset({CLOCK_IN}))
     try:
@@ -125,10 +128,9 @@ async def test_a_long_call_reports_what_it_waits_for_and_a_cancel_ends_it_on_the
                 arguments = CALLS["clockin_query_clock_in"][0]
                 await client.call_tool("clockin_query_clock_in", arguments, progress_callback=take)
             assert scope.cancelled_caught
-            await anyio.to_thread.run_sync(wait_for_cancel)
+            await anyio.to_thread.run_sync(wait_until, lambda: not shim.status().open)
     finally:
         phone.phone.system.faults = Faults()
-    assert shim.status().open == 0
     moments = [progress for progress, _, _ in reports]
     assert moments == sorted(set(moments))
     assert {total for _, total, _ in reports} == {None}
@@ -140,10 +142,6 @@ async def test_the_end_of_the_server_ends_a_call_in_one_line_and_records_it(
     monkeypatch.setattr("droidgate.serving.http_transport._GRACE_SECONDS", 0.2)
     monkeypatch.setattr(own.phone.system, "faults", Faults(silent=frozenset({NOTES})))
 
-    def wait_for_start() -> None:
-        while not list(read_calls(own.folder / "audit")):
-            threading.Event().wait(0.02)
-
     async def call_until_the_end(server: RunningServer) -> None:
         async with http_client(server, "2026-07-28") as client:
             with pytest.raises(MCPError):
@@ -152,7 +150,7 @@ async def test_the_end_of_the_server_ends_a_call_in_one_line_and_records_it(
     async with anyio.create_task_group() as tasks:
         with running_server(tools_of(own)) as server:
             tasks.start_soon(call_until_the_end, server)
-            await anyio.to_thread.run_sync(wait_for_start)
+            await anyio.to_thread.run_sync(wait_until, lambda: results_in(own))
     [logged] = read_calls(own.folder / "audit")
     assert logged.end is not None
     assert (logged.start["client"], logged.end["result"]) == ("mcp:test-client", "canceled")
@@ -162,11 +160,7 @@ async def test_the_end_of_the_server_ends_a_call_in_one_line_and_records_it(
 async def test_a_call_that_is_canceled_while_its_start_is_written_is_recorded_and_not_sent(
     own: ReachedPhone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tools = tools_of(own)
-    tools.look()
-    call = ToolCall("notes_createNote", {"title": "a", "content": "b"}, CLIENT, ask_nobody, None)
-    # The first call writes the files next to the log, in a thread.
-    await tools.call(call)
+    tools, call = await called_once(own, *CREATE)
     with anyio.CancelScope() as scope:
         sync, loop = os.fsync, asyncio.get_running_loop()
 
@@ -181,19 +175,14 @@ async def test_a_call_that_is_canceled_while_its_start_is_written_is_recorded_an
     monkeypatch.undo()
     assert scope.cancelled_caught
     assert not [command for command in commands if "execute-app-function" in command]
-    _, logged = read_calls(own.folder / "audit")
-    assert logged.end is not None
-    assert logged.end["result"] == "canceled"
+    assert results_in(own) == ["ok", "canceled"]
 
 
-async def test_a_canceled_call_waits_for_whoever_holds_the_log_but_not_for_ever(
+async def test_a_canceled_call_waits_for_the_lock_of_the_log_for_a_limited_time(
     own: ReachedPhone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("droidgate.calls.call_steps.END_SECONDS", 0.1)
-    tools = tools_of(own)
-    tools.look()
-    call = ToolCall("notes_createNote", {"title": "a", "content": "b"}, CLIENT, ask_nobody, None)
-    await tools.call(call)
+    tools, call = await called_once(own, *CREATE)
     with own.counted() as commands, exclusive_file(own.folder / "audit" / HEAD_NAME):
         with anyio.move_on_after(0.1) as scope:
             await tools.call(call)
@@ -219,21 +208,15 @@ def stack_of(thread: threading.Thread) -> str:
 async def test_nobody_waits_while_a_long_output_is_read(
     own: ReachedPhone, monkeypatch: pytest.MonkeyPatch, output: CommandResult
 ) -> None:
-    tools = tools_of(own)
-    tools.look()
-    call = ToolCall("notes_createNote", {"title": "a", "content": "b"}, CLIENT, ask_nobody, None)
-    await tools.call(call)
+    tools, call = await called_once(own, *CREATE)
     readers: list[threading.Thread] = []
-
-    async def answer(*_given: object, **_options: object) -> CommandResult:
-        return output
 
     def read(*given: Any) -> Any:
         readers.append(threading.current_thread())
         return shell_output(*given)
 
     shell_output = shell_route._output_of
-    monkeypatch.setattr(Device, "run_on_loop", answer)
+    monkeypatch.setattr(Device, "run_on_loop", AsyncMock(return_value=output))
     monkeypatch.setattr(shell_route, "_output_of", read)
     await tools.call(call)
     assert readers
@@ -243,10 +226,7 @@ async def test_nobody_waits_while_a_long_output_is_read(
 async def test_nobody_waits_for_a_phone_whose_apps_are_read_again(
     own: ReachedPhone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tools = tools_of(own)
-    tools.look()
-    call = ToolCall("tally_read_total", {"player": "Nobody"}, CLIENT, ask_nobody, None)
-    await tools.call(call)
+    tools, call = await called_once(own, "tally_read_total", {"player": "Nobody"})
     askers: list[threading.Thread] = []
     run = Device.run
 
@@ -256,16 +236,12 @@ async def test_nobody_waits_for_a_phone_whose_apps_are_read_again(
 
     monkeypatch.setattr(Device, "run", ask)
     # What its receiver has said is forgotten.
-    await anyio.to_thread.run_sync(caller_of(tools).targets.refresh)
+    caller = tools._phones[0].caller
+    assert caller is not None
+    await anyio.to_thread.run_sync(caller.targets.refresh)
     outcome = await tools.call(call)
     assert outcome.result.failure is None
     assert threading.main_thread() not in askers
-
-
-def caller_of(tools: PhoneTools) -> CapabilityCaller:
-    caller = tools._phones[0].caller
-    assert caller is not None
-    return caller
 
 
 async def test_wrong_arguments_name_each_place_and_the_fix(phone: ReachedPhone) -> None:
@@ -364,7 +340,7 @@ async def test_the_trace_of_a_server_keeps_parallel_calls_apart(phone: ReachedPh
             for player in ("Ada", "Bob"):
                 tasks.start_soon(client.call_tool, "tally_read_total", {"player": player})
     events: dict[int, list[dict[str, Any]]] = {}
-    for line in map(json.loads, path.read_text().splitlines()):
+    for line in map(json.loads, path.read_bytes().splitlines()):
         events.setdefault(line["call"], []).append(line["event"])
     assert sorted(events) == [1, 2]
     assert {steps[0]["arguments"]["player"] for steps in events.values()} == {"Ada", "Bob"}
@@ -392,7 +368,7 @@ async def test_a_trace_context_is_in_the_log_and_the_trace_and_not_in_what_the_a
     expected = [sent[0], dict.fromkeys(sent[0])]
     logged = [call.start for call in read_calls(own.folder / "audit")]
     assert [{name: start.get(name) for name in sent[0]} for start in logged] == expected
-    events = [json.loads(line)["event"] for line in path.read_text().splitlines()]
+    events = [json.loads(line)["event"] for line in path.read_bytes().splitlines()]
     requests = [event for event in events if event["kind"] == "request"]
     assert [{name: request[name] for name in sent[0]} for request in requests] == expected
     assert "delivery" in {event["kind"] for event in events}
@@ -417,8 +393,8 @@ async def test_a_phone_that_goes_away_during_a_call_leaves_it_interrupted(
     assert (logged.end or {})["result"] == "interrupted"
 
 
-def inspect(*arguments: str) -> dict[str, Any]:
-    command = [str(node()), str(require("mcp-inspector")), "--cli", *arguments]
+def inspect(*arguments: str | Path) -> dict[str, Any]:
+    command = [str(node()), require("mcp-inspector"), "--cli", *arguments]
     run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert run.returncode == 0, run.stdout + run.stderr
     return dict(json.loads(run.stdout))
@@ -437,20 +413,23 @@ def test_the_mcp_inspector_lists_and_calls_over_http(phone: ReachedPhone) -> Non
 
 @pytest.mark.slow
 def test_the_mcp_inspector_starts_and_calls_droidgate_serve(phone: ReachedPhone) -> None:
-    program = str(Path(sys.executable).with_name("droidgate"))
     environment = ["-e", f"ANDROID_ADB_SERVER_PORT={phone.phone.server_port}"]
     environment += ["-e", f"DROIDGATE_HOME={os.environ['DROIDGATE_HOME']}"]
     call = ["--method", "tools/call", "--tool-name", "weather_currentWeather", "--tool-arg", "location=Oslo"]
-    called = inspect(*environment, program, "serve", "--allow", "*weather/*", *call)
+    called = inspect(*environment, PROGRAM, "serve", "--allow", "*weather/*", *call)
     assert "Oslo" in called["content"][0]["text"]
+
+
+async def is_silent(phone: ReachedPhone) -> None:
+    """Wait until an app of the phone has a call that it does not answer."""
+    await anyio.to_thread.run_sync(wait_until, lambda: phone.phone.log.of_kind("app-silent"))
 
 
 @pytest.fixture
 def phones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[ReachedPhone]]:
     monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path))
     with start_phone(server_port=0) as first, start_phone(server=first.server) as second:
-        assert first.server_port is not None
-        server = AdbClient(ServerAddress(port=first.server_port))
+        server = device_on(first).server
         yield [ReachedPhone(each, Device(server, each.serial), tmp_path) for each in (first, second)]
 
 
@@ -483,9 +462,7 @@ async def test_a_silent_app_blocks_no_other_and_each_client_has_its_approvals(
             first.phone.system.faults = Faults(silent=frozenset({NOTES}))
             async with anyio.create_task_group() as waiting:
                 waiting.start_soon(create, patient, on_first)
-                with anyio.fail_after(20):
-                    while not first.phone.log.of_kind("app-silent"):  # noqa: ASYNC110 - another thread's
-                        await anyio.sleep(0.02)
+                await is_silent(first)
                 # The first phone still waits for its app; the second one, and lists, are served.
                 with anyio.fail_after(20):
                     assert '"title":"Milk"' in text_of(await create(other, on_second))
@@ -500,12 +477,9 @@ async def test_a_silent_app_blocks_no_other_and_each_client_has_its_approvals(
 
 @pytest.mark.slow
 async def test_a_call_takes_no_longer_than_the_server_allows(own: ReachedPhone) -> None:
-    with patch.object(own.phone.system, "faults", Faults(silent=frozenset({NOTES}))):
+    with patch.object(own.phone.system, "faults", Faults(silent=frozenset({NOTES}))), anyio.fail_after(15):
         async with connected(tools_of(own, deadline=1), "2026-07-28") as client:
-            with anyio.fail_after(15):
-                assert text_of(await client.call_tool("notes_createNote", {"title": "Milk"})).startswith(
-                    "timeout"
-                )
+            assert text_of(await client.call_tool(*CREATE)).startswith("timeout")
     own.device.run(["am", "force-stop", NOTES])
 
 
@@ -522,14 +496,13 @@ async def test_a_canceled_task_ends_the_call_of_its_app_and_may_take_longer_than
             )
             task = created.model_dump(by_alias=True)["taskId"]
             with anyio.fail_after(60):
-                while not own.phone.log.of_kind("app-silent"):  # noqa: ASYNC110 - another thread's
-                    await anyio.sleep(0.02)
+                await is_silent(own)
                 await send_of_task(client.session, "cancel", task)
                 await until(client.session, task, "cancelled")
     own.device.run(["am", "force-stop", PDF_TOOL])
     [logged] = read_calls(own.folder / "audit")
     assert (logged.end or {})["result"] == "canceled"
-    assert json.loads(path.read_text().splitlines()[0])["event"]["deadline"] == 150
+    assert json.loads(path.read_bytes().splitlines()[0])["event"]["deadline"] == 150
 
 
 CALLS_OF_THE_SOAK, CLIENTS = 5_000, 8

@@ -4,8 +4,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,12 +23,12 @@ from droidgate.serving.short_schemas import short_input, short_output
 from droidgate.serving.tool_documents import hidden_name, named, write_tools
 from droidgate.serving.tool_names import FILE_NAME, NamedCapability, ToolNames, new_names
 from droidgate.serving.tool_search import MANY_TOOLS, RELATED_WORDS, STOP_WORDS, SearchTools, ToolIndex
-from droidgate.serving.tools import Client, ListChange, ServedTool, ToolCall, ToolOutcome, ToolSnapshot
+from droidgate.serving.tools import Client, ServedTool, ToolCall, ToolOutcome, ToolSnapshot
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.types import ObjectType, Property, ScalarType
 from droidgate_mcp.format import HANDSHAKE, MODERN
 from droidgate_mcp.wire import McpToolResult
-from gateway.serving.fixture_tools import FixtureTools
+from gateway.serving.fixture_tools import FixtureTools, tool
 from gateway.serving.running_servers import http_client, running_server
 
 pytestmark = pytest.mark.anyio
@@ -52,17 +51,11 @@ def test_a_name_is_the_end_of_the_package_and_of_the_id() -> None:
     assert new_together(note, capability("a.b", "x/y")) == ["notes_createNote", "b_y"]
 
 
-def test_equal_names_that_come_together_each_get_a_suffix_of_their_own() -> None:
-    first, second = new_together(capability("com.one.notes", "create"), capability("com.two.notes", "create"))
-    assert first != second
-    assert re.fullmatch("notes_create_[0-9a-f]{8}", first)
-    assert re.fullmatch("notes_create_[0-9a-f]{8}", second)
-
-
-def test_names_that_differ_in_case_only_get_suffixes() -> None:
-    names = new_together(capability("a.notes", "create"), capability("a.notes", "Create"))
-    assert len({name.lower() for name in names}) == 2
-    assert all(re.search("_[0-9a-f]{8}$", name) for name in names)
+@pytest.mark.parametrize("other", [("com.two.notes", "create"), ("com.one.notes", "Create")], ids=str)
+def test_names_that_are_alike_each_get_a_suffix_of_their_own(other: tuple[str, str]) -> None:
+    names = [name.lower() for name in new_together(capability("com.one.notes", "create"), capability(*other))]
+    assert len(set(names)) == 2
+    assert all(re.fullmatch("notes_create_[0-9a-f]{8}", name) for name in names)
 
 
 @given(st.lists(st.tuples(st.text(max_size=90), st.text(max_size=90)), max_size=8, unique=True))
@@ -136,7 +129,7 @@ def test_each_phone_has_names_of_its_own(tmp_path: Path) -> None:
     pytest.param(json.dumps({"namespaces": {PHONE: {"0" * 64: "same", "1" * 64: "Same"}}}),
         id="names that differ in case"),
 ])  # fmt: skip
-def test_a_damaged_file_is_left_as_it_is_and_names_hold_while_the_server_runs(
+def test_a_damaged_file_is_not_written_and_names_stay_while_the_server_runs(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, damage: str
 ) -> None:
     path = tmp_path / FILE_NAME
@@ -162,20 +155,10 @@ def test_names_above_the_limit_of_a_file_are_stable(tmp_path: Path, monkeypatch:
 
 
 def provider_of(**texts: Any) -> Provider:
-    parameters = ObjectType(
-        properties={
-            "description": Property(
-                type=ScalarType(kind="string", description=texts.get("parameter"), enum=("a\u200bb",)),
-                required=True,
-            )
-        }
-    )
-    capability = Capability(
-        id="run", description=texts.get("description"), title=texts.get("title"), input=parameters
-    )
-    return Provider(
-        protocol="mmcp", package="com.example.app", component=".Tools", capabilities=(capability,)
-    )
+    type_ = ScalarType(kind="string", description=texts.pop("parameter", None), enum=("a\u200bb",))
+    parameters = ObjectType(properties={"description": Property(type=type_, required=True)})
+    run = Capability(id="run", input=parameters, **texts)
+    return Provider(protocol="mmcp", package="com.example.app", component=".Tools", capabilities=(run,))
 
 
 @pytest.mark.parametrize("revision", [HANDSHAKE, MODERN])
@@ -228,24 +211,21 @@ WHOLE = {"type": "integer", "format": "int32", "minimum": -(2**31), "maximum": 2
     pytest.param({"type": "object", "description": "x", "x-droidgate": {"kind": "x"},
             "properties": {"title": {"type": "string", "title": "T", "default": "a"}}},
         {"type": "object", "properties": {"title": {"type": "string"}}}, id="texts and our own notes"),
-    pytest.param({"type": "object", "const": {"description": 1}, "x-other": {"description": 1}},
-        {"type": "object", "const": {"description": 1}, "x-other": {"description": 1}}, id="data"),
+    pytest.param({"type": "object", "const": {"description": 1}, "x-other": {"description": 1}}, None,
+        id="data"),
     pytest.param({"$ref": "#/$defs/a.B", "type": "object", "$defs": {"a.B": TEXTS}}, TEXTS,
         id="a definition that is used once"),
-    pytest.param({"items": {"$ref": "#/$defs/B", "minProperties": 2}, "$defs": {"B": TEXTS}},
-        {"items": {"$ref": "#/$defs/B", "minProperties": 2}, "$defs": {"B": TEXTS}},
+    pytest.param({"items": {"$ref": "#/$defs/B", "minProperties": 2}, "$defs": {"B": TEXTS}}, None,
         id="a reference with conditions of its own"),
-    pytest.param({"items": {"$ref": "#/$defs/B", "type": "array"}, "$defs": {"B": TEXTS}},
-        {"items": {"$ref": "#/$defs/B", "type": "array"}, "$defs": {"B": TEXTS}},
+    pytest.param({"items": {"$ref": "#/$defs/B", "type": "array"}, "$defs": {"B": TEXTS}}, None,
         id="a reference with another type"),
     pytest.param({"anyOf": [{"$ref": "#/$defs/a.B"}, {"not": {"$ref": "#/$defs/a.B"}}],
             "$defs": {"a.B": TEXTS}},
         {"anyOf": [{"$ref": "#/$defs/B"}, {"not": {"$ref": "#/$defs/B"}}], "$defs": {"B": TEXTS}},
         id="a definition that is used twice"),
     pytest.param({"properties": {name: {"anyOf": [{"$ref": f"#/$defs/{name}.B"}] * 2} for name in "ac"},
-            "$defs": {"a.B": TEXTS, "c.B": {"type": "object"}}},
-        {"properties": {name: {"anyOf": [{"$ref": f"#/$defs/{name}.B"}] * 2} for name in "ac"},
-            "$defs": {"a.B": TEXTS, "c.B": {"type": "object"}}}, id="definitions with equal short names"),
+            "$defs": {"a.B": TEXTS, "c.B": {"type": "object"}}}, None,
+        id="definitions with equal short names"),
     pytest.param({"$ref": "#/$defs/a.B", "$defs": {"a.B": {"items": {"$ref": "#/$defs/a.B"}}}},
         {"$ref": "#/$defs/B", "$defs": {"B": {"items": {"$ref": "#/$defs/B"}}}},
         id="a definition that is in itself"),
@@ -256,49 +236,33 @@ WHOLE = {"type": "integer", "format": "int32", "minimum": -(2**31), "maximum": 2
     pytest.param({"items": {"$ref": "#/$defs/a~1b"}, "$defs": {"a/b": TEXTS}}, {"items": TEXTS},
         id="a name with a slash"),
     pytest.param({"anyOf": [{"$ref": "#/$defs/a~1b"}, {"items": {"$ref": "#/$defs/a~1b"}}],
-            "$defs": {"a/b": TEXTS}},
-        {"anyOf": [{"$ref": "#/$defs/a~1b"}, {"items": {"$ref": "#/$defs/a~1b"}}], "$defs": {"a/b": TEXTS}},
-        id="a name with a slash that is used twice"),
+            "$defs": {"a/b": TEXTS}}, None, id="a name with a slash that is used twice"),
     pytest.param({"dependencies": {"s": {"$ref": "#/$defs/a.B"}}, "items": {"$ref": "#/$defs/a.B"},
-            "$defs": {"a.B": TEXTS}},
-        {"dependencies": {"s": {"$ref": "#/$defs/a.B"}}, "items": {"$ref": "#/$defs/a.B"},
-            "$defs": {"a.B": TEXTS}}, id="a reference in a keyword of earlier drafts"),
-    pytest.param({"items": {"$ref": "#"}, "contains": {"$ref": "#/$defs/a.B"}, "$defs": {"a.B": TEXTS}},
-        {"items": {"$ref": "#"}, "contains": {"$ref": "#/$defs/a.B"}, "$defs": {"a.B": TEXTS}},
+            "$defs": {"a.B": TEXTS}}, None, id="a reference in a keyword of earlier drafts"),
+    pytest.param({"items": {"$ref": "#"}, "contains": {"$ref": "#/$defs/a.B"}, "$defs": {"a.B": TEXTS}}, None,
         id="a reference to the root"),
-    pytest.param({"contains": {"$ref": "#/$defs/a.B"}, "$defs": {"a.B": {"$anchor": "b", **TEXTS}}},
-        {"contains": {"$ref": "#/$defs/a.B"}, "$defs": {"a.B": {"$anchor": "b", **TEXTS}}}, id="an anchor"),
+    pytest.param({"contains": {"$ref": "#/$defs/a.B"}, "$defs": {"a.B": {"$anchor": "b", **TEXTS}}}, None,
+        id="an anchor"),
     pytest.param({"allOf": [TEXTS,
             {"type": "object", "properties": {"k": {"const": "K"}}, "required": ["k"]}]},
         {"type": "object", "properties": {"s": {"type": "string"}, "k": {"const": "K"}},
             "required": ["s", "k"]},
         id="all of two objects"),
-    pytest.param({"allOf": [TEXTS, {"type": "object", "properties": {"s": {"enum": [""]}}}]},
-        {"allOf": [TEXTS, {"type": "object", "properties": {"s": {"enum": [""]}}}]},
+    pytest.param({"allOf": [TEXTS, {"type": "object", "properties": {"s": {"enum": [""]}}}]}, None,
         id="all of two objects with one member"),
-    pytest.param({"allOf": [TEXTS, {"type": "object", "additionalProperties": False}]},
-        {"allOf": [TEXTS, {"type": "object", "additionalProperties": False}]},
+    pytest.param({"allOf": [TEXTS, {"type": "object", "additionalProperties": False}]}, None,
         id="all of two objects of which one is closed"),
 ])  # fmt: skip
 def test_an_output_schema_has_fewer_bytes_and_the_same_values(
-    schema: dict[str, Any], short: dict[str, Any]
+    schema: dict[str, Any], short: dict[str, Any] | None
 ) -> None:
-    assert short_output(schema) == short
-    parts: list[Any] = [
-        None,
-        "",
-        "K",
-        {},
-        1,
-        0.5,
-        {"s": ""},
-        {"s": 1},
-        {"s": "", "k": "K"},
-        {"title": 1},
-    ]
+    """Where no shorter one is stated, the schema stays as it is."""
+    shortened = short_output(schema)
+    assert shortened == (schema if short is None else short)
+    parts: list[Any] = [None, "", "K", {}, 1, 0.5, {"s": ""}, {"s": 1}, {"s": "", "k": "K"}, {"title": 1}]
     for value in [*parts, *([part] for part in parts), [[1]], {"a": {"s": 1}}, {"description": 1}]:
-        valid = [jsonschema.Draft202012Validator(each).is_valid(value) for each in (schema, short)]
-        assert valid in ([True, True], [False, False]), value
+        valid = {jsonschema.Draft202012Validator(each).is_valid(value) for each in (schema, shortened)}
+        assert len(valid) == 1, value
 
 
 def test_definitions_in_definitions_do_not_make_a_schema_deeper_than_clients_take() -> None:
@@ -354,15 +318,10 @@ def test_hints_of_an_app_are_shown_only_as_far_as_the_user_believes_them() -> No
     document = {"tools": [{"name": "run", "inputSchema": {"type": "object"}, "annotations": annotations}]}
     (provider,) = read(document).providers
     (tool,), _ = write_tools(provider)
-    hints = {
-        effect: named(tool, "app_run", "run", "app", effect)[MODERN].get("annotations")
-        for effect in CallEffect
-    }
-    assert hints == {
-        CallEffect.READS: {"readOnlyHint": True},
-        CallEffect.WRITES: {"readOnlyHint": False},
-        CallEffect.UNKNOWN: None,
-    }
+    shown = {CallEffect.READS: {"readOnlyHint": True}, CallEffect.WRITES: {"readOnlyHint": False}}
+    for effect in CallEffect:
+        served = named(tool, "app_run", "run", "app", effect)[MODERN]
+        assert served.get("annotations") == shown.get(effect)
 
 
 def tool_of(name: str, description: str) -> ServedTool:
@@ -370,13 +329,11 @@ def tool_of(name: str, description: str) -> ServedTool:
 
 
 def test_the_tool_with_the_rarest_words_is_found_first() -> None:
-    index = ToolIndex(
-        [
-            tool_of("notes_createNote", "Write a new note"),
-            tool_of("notes_findNotes", "Find notes, the newest first"),
-            tool_of("mail_sendMail", "Send a mail to a person"),
-        ]
-    )
+    index = ToolIndex([
+        tool_of("notes_createNote", "Write a new note"),
+        tool_of("notes_findNotes", "Find notes, the newest first"),
+        tool_of("mail_sendMail", "Send a mail to a person"),
+    ])  # fmt: skip
     assert [tool.name for (tool,) in index.find("create notes", 5)] == ["notes_createNote", "notes_findNotes"]
     assert [tool.name for (tool,) in index.find("Mails", 5)] == ["mail_sendMail"]
     assert [tool.name for (tool,) in index.find("jot it down", 5)][:1] == ["notes_createNote"]
@@ -476,19 +433,9 @@ class GrowingTools(FixtureTools):
     def __init__(self, count: int) -> None:
         super().__init__({})
         self.count = count
-        self.report: Callable[[ListChange], None] = lambda _change: None
 
     def snapshot(self) -> ToolSnapshot:
-        documents = [
-            {"name": f"app_run{number}", "inputSchema": {"type": "object"}} for number in range(self.count)
-        ]
-        tools = (ServedTool(str(each["name"]), {HANDSHAKE: each, MODERN: each}) for each in documents)
-        return ToolSnapshot(tuple(tools))
-
-    @asynccontextmanager
-    async def run(self, on_change: Callable[[ListChange], None]) -> AsyncIterator[None]:
-        self.report = on_change
-        yield
+        return ToolSnapshot(tuple(tool(f"app_run{number}") for number in range(self.count)))
 
     def grow(self, count: int) -> None:
         self.count = count

@@ -105,6 +105,15 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def write_settings(home: Path, client: str, text: str | None) -> Path:
+    """Return where a client's settings are, in which a text is."""
+    path = home / PATHS["linux"][client]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if text is not None:
+        path.write_text(text)
+    return path
+
+
 def load_text(path: Path, text: str) -> Any:
     """Return what a text is in the syntax of a file."""
     readers: dict[str, Callable[[str], Any]] = {".yaml": yaml.safe_load, ".toml": tomllib.loads}
@@ -193,11 +202,9 @@ def test_a_file_with_comments_that_is_there_is_changed(client: str, file: str, h
 
 
 TOKEN_INPUT = {
-    "type": "promptString",
-    "id": "droidgate-token",
-    "description": "Token of droidgate serve",
+    "type": "promptString", "id": "droidgate-token", "description": "Token of droidgate serve",
     "password": True,
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("inputs", "expected"), [
@@ -211,9 +218,7 @@ TOKEN_INPUT = {
 def test_vscode_asks_for_the_token_since_its_headers_take_no_variables(
     home: Path, inputs: str, expected: list[object]
 ) -> None:
-    path = home / PATHS["linux"]["vscode"]
-    path.parent.mkdir(parents=True)
-    path.write_text(f'{{\n  {inputs}\n  "other": 1 // kept\n}}\n')
+    path = write_settings(home, "vscode", f'{{\n  {inputs}\n  "other": 1 // kept\n}}\n')
     change = library.install_client("vscode", url=ADDRESS)
     assert "serve-token" in change.next_step
     written = json_edit.read_settings(path.read_text(), path="mcp.json", comments=True)
@@ -234,9 +239,7 @@ def test_vscode_asks_for_the_token_since_its_headers_take_no_variables(
 def test_removing_takes_what_vscode_asks_for_out_where_we_wrote_it_and_no_server_needs_it(
     home: Path, settings: str, left: list[object] | None
 ) -> None:
-    path = home / PATHS["linux"]["vscode"]
-    path.parent.mkdir(parents=True)
-    path.write_text(settings)
+    path = write_settings(home, "vscode", settings)
     library.install_client("vscode", url=ADDRESS)
     path.write_text(f"{path.read_text()}// changed since\n")
     added = json_edit.read_settings(path.read_text(), path="mcp.json", comments=True)["inputs"]
@@ -339,15 +342,13 @@ def test_a_pipe_in_a_project_is_not_waited_for(home: Path) -> None:
 def test_other_settings_stay_and_the_old_file_is_kept_as_a_backup(
     client: str, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = home / PATHS["linux"][client]
-    path.parent.mkdir(parents=True, exist_ok=True)
     key = STARTED[client][0]
     before = f'{{"other": {{"a": [1]}}, "{key}": {{"mine": {{"command": "x"}}}}}}\n'
     if client == "goose":
         before = "# mine\nother: {a: [1]}\nextensions:\n  mine: {command: x}\n"
     if client == "codex":
         before = '# mine\nother.a = [1]\n[mcp_servers.mine]\ncommand = "x"\n'
-    path.write_text(before)
+    path = write_settings(home, client, before)
     path.chmod(0o600)
     monkeypatch.setattr(os, "umask", lambda _mask: 0)
     modes: list[int] = []
@@ -382,10 +383,7 @@ def test_other_settings_stay_and_the_old_file_is_kept_as_a_backup(
 def test_removing_the_entries_that_were_added_restores_the_settings(
     client: str, before: str | None, home: Path
 ) -> None:
-    path = home / PATHS["linux"][client]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if before is not None:
-        path.write_text(before)
+    path = write_settings(home, client, before)
     for serial in ("a", "b"):
         library.install_client(client, serials=[serial])
     assert library.install_client(client, remove=True).is_change
@@ -396,14 +394,13 @@ def test_removing_the_entries_that_were_added_restores_the_settings(
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_an_entry_that_the_user_had_is_put_back(client: str, home: Path) -> None:
-    path, key = home / PATHS["linux"][client], STARTED[client][0]
-    path.parent.mkdir(parents=True, exist_ok=True)
+    key = STARTED[client][0]
     before = json.dumps({key: {"droidgate": {"command": "mine"}}}, indent=2)
     if client == "goose":
         before = f"{key}:\n  droidgate:\n    command: mine\n"
     if client == "codex":
         before = f'[{key}.droidgate]\ncommand = "mine"\n'
-    path.write_text(before)
+    path = write_settings(home, client, before)
     for serials in (["a"], ["b"]):
         library.install_client(client, serials=serials)
     library.install_client(client, remove=True)
@@ -448,9 +445,7 @@ def test_an_entry_is_removed_from_a_file_that_was_made_for_it_and_changed_later(
 def test_settings_that_cannot_be_changed_safely_stay_as_they_are(
     client: str, text: str, home: Path, droidgate: Runner
 ) -> None:
-    path = home / PATHS["linux"][client]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
+    path = write_settings(home, client, text)
     with pytest.raises(InputError):
         library.install_client(client)
     run = droidgate("install-client", client)
