@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -28,8 +28,7 @@ def vectors_of(lines: Iterable[bytes], name: str) -> Iterator[dict[str, Any]]:
     Raises:
         ValueError: the shim's response cannot be read.
     """
-    # Not `splitlines`: text of a command may have other line ends, such as U+0085, in it.
-    events = [json.loads(line, parse_float=Decimal)["event"] for line in trace.split("\n") if line]
+    events = [json.loads(line, parse_float=Decimal)["event"] for line in lines]
     deliveries = [event for event in events if event["kind"] == "delivery"]
     for number, delivery in enumerate(deliveries, start=1):
         yield _vector_of(delivery, f"{name}/{number}")
