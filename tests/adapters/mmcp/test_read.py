@@ -1,4 +1,4 @@
-"""The manifest's JSON: the specification's sample, the draft's, and what is read leniently or refused."""
+"""Manifests in JSON, the components that advertise them, and what is read leniently or refused."""
 
 import json
 import random
@@ -8,13 +8,30 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from adapters.mmcp.mmcp_apps import GREET, manifest_of, only, read_json, rows_of
+from adapters.mmcp.mmcp_apps import (
+    ADVERTISE,
+    CALL,
+    GREET,
+    application,
+    artifact,
+    component_xml,
+    manifest_of,
+    only,
+    read_app,
+    read_json,
+    rows_of,
+    value_xml,
+)
 from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import ComponentAccess, Place
 from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import Level
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import AnyType, ArrayType, ObjectType
+from droidgate_mmcp.discovery import read_discovery
 from droidgate_mmcp.format import FORMAT
+from mappings.fit.capacities import facts_of, write_for
 from model_types import int32, optional, record, required, string
 from strategies import json_values
 from titled_rows import titled
@@ -41,7 +58,7 @@ SECTION_2 = """
 """
 
 # Keys as in the manifest sample of the draft.
-DRAFT = """
+DRAFT_SAMPLE = """
 {
   "appDescription": "Says hello",
   "protocolVersion": "1.0",
@@ -73,7 +90,7 @@ def test_the_sample_of_section_2_is_read_without_a_finding() -> None:
 
 
 def test_the_sample_of_the_draft_is_read_without_a_finding() -> None:
-    reading = read_json(DRAFT, strict=True)
+    reading = read_json(DRAFT_SAMPLE, strict=True)
     assert not reading.findings
     provider = only(reading)
     assert provider.dialect == "draft"
@@ -86,7 +103,7 @@ def test_the_sample_of_the_draft_is_read_without_a_finding() -> None:
 
 @titled(("text", "sure"), {
     "the sample of the specification": (SECTION_2, 90),
-    "the sample of the draft": (DRAFT, 90),
+    "the sample of the draft": (DRAFT_SAMPLE, 90),
     "tools and a version": (json.dumps({"protocolVersion": "1.0", "tools": [GREET]}), 60),
     "tools with what the draft's tools return": (json.dumps({"tools": [{**GREET, "return": {}}]}), 60),
     "tools alone, as many lists have them": (json.dumps({"tools": [GREET]}), 0),
@@ -126,14 +143,11 @@ def test_definitions_of_several_tools_come_together() -> None:
     assert provider.definitions["Place"] == string()
 
 
-def case(title: str, mark: pytest.MarkDecorator, value: Json, **expected: Any) -> Any:
-    """Return the case of a manifest that only the row of a mark lets in, and what is read of it."""
-    return pytest.param(mark.args[0], value, expected, id=title, marks=mark)
+def case(title: str, row: str, value: Json, **expected: Any) -> Any:
+    """Return the case of a manifest that only a row lets in, and what is read of it."""
+    return pytest.param(row, value, expected, id=title, marks=pytest.mark.row(row))
 
 
-M33, M34, M36 = pytest.mark.row("M33"), pytest.mark.row("M34"), pytest.mark.row("M36")
-M37, M38 = pytest.mark.row("M37"), pytest.mark.row("M38")
-S52, S53 = pytest.mark.row("S52"), pytest.mark.row("S53")
 NOT_WORDS: tuple[Json, ...] = ("String", ["String"], {"type": "object", "properties": {"a": {}}}, None)
 FLAT = record(
     {
@@ -156,35 +170,35 @@ def draft(returned: Json) -> Json:
 
 
 @pytest.mark.parametrize(("row", "value", "expected"), [
-    *(case(f"the version {text!r}", M33,
+    *(case(f"the version {text!r}", "M33",
         manifest_of(GREET, protocolVersion=text), extensions={"mmcp": {"protocolVersion": text}})
         for text in ("1.1", "1", 1, 1.0)),
-    case("instructions next to a return type", M34,
+    case("instructions next to a return type", "M34",
         {"instructions": "Says hello", "tools": [{**GREET, "return": {"a": "String"}}]},
         dialect="draft", description="Says hello", extensions={"mmcp": {"text_key": "instructions"}}),
-    case("a description next to instructions", M34,
+    case("a description next to instructions", "M34",
         {"appDescription": "Hello", "instructions": "Be kind", "tools": [GREET]},
         description="Hello", extensions={"mmcp": {"instructions": "Be kind"}}),
-    case("raw line breaks in a text", M36, '{"instructions": "two\nlines\tand a tab", "tools": []}',
+    case("raw line breaks in a text", "M36", '{"instructions": "two\nlines\tand a tab", "tools": []}',
         instructions="two\nlines\tand a tab"),
-    case("empty parameters", M37,
+    case("empty parameters", "M37",
         manifest_of({"name": "a", "description": "b", "parameters": {}}), input=ObjectType(),
         facts={"mmcp": {"parameters": "empty"}}),
-    case("parameters that are null", M37,
+    case("parameters that are null", "M37",
         manifest_of({"name": "a", "description": "b", "parameters": None}), input=ObjectType(),
         facts={"mmcp": {"parameters": "missing"}}),
-    case("no parameters", M37, manifest_of({"name": "a", "description": "b"}), input=ObjectType(),
+    case("no parameters", "M37", manifest_of({"name": "a", "description": "b"}), input=ObjectType(),
         facts={"mmcp": {"parameters": "missing"}}),
-    case("a flat map of type words", M37,
+    case("a flat map of type words", "M37",
         manifest_of({**GREET, "parameters": {"location": "string", "days": "Int", "raw": "any",
         "tags": "list"}}), input=FLAT),
-    case("a map of schemas", M37, manifest_of({**GREET, "parameters": {"txHash": {"type": "string"}}}),
+    case("a map of schemas", "M37", manifest_of({**GREET, "parameters": {"txHash": {"type": "string"}}}),
         input=record({"txHash": optional(string())}), facts={"mmcp": {"parameters": "properties"}}),
-    *(case(f"a return type that is not a map of words: {value!r}", M38,
+    *(case(f"a return type that is not a map of words: {value!r}", "M38",
         draft(value), output=None, facts={"mmcp": {"return": value}}) for value in NOT_WORDS),
-    case("a flat map for the return type", M38, draft({"when": "Date", "n": "INT"}), output=RETURNED),
-    case("no instructions", S52, {"tools": [GREET]}, instructions=None),
-    case("no description of a tool", S53,
+    case("a flat map for the return type", "M38", draft({"when": "Date", "n": "INT"}), output=RETURNED),
+    case("no instructions", "S52", {"tools": [GREET]}, instructions=None),
+    case("no description of a tool", "S53",
         manifest_of({"name": "a", "parameters": {"type": "object"}}), tool_description=None),
 ])  # fmt: skip
 def test_what_apps_write_instead_is_read_by_its_row(row: str, value: Json, expected: dict[str, Any]) -> None:
@@ -251,11 +265,9 @@ _KEYS = st.sampled_from([
     "object", "string", "anyOf", "enum", "x-droidgate", "kind", "format", "appDescription", "tools",
 ])  # fmt: skip
 _WILD = json_values(st.floats(allow_nan=False), keys=_KEYS, most=12)
-
-
 _TOOLS = st.fixed_dictionaries(
     {"name": st.text(min_size=1, max_size=6), "description": st.text(max_size=6)},
-    optional={"parameters": st.just(GREET["parameters"]) | _WILD, "title": _WILD},
+    optional={"parameters": st.just(GREET["parameters"]) | _WILD, "return": _WILD, "title": _WILD},
 )
 
 
@@ -271,18 +283,183 @@ def test_wild_json_is_read_or_refused_but_never_crashes(value: Json) -> None:
         read_json(value)
 
 
-@given(parameters=_WILD, returned=_WILD)
-def test_wild_tools_are_read_or_refused_but_never_crash(parameters: Json, returned: Json) -> None:
-    with suppress(InputError):
-        read_json(manifest_of({**GREET, "parameters": parameters, "return": returned}))
-
-
 def test_damaged_files_are_read_or_refused_but_never_crash() -> None:
     random_ = random.Random(7)
-    whole = DRAFT.encode()
+    whole = DRAFT_SAMPLE.encode()
     for _ in range(2_000):
         start = random_.randrange(len(whole))
         data = whole[:start] + random_.randbytes(random_.randrange(4)) + whole[start + random_.randrange(9) :]
         FORMAT.detect(SourceFile("a", data))
         with suppress(InputError):
             FORMAT.read_file(SourceFile("a", data), ReadingContext())
+
+
+# Components that advertise: where the manifest may be, and what else calls need
+
+VALUE = value_xml(manifest_of(GREET))
+
+
+def test_an_activity_is_a_provider() -> None:
+    labelled = component_xml(VALUE, attributes='android:exported="true" android:label="Greeter"')
+    reading = read_app(application(labelled), strict=True)
+    assert not reading.findings
+    provider = only(reading)
+    assert (provider.package, provider.component, provider.name) == ("com.example.app", ".Tools", "Greeter")
+    assert provider.instructions == "Greets"
+    assert [item.id for item in provider.capabilities] == ["greet"]
+    assert provider.source is not None
+    assert provider.source.line
+    assert provider.extensions == {}
+
+
+def test_other_components_are_no_providers() -> None:
+    other = component_xml(VALUE, actions=("android.intent.action.MAIN",))
+    assert read_app(application(other)).providers == ()
+
+
+def test_an_activity_that_does_not_state_exported_is_written_without_it() -> None:
+    provider = only(read_app(application(component_xml(VALUE, attributes=""))))
+    assert provider.access.exported is None
+    writing = write_for(provider, "mmcp+1.0")
+    assert "exported" not in artifact(writing, "AndroidManifest.xml")
+    assert writing.findings == ()
+
+
+def test_the_json_of_a_manifest_has_no_access_rules() -> None:
+    provider = only(read_json(manifest_of(GREET)))
+    assert provider.access == ComponentAccess()
+    closed = provider.model_copy(update={"access": ComponentAccess(exported=False, permission="a.CALL")})
+    writing = write_for(closed, "mmcp+1.0")
+    assert writing.provider.access == ComponentAccess()
+    lost = {pointer: level for pointer, (_, level) in facts_of(writing, "/access/").items()}
+    assert lost == {"exported": Level.SECURITY, "permission": Level.SECURITY}
+
+
+JSON = json.dumps(manifest_of(GREET))
+STRING_TOOLS = (
+    f'<resources><string name="tools">"{JSON.replace(chr(34), chr(92) + chr(34))}"</string></resources>'
+)
+STRINGS = {"res/values/tools.xml": STRING_TOOLS}
+ADVERTISES = component_xml(VALUE, actions=(ADVERTISE,))
+SECOND = f'<intent-filter><action android:name="{CALL}"/></intent-filter>'
+DRAFT = {"appDescription": "Greets", "protocolVersion": "1.0", "tools": [GREET]}
+HARD = 'a "quoted" \\ word,\nanother line, \u00fc and \U0001f600'
+CLOSED = 'android:exported="false" android:enabled="false" android:permission="a.b.CALL"'
+NO_LABEL = 'android:exported="true" android:label="@string/none"'
+
+
+def app_case(
+    title: str, component: str, row: str = "", *, noted: str = "",
+    message: str = "", files: dict[str, str] | None = None, **expected: Any,
+) -> Any:  # fmt: skip
+    """Return the case of an app with one component: what is read of it, and the row that lets it in."""
+    rows = [item for item in (noted, row) if item]
+    marks = [pytest.mark.row(row)] if row else []
+    return pytest.param(component, files or {}, rows, message, expected, id=title, marks=marks)
+
+
+@pytest.mark.parametrize(("component", "files", "rows", "message", "expected"), [
+    app_case("a string as the value", component_xml('android:value="@string/tools"'), "M35", files=STRINGS),
+    app_case("a string as the resource", component_xml('android:resource="@string/tools"'), "M35",
+        files=STRINGS),
+    app_case("a raw resource", component_xml('android:resource="@raw/tools"'), "M35",
+        files={"res/raw/tools.json": JSON}),
+    app_case("without the CALL action", ADVERTISES, "M39", message=CALL),
+    app_case("without the DEFAULT category", component_xml(VALUE, categories=()), "M39", message="DEFAULT"),
+    app_case("without exported", component_xml(VALUE, attributes=""), "M39", message="exported"),
+    app_case("a service is marked as not callable", component_xml(VALUE, element="service"), "M42",
+        extensions={"mmcp": {"element": "service"}}),
+    app_case("the draft allows a service", component_xml(value_xml(DRAFT), element="service"),
+        extensions={"mmcp": {"element": "service"}}),
+    app_case("two filters are as good as one", ADVERTISES.replace("<meta-data", f"{SECOND}<meta-data")),
+    app_case("JSON over many lines in single quotes, as in section 2",
+        component_xml(f"android:value='{json.dumps(manifest_of(GREET), indent=10)}'")),
+    app_case("what escapes say is what a device sees",
+        component_xml(value_xml(manifest_of(GREET, instructions=HARD))), instructions=HARD),
+    app_case("what keeps callers out is kept", component_xml(VALUE, attributes=CLOSED), extensions={},
+        access=ComponentAccess(exported=False, enabled=False, permission="a.b.CALL")),
+    app_case("a label whose string is missing", component_xml(VALUE, attributes=NO_LABEL), noted="S82",
+        message="android:label of .Tools is @string/none", name=None),
+])  # fmt: skip
+def test_a_component_is_read_by_its_row(
+    component: str, files: dict[str, str], rows: list[str], message: str, expected: dict[str, Any]
+) -> None:
+    app = application(component, **files)
+    reading = read_app(app, strict=not rows and "false" not in component)
+    assert rows_of(reading) == rows
+    assert not message or message in reading.findings[0].message
+    provider = dict(only(reading))
+    assert [item.id for item in only(reading).capabilities] == ["greet"]
+    assert {word: provider[word] for word in expected} == expected
+
+
+@pytest.mark.row("S54")
+def test_a_component_without_a_manifest_is_passed_over_and_dropped() -> None:
+    reading = read_app(application(component_xml(None)))
+    assert reading.providers == ()
+    assert [(finding.rule, finding.level) for finding in reading.findings] == [("S54", Level.DROPPED)]
+
+
+def test_a_receiver_of_broadcasts_is_named() -> None:
+    receiver = (
+        '<receiver android:name=".Tools" android:exported="true"><intent-filter>'
+        '<action android:name="com.example.ACTION_MMCP_DISCOVERY"/></intent-filter></receiver>'
+    )
+    reading = read_app(application(receiver))
+    assert reading.providers == ()
+    (finding,) = reading.findings
+    assert (finding.code, finding.level) == ("tools-not-in-files", Level.NOTE)
+
+
+UNREADABLE = component_xml("android:value='{}'").replace(".Tools", ".Other")
+
+
+def test_a_manifest_that_cannot_be_read_leaves_the_others_readable() -> None:
+    reading = read_app(application(UNREADABLE, component_xml(VALUE)))
+    assert only(reading).component == ".Tools"
+    (problem,) = reading.problems
+    assert "`tools`" in problem.message
+
+
+def test_the_only_manifest_has_to_be_readable_and_so_has_every_one_in_a_strict_reading() -> None:
+    with pytest.raises(InputError, match="`tools`"):
+        read_app(application(UNREADABLE))
+    with pytest.raises(InputError):
+        read_app(application(component_xml(VALUE), UNREADABLE), strict=True)
+
+
+UNESCAPED = json.dumps(manifest_of(GREET, instructions='say "hello"'))
+
+
+@titled(("meta_data", "message", "hint"), {
+    "an integer": ('android:value="5"', "is the integer 5", ""),
+    "a boolean": ('android:value="true"', "is the boolean true", ""),
+    "a number with one digit behind the point": ('android:value="1.5"', "is the number 1.5", ""),
+    "a number that a float does not hold": ('android:value="2.1"', "is the number 2.1,", ""),
+    "an exponent": ('android:value="1e10"', "is the number 1.0E10", ""),
+    "no value": ("", "has no value", ""),
+    "a raw resource that is not there": ('android:resource="@raw/none"', "not among the resources", ""),
+    "a string resource that is not there": ('android:resource="@string/none"', "not among the resources", ""),
+    "a text that is not JSON": ('android:value="nothing"', "not JSON", ""),
+    "a reference inside a value that leads nowhere":
+        ('android:value="@string/later"', "names @string/later, which is not among", "android:value"),
+    "a raw resource as a value":
+        ('android:value="@raw/tools"', "of which a device sees the path", 'android:resource="@raw/tools"'),
+    "a placeholder of the build": ('android:value="${mmcpManifest}"', "not JSON", "the build fills in"),
+    "an empty value": ('android:value=""', "not JSON", ""),
+    "JSON that lost its backslashes": (f"android:value='{UNESCAPED}'", "not JSON", "double-escaped for aapt"),
+})  # fmt: skip
+def test_a_manifest_that_is_not_there_is_refused_with_the_fix(
+    meta_data: str, message: str, hint: str
+) -> None:
+    app = application(component_xml(meta_data), **{"res/raw/tools.json": JSON})
+    with pytest.raises(InputError, match=message) as refused:
+        read_app(app)
+    assert hint in (refused.value.hint or "")
+
+
+def test_parameters_that_cannot_be_read_are_dropped() -> None:
+    context = ReadingContext()
+    answer = {"tools": ["bad"], "bad.parameters": "{"}
+    read_discovery(answer, context, place=Place(path="answer"), package="a.b", component=".R")
+    assert [(finding.rule, finding.level) for finding in context.findings] == [("M50", Level.DROPPED)]
