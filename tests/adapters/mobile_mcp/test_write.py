@@ -26,6 +26,7 @@ from adapters.mobile_mcp.tools import (
     read_back,
     round_trip,
     service,
+    whole_service,
     write,
 )
 from conftest import Golden
@@ -151,7 +152,7 @@ def assert_written_again(provider: Provider) -> RoundTrip:
 @titled("text", STRANGE_DESCRIPTORS)
 def test_a_descriptor_written_again_in_its_dialect_means_the_same(text: str) -> None:
     files = {"res/xml/mcp_capabilities.xml": text}
-    (provider,) = read_app(service(NAME, DESCRIPTION, CAPABILITIES), files=files).providers
+    (provider,) = read_app(whole_service(), files=files).providers
     assert_written_again(provider)
 
 
@@ -186,13 +187,12 @@ FILTER = '<intent-filter><action android:name="a.B"/><category android:name="a.C
 
 @titled("components", {
     "a service that is neither exported nor enabled":
-        service(NAME, DESCRIPTION, CAPABILITIES,
-            attributes='android:exported="false" android:enabled="false"'),
-    "a service with a permission and a kind": service(NAME, DESCRIPTION, CAPABILITIES,
-        attributes='android:permission="a.CALL" android:foregroundServiceType="dataSync"'),
+        whole_service(attributes='android:exported="false" android:enabled="false"'),
+    "a service with a permission and a kind":
+        whole_service(attributes='android:permission="a.CALL" android:foregroundServiceType="dataSync"'),
     "a name that looks like a number": service(NAME.replace("Lamp", "2048"), CAPABILITIES),
     "the older action and key": service(NAME, DESCRIPTION, OLDER_CAPABILITIES, action=OLDER_ACTION),
-    "a filter of another action": service(NAME, DESCRIPTION, CAPABILITIES, FILTER),
+    "a filter of another action": whole_service(FILTER),
     "capabilities of the application": OLDER_CAPABILITIES + service(NAME, DESCRIPTION),
 })  # fmt: skip
 def test_a_service_written_again_means_the_same(components: str) -> None:
@@ -341,7 +341,7 @@ def param(word: str) -> str:
 
 def facts_lost(text: str, target: str, *components: str, attributes: str = "") -> list[Finding]:
     """Return the findings about facts of Mobile-MCP when an app is converted."""
-    services = components or (service(NAME, DESCRIPTION, CAPABILITIES),)
+    services = components or (whole_service(),)
     files = {"res/xml/mcp_capabilities.xml": text, "res/xml/other.xml": text}
     (provider,) = read_app(*services, attributes=attributes, files=files).providers
     findings = write_for(provider, target).findings
@@ -381,7 +381,7 @@ def test_a_type_word_that_means_more_is_reported(word: str, target: str) -> None
 
 def test_a_rule_of_the_application_is_written_at_the_service() -> None:
     whole = 'android:permission="a.WHOLE"'
-    (provider,) = read_app(service(NAME, DESCRIPTION, CAPABILITIES), attributes=whole).providers
+    (provider,) = read_app(whole_service(), attributes=whole).providers
     trip = round_trip(provider)
     assert trip.after.access == provider.access
     assert facts_of(trip.writing) == {
