@@ -1209,9 +1209,8 @@ def test_an_action_that_no_filter_takes_is_left_out_on_android_13_which_compares
             "a.P",
         ),
         "nothing but a slice": (capability("<slice/>"), READY, "no fulfilment that starts"),
-        "a value that is missing": (
-            capability(intent(template("app://x{?q}"), required("thing.name", "q"))), READY, "not given: q",
-        ),
+        "a value that is missing":
+            (capability(intent(template("app://x{?q}"), required("thing.name", "q"))), READY, "not given: q"),
         "a hostile link": (opens("intent:#Intent;end"), READY, "GET_THING: links with the scheme 'intent'"),
     },
 )  # fmt: skip

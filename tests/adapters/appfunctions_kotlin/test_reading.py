@@ -229,8 +229,7 @@ UNLIKE_FUNCTIONS = {
     "a Compose preview": '@Preview\n@Composable\nprivate fun P() { Text("a") }\n',
     "several Compose previews":
         '@Preview(name = "a")\n@Preview(\n    name = "b",\n)\n@Composable\nfun P() =\n    A { b() }\n',
-    "an annotation class with a target":
-        "@Target(AnnotationTarget.FUNCTION)\nannotation class Mine\n",
+    "an annotation class with a target": "@Target(AnnotationTarget.FUNCTION)\nannotation class Mine\n",
     "an annotation class of previews":
         '@Preview(name = "a")\n@Preview(name = "b")\nannotation class Previews\n',
     "annotation classes that qualify":
