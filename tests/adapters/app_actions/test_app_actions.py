@@ -24,7 +24,7 @@ from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.reader import open_apk
 from droidgate_android.projects.android_project import application_from_tree
 from droidgate_app_actions.format import FORMAT
-from droidgate_app_actions.lint import RULES
+from droidgate_app_actions.lint import RULES, lint_application, lint_file
 from droidgate_app_actions.shell_calls import AppActionShellCalls
 from droidgate_app_actions.url_templates import LinkError, fill_template
 from droidgate_mappings.compare import Weight, compare_sets
@@ -466,8 +466,6 @@ def test_an_apk_has_what_its_source_tree_has(
 
 NAMED_BY_ACTIVITY = activity(".A", names_file("com.google.android.actions", "actions"))
 ACTION_FILE = {"res/xml/actions.xml": actions(action(EMPTY_LINK))}
-
-
 NEITHER_FORM: dict[str, tuple[str, str, dict[str, Any]]] = {
     "an attribute with a prefix in actions.xml": (
         actions(f'<action android:intentName="{NAME}">{EMPTY_LINK}</action>')
@@ -634,8 +632,7 @@ def test_a_damaged_file_is_read_or_refused_and_nothing_else(text: str) -> None:
     except InputError:
         return
     assert len({item.id for item in items}) == len(items)
-    assert FORMAT.lint_file is not None
-    FORMAT.lint_file(source)
+    lint_file(source)
 
 
 TARGET = starts(ORDER_CLASS)
@@ -733,9 +730,8 @@ BROKEN: dict[str, tuple[str, dict[str, str], str]] = {
 
 
 def lint(manifest: str, files: Mapping[str, str], **more: Any) -> dict[str, list[str]]:
-    assert FORMAT.lint_application is not None
     found: dict[str, list[str]] = {}
-    for finding in FORMAT.lint_application(application(manifest, files, **more)):
+    for finding in lint_application(application(manifest, files, **more)):
         assert finding.source is not None
         found.setdefault(finding.code.removeprefix("app-actions-"), []).append(finding.message)
     return found
@@ -791,8 +787,7 @@ def test_nothing_is_reported_of_a_right_app(declared: str, manifest: str, more: 
         (shortcuts(capability(SHOWN, more='app:queryPatterns="x"')), "has query patterns"),
 })  # fmt: skip
 def test_a_file_alone_is_checked_as_far_as_it_goes(text: str, part: str) -> None:
-    assert FORMAT.lint_file is not None
-    found = FORMAT.lint_file(SourceFile("a.xml", text.encode()))
+    found = lint_file(SourceFile("a.xml", text.encode()))
     assert any(part in finding.message for finding in found), found
 
 
@@ -805,8 +800,7 @@ def test_a_template_that_would_make_a_slow_pattern_costs_nothing() -> None:
         f"{{?{','.join(f'v{at}' for at in range(20_000))}}}",
     ]
     for text in hostile:
-        assert FORMAT.lint_file is not None
-        FORMAT.lint_file(SourceFile("a.xml", shortcuts(opens(text)).encode()))
+        lint_file(SourceFile("a.xml", shortcuts(opens(text)).encode()))
     FORMAT.detect(SourceFile("a.xml", b"<!--" * 100_000))
 
 
