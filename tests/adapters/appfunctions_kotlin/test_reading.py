@@ -23,6 +23,7 @@ from droidgate_mappings.model.types import (
     RefType,
     Type,
 )
+from mappings.fit.capacities import write_for
 from model_types import (
     array,
     binary,
@@ -45,8 +46,6 @@ import androidx.appfunctions.AppFunctionContext
 import androidx.appfunctions.AppFunctionSerializable
 import androidx.appfunctions.service.AppFunction
 """
-
-
 F = "@AppFunction fun f(c: AppFunctionContext"
 QUALIFIED = "@androidx.appfunctions.AppFunction\nfun f(c: androidx.appfunctions.AppFunctionContext"
 OTHER = 'fun write(text: String) { context(text) }\nval t = "context(x: Int) fun"\n'
@@ -345,8 +344,7 @@ def test_an_output_that_is_not_known_is_not_written_as_another_kind() -> None:
     body = f"{kdoc}@AppFunction(isDescribedByKDoc = true) fun f(c: AppFunctionContext) = other()"
     provider = functions(body, header=header).providers[0]
     for dialect in ("v2", "v2-legacy"):
-        assert FORMAT.write is not None
-        writing = FORMAT.write(provider, FORMAT.dialect(dialect))
+        writing = write_for(provider, f"appfunctions+{dialect}")
         capability = writing.provider.capabilities[0]
         assert capability.output is None
         assert capability.description == "Adds. Returns: the number"
@@ -477,8 +475,7 @@ ENTRY_POINT = """
 def test_the_name_of_the_functions_file_is_written_again(name: str, fact: str | None, asset: str) -> None:
     [provider] = kotlin(ENTRY_POINT.format(name=f'"{name}"')).providers
     assert provider.extensions.get("appfunctions", {}).get("functionsFile") == fact
-    assert FORMAT.write is not None
-    paths = [artifact.path for artifact in FORMAT.write(provider, FORMAT.dialect("v2")).artifacts]
+    paths = [artifact.path for artifact in write_for(provider, "appfunctions+v2").artifacts]
     assert f"assets/{asset}" in paths
     assert FORMAT.write_handlers is not None
     handlers = FORMAT.write_handlers(HandlerRequest(provider, FORMAT.dialect("v2"), "kotlin", "p", {}))
@@ -492,8 +489,7 @@ def test_a_name_that_no_functions_file_can_have_is_a_finding_and_not_written() -
         'the name "../notes" of the functions file is left out'
     ]
     crafted = provider.model_copy(update={"extensions": {"appfunctions": {"functionsFile": "../../x"}}})
-    assert FORMAT.write is not None
-    paths = [item.path for item in FORMAT.write(crafted, FORMAT.dialect("v2")).artifacts]
+    paths = [item.path for item in write_for(crafted, "appfunctions+v2").artifacts]
     assert "assets/notes_service.xml" in paths
 
 
