@@ -48,11 +48,7 @@ BEFORE_17 = RELEASES[:3]
 V1 = functions(
     "<appfunction><function_id>a.B#c</function_id><schema_version>2</schema_version></appfunction>"
 )
-
-
 ADD = "com.example.notes.Notes#add"
-
-
 BAD_NUMBERS = ("1.0", "", "0x1", "9223372036854775808", "1_000", "one")
 
 
