@@ -27,8 +27,6 @@ from strategies import FINITE, json_values
 from titled_rows import titled
 
 OK, CANCELED = -1, 0
-
-
 DEEP = {"path": "/a.pdf", "deep": {"n": [1, None]}}
 
 
