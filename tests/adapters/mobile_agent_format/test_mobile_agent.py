@@ -291,8 +291,6 @@ NEARLY = st.fixed_dictionaries(
         "action": CALLED,
     },
 )
-
-
 AT = st.fixed_dictionaries(dict.fromkeys("xy", st.integers(0, 9)))
 WRITTEN = st.fixed_dictionaries(
     {"tool_name": st.just("tap"), "parameters": AT},

@@ -313,8 +313,6 @@ android-application = { id = "com.android.application", version.ref = "agp" }
 my-app = "dev.example.convention:1.0"
 android_lib = { id = "com.android.library", version = "8" }
 """
-
-
 CATALOG_APP = """plugins { alias(libs.plugins.android.application) }
 android { defaultConfig { applicationId = libs.versions.app.id.get()
 minSdk = libs.versions.minSdk.get().toInt() } }"""
