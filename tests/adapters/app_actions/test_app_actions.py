@@ -278,13 +278,9 @@ def test_a_parameter_has_the_type_and_the_values_that_the_file_states(text: str,
 
 
 def test_what_users_say_for_a_value_is_kept_once_for_each_value() -> None:
-    text = actions(
-        action(link("{@url}", mapping("feature", "url")), in_set("feature"), name=FEATURE),
-        entities(
-            '<entity name="Tea" identifier="t" url="app://t" sameAs="https://schema.org/Tea"/>',
-            '<entity name="Chai" identifier="t" url="app://t" sameAs="https://schema.org/Tea"/>',
-        ),
-    )
+    tea = '<entity name="Tea" identifier="t" url="app://t" sameAs="https://schema.org/Tea"/>'
+    declared = action(link("{@url}", mapping("feature", "url")), in_set("feature"), name=FEATURE)
+    text = actions(declared, entities(tea, tea.replace('"Tea"', '"Chai"')))
     (item,) = capabilities_of(read_text(text))
     expected = {"names": ["Tea", "Chai"], "url": "app://t", "same_as": "https://schema.org/Tea"}
     seen = {"field": "feature", "inventory": {"t": expected}, "match_required": True}
@@ -399,9 +395,8 @@ ORDER_CLASS = "org.example.app.Order"
 def test_access_is_that_of_the_activity_that_is_started_not_of_the_one_that_names_the_file(
     activities: list[str], declared: str, component: str | None, access: ComponentAccess
 ) -> None:
-    reading = FORMAT.read_application(
-        application(whole(*activities), shortcuts_file(declared)), ReadingContext(strict=True)
-    )
+    app = application(whole(*activities), shortcuts_file(declared))
+    reading = FORMAT.read_application(app, ReadingContext(strict=True))
     (provider,) = reading.providers
     assert (provider.package, provider.name) == ("org.example.app", "App")
     assert (provider.component, provider.access) == (component, access)
@@ -566,10 +561,8 @@ def test_the_meta_data_of_another_element_is_read_and_reported(manifest: str) ->
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_a_file_is_recognized_and_read_in_each_encoding_of_xml(encoding: str) -> None:
-    text = f'<?xml version="1.0" encoding="{encoding.removesuffix("-sig")}"?>' + actions(
-        action(link("app://ä"))
-    )
-    source = SourceFile("a.xml", text.encode(encoding))
+    head = f'<?xml version="1.0" encoding="{encoding.removesuffix("-sig")}"?>'
+    source = SourceFile("a.xml", (head + actions(action(link("app://ä")))).encode(encoding))
     assert detect_format(source) is load_formats()["app-actions"]
     (item,) = capabilities_of(FORMAT.read_file(source, ReadingContext()))
     assert fulfilments(item) == [{"kind": "intent", "template": "app://ä"}]
@@ -605,11 +598,8 @@ def test_nothing_is_said_of_an_app_with_launcher_shortcuts_alone() -> None:
 
 
 def test_a_broken_file_does_not_keep_the_other_one_from_being_read() -> None:
-    manifest = whole(activity(".Order", VIEW_FILTER)).replace(
-        "<activity", f"{names_file('com.google.android.actions', 'actions')}<activity", 1
-    )
     files = {**shortcuts_file(opens()), "res/xml/actions.xml": "<actions><action></actions>"}
-    reading = FORMAT.read_application(application(manifest, files), ReadingContext())
+    reading = FORMAT.read_application(application(NAMES_BOTH, files), ReadingContext())
     assert [item.dialect for item in reading.providers] == ["shortcuts"]
     assert [problem.message[:15] for problem in reading.problems] == ["not well-formed"]
 
@@ -792,14 +782,8 @@ def test_a_file_alone_is_checked_as_far_as_it_goes(text: str, part: str) -> None
 
 
 def test_a_template_that_would_make_a_slow_pattern_costs_nothing() -> None:
-    hostile = [
-        "{" * 50_000,
-        "{a," * 20_000,
-        "{" + "a" * 50_000,
-        "$" + "a" * 50_000 + "!",
-        f"{{?{','.join(f'v{at}' for at in range(20_000))}}}",
-    ]
-    for text in hostile:
+    long, names = "a" * 50_000, ",".join(f"v{at}" for at in range(20_000))
+    for text in ("{" * 50_000, "{a," * 20_000, "{" + long, f"${long}!", f"{{?{names}}}"):
         lint_file(SourceFile("a.xml", shortcuts(opens(text)).encode()))
     FORMAT.detect(SourceFile("a.xml", b"<!--" * 100_000))
 
@@ -910,12 +894,8 @@ def counted(path: Path) -> tuple[list[str | None], Counter[str]]:
             for each in item.iterfind("parameter") if is_link else ():
                 keys[str(attribute(each, "name"))] = each
             for each in part.iterfind("parameter-mapping" if is_old else "parameter"):
-                key = (
-                    attribute(each, "urlParameter")
-                    if is_old
-                    else attribute(each, "key", *["name"] * is_inside)
-                )
-                if key:
+                words = ["urlParameter"] if is_old else ["key", *["name"] * is_inside]
+                if key := attribute(each, *words):
                     keys.setdefault(key, each)
             fields.update(attribute(each, "intentParameter", "name") for each in keys.values())
             totals["parameters"] += len(keys)
@@ -1068,9 +1048,8 @@ def test_a_value_adds_no_part_to_a_link(value: str, url: str) -> None:
     parts, plain = urlsplit(fill_template(url, {"x": value})[0]), urlsplit(fill_template(url, {"x": "v"})[0])
     assert (parts.scheme, parts.netloc, parts.fragment) == (plain.scheme, plain.netloc, plain.fragment)
     assert parts.path.count("/") == plain.path.count("/")
-    assert [key for key, _ in parse_qsl(parts.query, keep_blank_values=True)] == [
-        key for key, _ in parse_qsl(plain.query)
-    ]
+    keys = [[key for key, _ in parse_qsl(each.query, keep_blank_values=True)] for each in (parts, plain)]
+    assert keys[0] == keys[1]
     assert value in {unquote(part) for part in re.split("[/=]", parts.path + "=" + parts.query)}
 
 
