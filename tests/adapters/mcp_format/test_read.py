@@ -28,9 +28,8 @@ def test_every_member_of_a_tool_is_in_the_model() -> None:
     assert capability.description == "Returns the weather of a city."
     assert capability.effects == Effects(read_only=True, open_world=True)
     assert properties_of(capability.input)["city"].required
-    assert properties_of(capability.input)["unit"].type == string(
-        enum=("celsius", "fahrenheit"), keywords={"default": "celsius"}
-    )
+    unit = string(enum=("celsius", "fahrenheit"), keywords={"default": "celsius"})
+    assert properties_of(capability.input)["unit"].type == unit
     assert capability.input.keywords == {"additionalProperties": False}
     assert properties_of(capability.output)["temperature"].type == float64()
     assert capability.extensions == {}
