@@ -391,9 +391,8 @@ PLAIN = [text for text in TEXTS if not re.search("[\0-\x08\x0b\x0c\x0e-\x1f\ufff
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("text", PLAIN)
 def test_texts_survive_androids_own_compiler(text: str, dialect: str, tmp_path: Path) -> None:
-    texts = {"name": text, "description": text, "instructions": text}
-    capabilities = (Capability(id="f"),)
-    provider = Provider(protocol="test", package="com.example.app", capabilities=capabilities, **texts)
+    source = Provider(protocol="test", package="com.example.app", capabilities=(Capability(id="f"),))
+    provider = source.changed({"name": text, "description": text, "instructions": text})
     artifacts = write_in(provider, dialect).artifacts
     files = {item.path: item.text for item in artifacts if "assets" not in item.path}
     archive = compile_application(files, tmp_path)
