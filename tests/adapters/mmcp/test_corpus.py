@@ -101,9 +101,8 @@ def test_known_answers_to_broadcasts_are_read() -> None:
     answers = corpus_json("derived__broadcast-discovery-and-invoke.json")
     extras = {key: extra["value"] for key, extra in answers["discovery"]["result_extras"].items()}
     package, _, component = answers["discovery"]["component"].partition("/")
-    provider = read_discovery(
-        extras, ReadingContext(strict=True), place=Place(path="a"), package=package, component=component
-    )
+    context, place = ReadingContext(strict=True), Place(path="a")
+    provider = read_discovery(extras, context, place=place, package=package, component=component)
     assert [item.id for item in provider.capabilities] == ["getWeather"]
     data = answers["invoke"]["result_data"]
     assert read_broadcast_result(-1, data, ReadingContext()).values == {"text": data}

@@ -77,12 +77,9 @@ def test_the_sample_of_section_2_is_read_without_a_finding() -> None:
     assert (provider.instructions, provider.description) == ("Reads documents", None)
     (tool,) = provider.capabilities
     assert (tool.id, tool.description) == ("read_document", "Gets text or pictures out of a document")
-    assert tool.input == record(
-        {
-            "file": required(string(description="Where it lies")),
-            "what": required(string(enum=("text", "pictures"), description="What to get")),
-        }
-    )
+    what = string(enum=("text", "pictures"), description="What to get")
+    file = string(description="Where it lies")
+    assert tool.input == record({"file": required(file), "what": required(what)})
     assert tool.output is None
     assert tool.source is not None
     assert (tool.source.path, tool.source.inner) == ("tools.json", "/tools/0")
@@ -131,11 +128,8 @@ def test_unknown_keys_are_kept_where_they_are() -> None:
 
 def test_definitions_of_several_tools_come_together() -> None:
     def tool(name: str, word: str) -> dict[str, Json]:
-        schema = {
-            "type": "object",
-            "properties": {"at": {"$ref": "#/$defs/Place"}},
-            "$defs": {"Place": {"type": word}},
-        }
+        properties = {"at": {"$ref": "#/$defs/Place"}}
+        schema: Json = {"type": "object", "properties": properties, "$defs": {"Place": {"type": word}}}
         return {**GREET, "name": name, "parameters": schema}
 
     provider = only(read_json(manifest_of(tool("a", "string"), tool("b", "string"), tool("c", "integer"))))
