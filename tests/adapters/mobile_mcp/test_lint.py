@@ -175,9 +175,8 @@ def test_a_file_that_breaks_a_rule_is_reported_with_its_place(rule: str, text: s
     reported = [item for item in findings if item.code == f"mobile-mcp-{rule}"]
     assert reported
     declared = RULES[f"mobile-mcp-{rule}"]
-    assert {(item.level, item.rule) for item in reported} == {
-        (declared.level, f"Mobile-MCP {declared.section}")
-    }
+    expected = {(declared.level, f"Mobile-MCP {declared.section}")}
+    assert {(item.level, item.rule) for item in reported} == expected
     assert all(item.source is not None and item.source.path == "caps.xml" for item in reported)
     assert rule not in ALONE or reported == list(findings)
 

@@ -38,12 +38,8 @@ def test_a_descriptor_of_section_1_2_is_read_strictly_and_whole() -> None:
     dim, off = provider.capabilities
     assert (provider.protocol, provider.dialect) == ("mobile-mcp", "1.0")
     assert (dim.id, dim.description, dim.version) == ("dim", "Dims the lamp", "2.1")
-    assert dim.input == record(
-        {
-            "percent": required(int64(description="How bright")),
-            "slowly": optional(boolean(description="Over a minute")),
-        }
-    )
+    percent, slowly = int64(description="How bright"), boolean(description="Over a minute")
+    assert dim.input == record({"percent": required(percent), "slowly": optional(slowly)})
     assert dim.output == record({"before": required(float64(description="How bright it was"))})
     assert (off.id, off.version, off.input, off.output) == ("off", "1", ObjectType(), None)
     assert dim.extensions == off.extensions == provider.extensions == {}
@@ -289,9 +285,8 @@ def test_unknown_attributes_elements_and_texts_are_kept_in_source_form() -> None
         "text": "words",
         "output": {"attributes": {"note": "n"}},
     }
-    assert properties_of(capability.output)["x"].extensions == {
-        "mobile-mcp": {"attributes": {"required": "true"}}
-    }
+    facts = {"mobile-mcp": {"attributes": {"required": "true"}}}
+    assert properties_of(capability.output)["x"].extensions == facts
 
 
 @pytest.mark.parametrize("text", [
@@ -367,9 +362,8 @@ def test_a_service_of_section_1_1_is_read_strictly_and_whole() -> None:
 
 
 def test_a_service_of_the_time_before_the_specification_is_read_strictly() -> None:
-    older = service(
-        OLDER_TEXTS, OLDER_CAPABILITIES, action=OLDER_ACTION, attributes='android:exported="true"'
-    )
+    exported = 'android:exported="true"'
+    older = service(OLDER_TEXTS, OLDER_CAPABILITIES, action=OLDER_ACTION, attributes=exported)
     (provider,) = read_app(older, files=OLDER_FILE, strict=True).providers
     assert (provider.dialect, provider.name, provider.description) == ("pre-spec", "Old lamp", "Switches it")
     assert provider.extensions == {}

@@ -476,9 +476,8 @@ def test_a_malformed_request_is_answered_with_the_id_that_was_read() -> None:
         with pytest.raises(MalformedRequestError) as refused:
             read_request(extras)
         assert refused.value.request is not None
-        answer = MobileMcpResponse(
-            request_id, succeeded=False, token=refused.value.failure, message=refused.value.message
-        )
+        error = refused.value
+        answer = MobileMcpResponse(request_id, succeeded=False, token=error.failure, message=error.message)
         written = json.loads(write_response(answer, refused.value.request)["response"])
         assert written["id"] == request_id
         assert written["status"] == "failure"
