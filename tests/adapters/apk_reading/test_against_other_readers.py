@@ -46,10 +46,8 @@ def elements(root: XmlElement) -> Iterator[XmlElement]:
 
 
 def compiled_entries(apk: Apk) -> list[str]:
-    names = [
-        item for item in apk.archive.entry_names if item.endswith(".xml") and not item.startswith("assets/")
-    ]
-    return [item for item in names if apk.archive.read_entry(item)[:4] == b"\x03\0\x08\0"]
+    names = [name for name in apk.archive.entry_names if re.search(r"^(?!assets/).*\.xml$", name)]
+    return [name for name in names if apk.archive.read_entry(name)[:4] == b"\x03\0\x08\0"]
 
 
 def as_androguard_shows(value: TypedValue) -> Any:
@@ -175,16 +173,10 @@ def test_manifest_facts_and_signers_are_those_of_apk_info(apk_path: Path) -> Non
         assert str(ours.minimum_sdk) == str(theirs.get_min_sdk_version())
         assert set(ours.archive.entry_names) == set(theirs.namelist())
         services = next(ours.manifest.child_elements("application")).child_elements("service")
-        names = [item.find_attribute("name") for item in services]
-        assert [item.text for item in names if item is not None] == [
-            item.name for item in theirs.get_services()
-        ]
-        certificates = {
-            item.sha256_fingerprint
-            for scheme in theirs.get_signatures()
-            for item in getattr(scheme, "certificates", ())
-        }
-        assert set(ours.signer_digests()) == certificates
+        names = [item.text for each in services if (item := each.find_attribute("name")) is not None]
+        assert names == [item.name for item in theirs.get_services()]
+        signed = [getattr(scheme, "certificates", ()) for scheme in theirs.get_signatures()]
+        assert set(ours.signer_digests()) == {item.sha256_fingerprint for each in signed for item in each}
 
 
 @pytest.mark.requires("aapt2")
@@ -205,6 +197,5 @@ def test_names_and_values_are_those_that_aapt2_prints(sample: str, tmp_path: Pat
             if any(isinstance(item.value, Bag) or item.value.type != ValueType.STRING for item in values):
                 continue
             locales = re.findall(r"\((\S*)\) (?:\"(.*)\"|\(file\) (\S+))", lines)
-            assert texts_by_locale(apk.resources, identifier) == {
-                locale: text or file for locale, text, file in locales
-            }
+            expected = {locale: text or file for locale, text, file in locales}
+            assert texts_by_locale(apk.resources, identifier) == expected

@@ -144,9 +144,8 @@ def test_of_a_jar_signature_the_certificate_that_issued_no_other_is_the_signer()
     root_key, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
     root, leaf = certificate("Root", root_key), certificate("Leaf", key, "Root", root_key)
     block = pkcs7.serialize_certificates([root, leaf], Encoding.DER)
-    data = zip_of(
-        {**whole_app(), "META-INF/CERT.RSA": block, "META-INF/deep/X.RSA": b"", "META-INF/A.SF": b""}
-    )
+    signed = {"META-INF/CERT.RSA": block, "META-INF/deep/X.RSA": b"", "META-INF/A.SF": b""}
+    data = zip_of(whole_app() | signed)
     assert signers_of(data) == ((digest(leaf.public_bytes(Encoding.DER)),), [])
 
 
@@ -156,16 +155,13 @@ def test_of_a_jar_signature_the_certificate_that_issued_no_other_is_the_signer()
 def test_the_signer_is_the_one_that_apksigner_used(scheme: str, tmp_path: Path) -> None:
     key = rsa.generate_private_key(65537, 2048)
     signer = certificate("Signer", key)
-    store = pkcs12.serialize_key_and_certificates(
-        b"key", key, signer, None, BestAvailableEncryption(b"secret")
-    )
+    secret = BestAvailableEncryption(b"secret")
+    store = pkcs12.serialize_key_and_certificates(b"key", key, signer, None, secret)
     (tmp_path / "key.p12").write_bytes(store)
     (tmp_path / "app.apk").write_bytes(zip_of(whole_app()))
-    expected_value = [
-        f"--{item}-signing-enabled={str(item == scheme).lower()}" for item in ("v1", "v2", "v3")
-    ]
+    schemes = [f"--v{n}-signing-enabled={str(scheme == f'v{n}').lower()}" for n in (1, 2, 3)]
     command = [*short_run("apksigner"), "sign", "--ks", "key.p12", "--ks-pass", "pass:secret"]
-    command += ["--min-sdk-version=23", *expected_value, "app.apk"]
+    command += ["--min-sdk-version=23", *schemes, "app.apk"]
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=100)
     expected = digest(signer.public_bytes(Encoding.DER))
     assert signers_of(tmp_path / "app.apk") == ((expected,), [])

@@ -41,11 +41,6 @@ ATTRIBUTES = (
 )
 
 
-def _children(inner: st.SearchStrategy[XmlElement]) -> st.SearchStrategy[XmlElement]:
-    children = st.lists(inner | TEXTS, max_size=4)
-    return _elements(children)
-
-
 def _elements(children: st.SearchStrategy[list[XmlElement | str]]) -> st.SearchStrategy[XmlElement]:
     attributes = st.lists(ATTRIBUTES, max_size=5, unique_by=lambda item: (item.namespace, item.name))
     return st.builds(
@@ -53,19 +48,19 @@ def _elements(children: st.SearchStrategy[list[XmlElement | str]]) -> st.SearchS
     )
 
 
-TREES = st.recursive(_elements(st.builds(list)), _children, max_leaves=8)
+TREES = st.recursive(
+    _elements(st.builds(list)), lambda inner: _elements(st.lists(inner | TEXTS, max_size=4)), max_leaves=8
+)
 
 
 def in_order(element: XmlElement) -> XmlElement:
     """Return the tree with its attributes as they are written: by id, then by namespace and name."""
-    return replace(
-        element,
-        attributes=sorted(
-            element.attributes,
-            key=lambda child: (child.resource_id or NO_ID, child.namespace or "", child.name),
-        ),
-        children=[in_order(child) if isinstance(child, XmlElement) else child for child in element.children],
-    )
+
+    def key(item: XmlAttribute) -> tuple[int, str, str]:
+        return item.resource_id or NO_ID, item.namespace or "", item.name
+
+    children = [in_order(child) if isinstance(child, XmlElement) else child for child in element.children]
+    return replace(element, attributes=sorted(element.attributes, key=key), children=children)
 
 
 @given(TREES)
@@ -115,9 +110,8 @@ def unseen_by_android(element: XmlElement) -> list[str]:
 
 
 def test_the_simulation_of_androids_look_up_finds_a_hidden_attribute() -> None:
-    attributes = [
-        _framework_attribute(name, TypedValue(ValueType.STRING, 0, "x")) for name in ("value", "name")
-    ]
+    value = TypedValue(ValueType.STRING, 0, "x")
+    attributes = [_framework_attribute(name, value) for name in ("value", "name")]
     assert unseen_by_android(XmlElement("a", attributes=attributes)) == ["name"]
 
 

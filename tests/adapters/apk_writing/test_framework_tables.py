@@ -2,12 +2,12 @@
 
 import importlib.util
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from adapters.apk_writing.packed_samples import run_tool
 from droidgate_mappings.tables.framework_attributes import (
     AttributeFormat,
     attribute_id,
@@ -22,14 +22,8 @@ from titled_rows import titled
 
 def _constants(class_name: str) -> dict[str, int]:
     javap = require("newer-jdk").parent / "javap"
-    run = subprocess.run(
-        [javap, "-constants", "-cp", require("framework-jar"), class_name],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=100,
-    )
-    constants = re.findall(r"static final int (\w+) = (-?\d+);", run.stdout)
+    text = run_tool(javap, "-constants", "-cp", require("framework-jar"), class_name)
+    constants = re.findall(r"static final int (\w+) = (-?\d+);", text)
     return {name: int(number) for name, number in constants}
 
 

@@ -10,6 +10,7 @@ import pytest
 from adapters.apk_writing.packed_samples import (
     EVERYTHING,
     SAMPLE_MODULES,
+    SMALL_MANIFEST,
     build_with_aapt2,
     module_folder,
     named_ids,
@@ -24,8 +25,6 @@ from droidgate_android.apk.pack import pack
 from droidgate_android.apk.packed_manifest import AppFacts
 from droidgate_android.apk.signing_keys import KeyType
 from requirements_of_tests import require, short_run
-
-ANDROID = "{http://schemas.android.com/apk/res/android}"
 
 
 def _written(folder: Path, apk: bytes) -> Path:
@@ -49,9 +48,8 @@ def test_apksigner_verifies_every_scheme_that_an_android_reads(
     assert f"certificate SHA-256 digest: {signing_key(key_type).digest}" in printed
     assert "WARNING" not in printed
     for release in range(minimum_sdk, 37, 3):
-        assert "Verifies" in run_tool(
-            *apksigner, "verify", "--verbose", "--min-sdk-version", str(release), apk
-        )
+        of_release = run_tool(*apksigner, "verify", "--verbose", "--min-sdk-version", str(release), apk)
+        assert "Verifies" in of_release
 
 
 def test_a_v3_signature_that_was_taken_away_is_missed_by_apksigner(tmp_path: Path) -> None:
@@ -145,39 +143,26 @@ PIECES_OF_VALUES = (
 )  # fmt: skip
 
 
-def _random_values(seed: int, count: int) -> list[str]:
-    generator = random.Random(seed)
-    return ["".join(generator.choices(PIECES_OF_VALUES, k=generator.randint(0, 5))) for _ in range(count)]
-
-
-def _without_apostrophes(text: str) -> str:
-    """Return a text that aapt2 takes as a string: it refuses a bare apostrophe."""
-    return text.replace("\\'", "").replace("'", "")
-
-
 def _tree(folder: Path, texts: list[str]) -> None:
     (folder / "res/xml").mkdir(parents=True)
     (folder / "res/values").mkdir()
-    meta = "".join(
-        f'<meta-data android:name="n{number}" android:value={quoteattr(text)}/>'
-        for number, text in enumerate(texts)
-    )
-    (folder / "AndroidManifest.xml").write_text(
-        f'<manifest xmlns:android="http://schemas.android.com/apk/res/android" package="a.b">'
-        f"<application>{meta}</application></manifest>"
-    )
-    items = "".join(f"<item value={quoteattr(text)}/>" for text in texts)
+    meta = items = strings = ""
+    for number, text in enumerate(texts):
+        meta += f'<meta-data android:name="n{number}" android:value={quoteattr(text)}/>'
+        items += f"<item value={quoteattr(text)}/>"
+        # aapt2 refuses a bare apostrophe in a string.
+        without = text.replace("\\'", "").replace("'", "")
+        strings += f'<string name="s{number}" formatted="false">{without}</string>'
+    manifest = SMALL_MANIFEST.decode().replace("<application/>", f"<application>{meta}</application>")
+    (folder / "AndroidManifest.xml").write_text(manifest)
     (folder / "res/xml/items.xml").write_text(f"<items>{items}</items>")
-    strings = "".join(
-        f'<string name="s{number}" formatted="false">{_without_apostrophes(text)}</string>'
-        for number, text in enumerate(texts)
-    )
     (folder / "res/values/strings.xml").write_text(f"<resources>{strings}</resources>")
 
 
 @pytest.mark.parametrize("seed", range(4), ids="seed {}".format)
 def test_random_values_are_typed_and_escaped_alike(tmp_path: Path, seed: int) -> None:
     source = tmp_path / "source"
-    _tree(source, _random_values(seed, 400))
+    chance = random.Random(seed)
+    _tree(source, ["".join(chance.choices(PIECES_OF_VALUES, k=chance.randint(0, 5))) for _ in range(400)])
     ours = _written(tmp_path, pack(source, key=signing_key("ec"), facts=FACTS).apk)
     _assert_same(_built(source, tmp_path), ours)

@@ -133,11 +133,9 @@ def test_what_cannot_be_packed_is_reported_with_its_line(
 def test_a_manifest_that_android_would_not_take_is_reported_with_its_line(
     attributes: str, message: str
 ) -> None:
-    manifest = f"""<manifest xmlns:android="http://schemas.android.com/apk/res/android" package="a.b">
-    <application>
-    <activity android:name="X" {attributes}/></application></manifest>"""
+    activity = f'<application>\n<activity android:name="X" {attributes}/></application>'.encode()
     with pytest.raises(InputError) as raised:
-        pack_tree({}, manifest=manifest.encode())
+        pack_tree({}, manifest=SMALL_MANIFEST.replace(b"<application/>", activity))
     assert raised.value.place == "AndroidManifest.xml:3"
     assert message in raised.value.message
 

@@ -24,7 +24,7 @@ from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.reader import open_apk
 from droidgate_android.projects.android_project import application_from_tree
 from droidgate_app_actions.format import FORMAT
-from droidgate_app_actions.lint import RULES
+from droidgate_app_actions.lint import RULES, lint_application, lint_file
 from droidgate_app_actions.shell_calls import AppActionShellCalls
 from droidgate_app_actions.url_templates import LinkError, fill_template
 from droidgate_mappings.compare import Weight, compare_sets
@@ -44,11 +44,18 @@ from strategies import damaged
 from titled_rows import titled
 
 ANDROID = "http://schemas.android.com/apk/res/android"
-SHORTCUTS = f'<shortcuts xmlns:android="{ANDROID}" xmlns:app="http://schemas.android.com/apk/res-auto">{{}}</shortcuts>'
-ACTIONS = "<actions>{}</actions>"
 NAME = "actions.intent.GET_THING"
 FEATURE = "actions.intent.OPEN_APP_FEATURE"
 CUSTOM = "custom.actions.intent.FIND"
+
+
+def shortcuts(*inside: str) -> str:
+    names = f'xmlns:android="{ANDROID}" xmlns:app="http://schemas.android.com/apk/res-auto"'
+    return f"<shortcuts {names}>{''.join(inside)}</shortcuts>"
+
+
+def actions(*inside: str) -> str:
+    return f"<actions>{''.join(inside)}</actions>"
 
 
 def attributes(prefix: str, **values: str) -> str:
@@ -63,6 +70,10 @@ def parameter(name: str, key: str, more: str = "") -> str:
     return f'<parameter android:name="{name}" android:key="{key}" {more}/>'
 
 
+def required(name: str, key: str) -> str:
+    return parameter(name, key, 'android:required="true"')
+
+
 def template(value: str) -> str:
     return f'<url-template android:value="{value}"/>'
 
@@ -72,7 +83,7 @@ def capability(*inside: str, name: str = NAME, more: str = "") -> str:
 
 
 def shortcut(shortcut_id: str, *inside: str, **values: str) -> str:
-    values = {"shortcutId": shortcut_id, "shortcutShortLabel": "@string/label", **values}
+    values = {"shortcutId": shortcut_id, "shortcutShortLabel": "@string/label"} | values
     return f"<shortcut{attributes('android:', **values)}>{''.join(inside)}</shortcut>"
 
 
@@ -128,117 +139,56 @@ def fulfilments(item: Capability) -> list[dict[str, Any]]:
 
 
 # Grammar of shortcuts.xml and actions.xml: reference app-actions 1 and 2.
-@titled(
-    ("text", "expected"),
-    {
-        "an intent with a class and parameters (1: intent, parameter)": (
-            SHORTCUTS.format(
-                capability(
-                    intent(
-                        parameter("thing.name", "q", 'android:required="true"'),
-                        action="a.SEARCH",
-                        targetPackage="a.b",
-                        targetClass="a.b.Main",
-                    )
-                )
-            ),
-            [
-                {
-                    "kind": "intent",
-                    "action": "a.SEARCH",
-                    "package": "a.b",
-                    "class": "a.b.Main",
-                    "parameters": {"q": "thing.name"},
-                    "required": ["q"],
-                }
-            ],
-        ),
-        "an action is VIEW where it is not stated (1: intent)": (
-            SHORTCUTS.format(capability(intent(template("app://x{?q}"), parameter("thing.name", "q")))),
-            [{"kind": "intent", "template": "app://x{?q}", "parameters": {"q": "thing.name"}}],
-        ),
-        "fixed data, a widget's id and extras (1: intent, extra)": (
-            SHORTCUTS.format(
-                capability(
-                    intent(
-                        '<extra android:key="a" android:value="1"/>',
-                        '<extra android:name="b" android:value="2"/>',
-                        data="app://x",
-                        identifier="W",
-                    )
-                )
-            ),
-            [{"kind": "intent", "data": "app://x", "identifier": "W", "extras": {"a": "1", "b": "2"}}],
-        ),
-        "alternatives stay in order (1: capability)": (
-            SHORTCUTS.format(capability(intent(template("app://first")), intent(template("app://second")))),
-            [{"kind": "intent", "template": "app://first"}, {"kind": "intent", "template": "app://second"}],
-        ),
-        "a slice and a widget are shown (1: slice, app-widget)": (
-            SHORTCUTS.format(
-                capability(
-                    f"<slice>{template('content://a.b/x')}</slice>",
-                    '<app-widget android:identifier="W" android:targetClass="a.b.W"/>',
-                )
-            ),
-            [
-                {"kind": "slice", "template": "content://a.b/x"},
-                {"kind": "app-widget", "identifier": "W", "class": "a.b.W"},
-            ],
-        ),
-        "the bound shortcut's own last intent is started (1: shortcut-fulfillment)": (
-            SHORTCUTS.format(
-                capability(
-                    '<shortcut-fulfillment><parameter android:name="thing.name"/></shortcut-fulfillment>'
-                )
-                + shortcut(
-                    "S", intent(action="a.BACK"), intent(action="a.GO"), binding(NAME, "thing.name", "x")
-                )
-            ),
-            [
-                {
-                    "kind": "shortcut",
-                    "action": "a.GO",
-                    "parameters": {"thing.name": "thing.name"},
-                    "required": ["thing.name"],
-                    "match_required": ["thing.name"],
-                }
-            ],
-        ),
-        "a template with mappings (2: fulfillment, parameter-mapping)": (
-            ACTIONS.format(
-                action(link("app://x{?q}", mapping("thing.name", "q", required="true")), EMPTY_LINK)
-            ),
-            [
-                {
-                    "kind": "intent",
-                    "template": "app://x{?q}",
-                    "parameters": {"q": "thing.name"},
-                    "required": ["q"],
-                },
-                {"kind": "intent", "template": "app://x"},
-            ],
-        ),
-        "a slice of the older form (2: fulfillmentMode)": (
-            ACTIONS.format(
-                action(
-                    link("content://a/x", more='fulfillmentMode="actions.fulfillment.SLICE"'),
-                    link("app://x", more='requiredForegroundActivity="a.b.Main"'),
-                )
-            ),
-            [
-                {"kind": "slice", "template": "content://a/x"},
-                {"kind": "intent", "template": "app://x", "foreground": True},
-            ],
-        ),
-        "what was displayed, and a hostile link, is data (2: action-display)": (
-            ACTIONS.format(
-                action(link("intent:#Intent;S.x=$(rm -rf ~);end"), '<action-display icon="@drawable/x"/>')
-            ),
-            [{"kind": "intent", "template": "intent:#Intent;S.x=$(rm -rf ~);end"}],
-        ),
-    },
-)
+@titled(("text", "expected"), {
+    "an intent with a class and parameters (1: intent, parameter)": (
+        shortcuts(capability(intent(
+            required("thing.name", "q"), action="a.SEARCH", targetPackage="a.b", targetClass="a.b.Main"))),
+        [{
+            "kind": "intent", "action": "a.SEARCH", "package": "a.b", "class": "a.b.Main",
+            "parameters": {"q": "thing.name"}, "required": ["q"]}]),
+    "an action is VIEW where it is not stated (1: intent)": (
+        shortcuts(capability(intent(template("app://x{?q}"), parameter("thing.name", "q")))),
+        [{"kind": "intent", "template": "app://x{?q}", "parameters": {"q": "thing.name"}}]),
+    "fixed data, a widget's id and extras (1: intent, extra)": (
+        shortcuts(capability(intent(
+            '<extra android:key="a" android:value="1"/>', '<extra android:name="b" android:value="2"/>',
+            data="app://x", identifier="W"))),
+        [{"kind": "intent", "data": "app://x", "identifier": "W", "extras": {"a": "1", "b": "2"}}]),
+    "alternatives stay in order (1: capability)": (
+        shortcuts(capability(intent(template("app://first")), intent(template("app://second")))),
+        [{"kind": "intent", "template": "app://first"}, {"kind": "intent", "template": "app://second"}]),
+    "a slice and a widget are shown (1: slice, app-widget)": (
+        shortcuts(capability(
+            f"<slice>{template('content://a.b/x')}</slice>",
+            '<app-widget android:identifier="W" android:targetClass="a.b.W"/>')),
+        [
+            {"kind": "slice", "template": "content://a.b/x"},
+            {"kind": "app-widget", "identifier": "W", "class": "a.b.W"}]),
+    "the bound shortcut's own last intent is started (1: shortcut-fulfillment)": (
+        shortcuts(
+            capability('<shortcut-fulfillment><parameter android:name="thing.name"/></shortcut-fulfillment>'),
+            shortcut("S", intent(action="a.BACK"), intent(action="a.GO"), binding(NAME, "thing.name", "x"))),
+        [{
+            "kind": "shortcut", "action": "a.GO", "parameters": {"thing.name": "thing.name"},
+            "required": ["thing.name"], "match_required": ["thing.name"]}]),
+    "a template with mappings (2: fulfillment, parameter-mapping)": (
+        actions(action(link("app://x{?q}", mapping("thing.name", "q", required="true")), EMPTY_LINK)),
+        [
+            {
+                "kind": "intent", "template": "app://x{?q}", "parameters": {"q": "thing.name"},
+                "required": ["q"]},
+            {"kind": "intent", "template": "app://x"}]),
+    "a slice of the older form (2: fulfillmentMode)": (
+        actions(action(
+            link("content://a/x", more='fulfillmentMode="actions.fulfillment.SLICE"'),
+            link("app://x", more='requiredForegroundActivity="a.b.Main"'))),
+        [
+            {"kind": "slice", "template": "content://a/x"},
+            {"kind": "intent", "template": "app://x", "foreground": True}]),
+    "what was displayed, and a hostile link, is data (2: action-display)": (
+        actions(action(link("intent:#Intent;S.x=$(rm -rf ~);end"), '<action-display icon="@drawable/x"/>')),
+        [{"kind": "intent", "template": "intent:#Intent;S.x=$(rm -rf ~);end"}]),
+})  # fmt: skip
 def test_fulfilments_are_kept_as_written_and_in_order(text: str, expected: list[dict[str, Any]]) -> None:
     reading = read_text(text)
     assert [finding for finding in reading.findings if finding.rule != "AA03"] == []
@@ -258,165 +208,110 @@ ON_OFF = entities('<entity name="On" identifier="on"/>', '<entity name="Off"/>')
 
 def custom(kind: str) -> str:
     typed = f'android:mimeType="{SCHEMA}{kind}"'
-    return SHORTCUTS.format(capability(intent(parameter("x", "k", typed)), name=CUSTOM))
+    return shortcuts(capability(intent(parameter("x", "k", typed)), name=CUSTOM))
 
 
 def built_in(name: str, field: str) -> str:
-    return SHORTCUTS.format(capability(intent(parameter(field, "k")), name=f"actions.intent.{name}"))
+    return shortcuts(capability(intent(parameter(field, "k")), name=f"actions.intent.{name}"))
 
 
 # Types and inventory: reference app-actions 1 (inline inventory, custom intents), 2 (entity sets) and 3.
-@titled(
-    ("text", "type_"),
-    {
-        "the listed values of OPEN_APP_FEATURE are all (3)": (
-            SHORTCUTS.format(
-                capability(intent(parameter("feature", "k")), name=FEATURE)
-                + shortcut("STATUS", ORDER)
-                + HISTORY
-            ),
-            ScalarType(
-                kind="string",
-                enum=("STATUS", "HISTORY"),
-                description="Order status = STATUS; History = HISTORY",
-            ),
-        ),
-        "other listed values are examples (1)": (
-            SHORTCUTS.format(
-                capability(intent(parameter("thing.name", "k")))
-                + shortcut("TEA", binding(NAME, "thing.name", "TEA"))
-            ),
-            ScalarType(kind="string", keywords={"examples": ["TEA"]}),
-        ),
-        "unless a match is required (1: shortcutMatchRequired)": (
-            SHORTCUTS.format(
-                capability(intent(parameter("thing.name", "k", CLOSED)))
-                + shortcut("TEA", binding(NAME, "thing.name", "TEA"))
-            ),
-            ScalarType(kind="string", enum=("TEA",)),
-        ),
-        "a binding without a key is that of the only field (1: parameter-binding)": (
-            SHORTCUTS.format(
-                capability(intent(parameter("thing.name", "k", CLOSED)))
-                + shortcut(
-                    "TEA",
-                    f'<capability-binding android:key="{NAME}"><parameter-binding android:value="TEA"/>'
-                    "</capability-binding>",
-                )
-            ),
-            ScalarType(kind="string", enum=("TEA",)),
-        ),
-        "an entity's value is its identifier, or else its name (2: entity)": (
-            ACTIONS.format(
-                action(link("a:{k}", mapping("feature", "k")), in_set("feature"), name=FEATURE) + ON_OFF
-            ),
-            ScalarType(kind="string", enum=("on", "Off"), description="On = on"),
-        ),
-        "entities are examples where no match is required (2: entityMatchRequired)": (
-            ACTIONS.format(action(link("a:{k}", mapping("thing.name", "k")), in_set("thing.name")) + ON_OFF),
-            ScalarType(kind="string", keywords={"examples": ["on", "Off"]}, description="On = on"),
-        ),
-        "entities are all values where one is (2: entityMatchRequired)": (
-            ACTIONS.format(
-                action(
-                    link("a:{k}", mapping("thing.name", "k", entityMatchRequired="true")),
-                    in_set("thing.name"),
-                )
-                + ON_OFF
-            ),
-            ScalarType(kind="string", enum=("on", "Off"), description="On = on"),
-        ),
-        "text of a custom intent (1: mimeType)": (custom("Text"), ScalarType(kind="string")),
-        "a number of a custom intent (1: mimeType)": (custom("Number"), ScalarType(kind="double")),
-        "a date of a custom intent (1: mimeType)": (custom("Date"), ScalarType(kind="string", format="date")),
-        "a time of a custom intent (1: mimeType)": (custom("Time"), ScalarType(kind="string", format="time")),
-        "a number of a custom action (2: type)": (
-            ACTIONS.format(
-                action(
-                    link("a:{k}", mapping("x", "k")),
-                    f'<parameter name="x" type="{SCHEMA}Number"/>',
-                    name=CUSTOM,
-                )
-            ),
-            ScalarType(kind="double"),
-        ),
-        "a duration of a built-in intent (3)": (
-            built_in("START_EXERCISE", "exercise.duration"),
-            ScalarType(kind="string", format="duration"),
-        ),
-        "a point in time of a built-in intent (3)": (
-            built_in("GET_HEALTH_OBSERVATION", "healthObservation.startTime"),
-            ScalarType(kind="string", format="date-time"),
-        ),
-        "a number of a built-in intent (3)": (
-            built_in("GET_PARKING_FACILITY", "parkingFacility.geo.latitude"),
-            ScalarType(kind="double"),
-        ),
-        "values that the assistant knew are examples (3)": (
-            built_in("CREATE_CALL", "call.callFormat"),
-            ScalarType(kind="string", keywords={"examples": ["Audio", "Video"]}),
-        ),
-    },
-)
+@titled(("text", "type_"), {
+    "the listed values of OPEN_APP_FEATURE are all (3)": (
+        shortcuts(
+            capability(intent(parameter("feature", "k")), name=FEATURE), shortcut("STATUS", ORDER), HISTORY),
+        ScalarType(
+            kind="string", enum=("STATUS", "HISTORY"),
+            description="Order status = STATUS; History = HISTORY")),
+    "other listed values are examples (1)": (
+        shortcuts(
+            capability(intent(parameter("thing.name", "k"))),
+            shortcut("TEA", binding(NAME, "thing.name", "TEA"))),
+        ScalarType(kind="string", keywords={"examples": ["TEA"]})),
+    "unless a match is required (1: shortcutMatchRequired)": (
+        shortcuts(
+            capability(intent(parameter("thing.name", "k", CLOSED))),
+            shortcut("TEA", binding(NAME, "thing.name", "TEA"))),
+        ScalarType(kind="string", enum=("TEA",))),
+    "a binding without a key is that of the only field (1: parameter-binding)": (
+        shortcuts(
+            capability(intent(parameter("thing.name", "k", CLOSED))),
+            shortcut(
+                "TEA",
+                f'<capability-binding android:key="{NAME}"><parameter-binding android:value="TEA"/>'
+                    "</capability-binding>")),
+        ScalarType(kind="string", enum=("TEA",))),
+    "an entity's value is its identifier, or else its name (2: entity)": (
+        actions(action(link("a:{k}", mapping("feature", "k")), in_set("feature"), name=FEATURE), ON_OFF),
+        ScalarType(kind="string", enum=("on", "Off"), description="On = on")),
+    "entities are examples where no match is required (2: entityMatchRequired)": (
+        actions(action(link("a:{k}", mapping("thing.name", "k")), in_set("thing.name")), ON_OFF),
+        ScalarType(kind="string", keywords={"examples": ["on", "Off"]}, description="On = on")),
+    "entities are all values where one is (2: entityMatchRequired)": (
+        actions(
+            action(
+                link("a:{k}", mapping("thing.name", "k", entityMatchRequired="true")), in_set("thing.name")),
+            ON_OFF),
+        ScalarType(kind="string", enum=("on", "Off"), description="On = on")),
+    "text of a custom intent (1: mimeType)": (custom("Text"), ScalarType(kind="string")),
+    "a number of a custom intent (1: mimeType)": (custom("Number"), ScalarType(kind="double")),
+    "a date of a custom intent (1: mimeType)": (custom("Date"), ScalarType(kind="string", format="date")),
+    "a time of a custom intent (1: mimeType)": (custom("Time"), ScalarType(kind="string", format="time")),
+    "a number of a custom action (2: type)": (
+        actions(action(
+            link("a:{k}", mapping("x", "k")), f'<parameter name="x" type="{SCHEMA}Number"/>', name=CUSTOM)),
+        ScalarType(kind="double")),
+    "a duration of a built-in intent (3)":
+        (built_in("START_EXERCISE", "exercise.duration"), ScalarType(kind="string", format="duration")),
+    "a point in time of a built-in intent (3)": (
+        built_in("GET_HEALTH_OBSERVATION", "healthObservation.startTime"),
+        ScalarType(kind="string", format="date-time")),
+    "a number of a built-in intent (3)":
+        (built_in("GET_PARKING_FACILITY", "parkingFacility.geo.latitude"), ScalarType(kind="double")),
+    "values that the assistant knew are examples (3)": (
+        built_in("CREATE_CALL", "call.callFormat"),
+        ScalarType(kind="string", keywords={"examples": ["Audio", "Video"]})),
+})  # fmt: skip
 def test_a_parameter_has_the_type_and_the_values_that_the_file_states(text: str, type_: ScalarType) -> None:
     (item,) = capabilities_of(read_text(text))
     assert properties(item)["k"].type == type_
 
 
 def test_what_users_say_for_a_value_is_kept_once_for_each_value() -> None:
-    text = ACTIONS.format(
-        action(link("{@url}", mapping("feature", "url")), in_set("feature"), name=FEATURE)
-        + entities(
-            '<entity name="Tea" identifier="t" url="app://t" sameAs="https://schema.org/Tea"/>',
-            '<entity name="Chai" identifier="t" url="app://t" sameAs="https://schema.org/Tea"/>',
-        )
-    )
+    tea = '<entity name="Tea" identifier="t" url="app://t" sameAs="https://schema.org/Tea"/>'
+    declared = action(link("{@url}", mapping("feature", "url")), in_set("feature"), name=FEATURE)
+    text = actions(declared, entities(tea, tea.replace('"Tea"', '"Chai"')))
     (item,) = capabilities_of(read_text(text))
     expected = {"names": ["Tea", "Chai"], "url": "app://t", "same_as": "https://schema.org/Tea"}
-    inventory = {"t": expected}
-    assert facts(properties(item)["url"]) == {
-        "field": "feature",
-        "inventory": inventory,
-        "match_required": True,
-    }
+    seen = {"field": "feature", "inventory": {"t": expected}, "match_required": True}
+    assert facts(properties(item)["url"]) == seen
 
 
 def test_a_parameter_is_required_where_each_fulfilment_that_starts_something_requires_it() -> None:
-    needed = intent(template("a:{q}"), parameter("thing.name", "q", 'android:required="true"'))
-    shown = "<slice/>"
-    (one,) = capabilities_of(read_text(SHORTCUTS.format(capability(needed, shown))))
-    (with_fallback,) = capabilities_of(read_text(SHORTCUTS.format(capability(needed, SHOWN))))
-    assert properties(one)["q"].required
-    assert not properties(with_fallback)["q"].required
+    for other, is_required in (("<slice/>", True), (SHOWN, False)):
+        needed = intent(template("a:{q}"), required("thing.name", "q"))
+        (item,) = capabilities_of(read_text(shortcuts(capability(needed, other))))
+        assert properties(item)["q"].required is is_required
 
 
 def test_repeated_names_are_numbered_through_the_file_and_no_number_takes_a_declared_name() -> None:
     names = [NAME, f"{NAME}_2", NAME, NAME]
-    text = SHORTCUTS.format("".join(capability(SHOWN, name=name) for name in names))
+    text = shortcuts("".join(capability(SHOWN, name=name) for name in names))
     items = capabilities_of(read_text(text))
     assert [item.id for item in items] == [NAME, f"{NAME}_2", f"{NAME}_3", f"{NAME}_4"]
     assert [facts(item).get("name") for item in items] == [None, None, NAME, NAME]
 
 
-@titled(
-    ("name", "patterns", "title", "description", "origin"),
-    {
-        "a built-in intent": (
-            FEATURE,
-            "",
-            "Open app feature",
-            "Open a feature of the app",
-            "built-in intent",
-        ),
-        "a custom one": (CUSTOM, "Find $x", "Find", "Said as: Find $x", "query patterns"),
-        "another without patterns": ("a.b.Do", "", "Do", None, None),
-    },
-)
+@titled(("name", "patterns", "title", "description", "origin"), {
+    "a built-in intent": (FEATURE, "", "Open app feature", "Open a feature of the app", "built-in intent"),
+    "a custom one": (CUSTOM, "Find $x", "Find", "Said as: Find $x", "query patterns"),
+    "another without patterns": ("a.b.Do", "", "Do", None, None),
+})  # fmt: skip
 def test_a_description_says_whose_words_it_has(
     name: str, patterns: str, title: str, description: str | None, origin: str | None
 ) -> None:
     more = f'app:queryPatterns="{patterns}"' if patterns else ""
-    (item,) = capabilities_of(read_text(SHORTCUTS.format(capability(SHOWN, name=name, more=more))))
+    (item,) = capabilities_of(read_text(shortcuts(capability(SHOWN, name=name, more=more))))
     assert (item.title, item.description) == (title, description)
     assert facts(item).get("description_from") == origin
     assert facts(item).get("query_patterns") == ([patterns] if patterns else None)
@@ -455,7 +350,7 @@ def whole(*activities: str, main: str = "", more: str = "") -> str:
 
 
 def shortcuts_file(*inside: str) -> dict[str, str]:
-    return {"res/xml/shortcuts.xml": SHORTCUTS.format("".join(inside))}
+    return {"res/xml/shortcuts.xml": shortcuts(*inside)}
 
 
 def application(manifest: str, files: Mapping[str, str], **more: Any) -> Application:
@@ -474,64 +369,34 @@ ORDER_CLASS = "org.example.app.Order"
 
 
 # Reference app-actions 4.
-@titled(
-    ("activities", "declared", "component", "access"),
-    {
-        "the class that is named": (
-            [activity(".Order", more='android:exported="true" android:permission="a.P"')],
-            starts(ORDER_CLASS),
-            ".Order",
-            ComponentAccess(permission="a.P"),
-        ),
-        "a class that is not exported": (
-            [activity(".Order", more='android:exported="false"')],
-            starts(ORDER_CLASS),
-            ".Order",
-            ComponentAccess(exported=False),
-        ),
-        "a class that is disabled": (
-            [activity(".Order", more='android:exported="true" android:enabled="false"')],
-            starts(ORDER_CLASS),
-            ".Order",
-            ComponentAccess(enabled=False),
-        ),
-        "the placeholder that Gradle does not replace": (
-            [activity(".Order")],
-            starts(ORDER_CLASS, "${applicationId}"),
-            ".Order",
-            ComponentAccess(),
-        ),
-        "a class of a library is not known": ([], starts("a.Lib"), "a.Lib", ComponentAccess(exported=None)),
-        "the one activity that takes a link": (
-            [activity(".Order", VIEW_FILTER)],
-            opens(),
-            ".Order",
-            ComponentAccess(),
-        ),
-        "one of several that take a link": (
-            [
-                activity(".Closed", VIEW_FILTER, more='android:exported="false"'),
-                activity(".Order", VIEW_FILTER),
-            ],
-            opens(),
-            None,
-            ComponentAccess(),
-        ),
-        "a filter without DEFAULT takes no link": (
-            [activity(".Order", VIEW_FILTER.replace("DEFAULT", "OTHER"))],
-            opens(),
-            None,
-            ComponentAccess(exported=None),
-        ),
-        "nothing is started": ([], capability("<slice/>"), None, ComponentAccess(exported=False)),
-    },
-)
+@titled(("activities", "declared", "component", "access"), {
+    "the class that is named": (
+        [activity(".Order", more='android:exported="true" android:permission="a.P"')], starts(ORDER_CLASS),
+        ".Order", ComponentAccess(permission="a.P")),
+    "a class that is not exported": (
+        [activity(".Order", more='android:exported="false"')], starts(ORDER_CLASS), ".Order",
+        ComponentAccess(exported=False)),
+    "a class that is disabled": (
+        [activity(".Order", more='android:exported="true" android:enabled="false"')], starts(ORDER_CLASS),
+        ".Order", ComponentAccess(enabled=False)),
+    "the placeholder that Gradle does not replace":
+        ([activity(".Order")], starts(ORDER_CLASS, "${applicationId}"), ".Order", ComponentAccess()),
+    "a class of a library is not known": ([], starts("a.Lib"), "a.Lib", ComponentAccess(exported=None)),
+    "the one activity that takes a link":
+        ([activity(".Order", VIEW_FILTER)], opens(), ".Order", ComponentAccess()),
+    "one of several that take a link": (
+        [activity(".Closed", VIEW_FILTER, more='android:exported="false"'), activity(".Order", VIEW_FILTER)],
+        opens(), None, ComponentAccess()),
+    "a filter without DEFAULT takes no link": (
+        [activity(".Order", VIEW_FILTER.replace("DEFAULT", "OTHER"))], opens(), None,
+        ComponentAccess(exported=None)),
+    "nothing is started": ([], capability("<slice/>"), None, ComponentAccess(exported=False)),
+})  # fmt: skip
 def test_access_is_that_of_the_activity_that_is_started_not_of_the_one_that_names_the_file(
     activities: list[str], declared: str, component: str | None, access: ComponentAccess
 ) -> None:
-    reading = FORMAT.read_application(
-        application(whole(*activities), shortcuts_file(declared)), ReadingContext(strict=True)
-    )
+    app = application(whole(*activities), shortcuts_file(declared))
+    reading = FORMAT.read_application(app, ReadingContext(strict=True))
     (provider,) = reading.providers
     assert (provider.package, provider.name) == ("org.example.app", "App")
     assert (provider.component, provider.access) == (component, access)
@@ -560,12 +425,9 @@ RICH = {
     **shortcuts_file(
         capability(
             intent(parameter("x", "k", CLOSED), targetPackage="org.example.app", targetClass=ORDER_CLASS),
-            name=CUSTOM,
-            more='app:queryPatterns="@array/names"',
-        ),
-        shortcut("TEA", binding(CUSTOM, "x", "@array/names")),
-    ),
-}
+            name=CUSTOM, more='app:queryPatterns="@array/names"'),
+        shortcut("TEA", binding(CUSTOM, "x", "@array/names"))),
+}  # fmt: skip
 
 
 def with_own_packer(tree: Mapping[str, bytes], folder: Path) -> bytes:
@@ -598,162 +460,76 @@ def test_an_apk_has_what_its_source_tree_has(
 
 
 NAMED_BY_ACTIVITY = activity(".A", names_file("com.google.android.actions", "actions"))
-ACTION_FILE = {"res/xml/actions.xml": ACTIONS.format(action(EMPTY_LINK))}
+ACTION_FILE = {"res/xml/actions.xml": actions(action(EMPTY_LINK))}
+NEITHER_FORM: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "an attribute with a prefix in actions.xml": (
+        actions(f'<action android:intentName="{NAME}">{EMPTY_LINK}</action>')
+            .replace("<actions", f'<actions xmlns:android="{ANDROID}"'),
+        "AA02", {NAME: {}}),
+    "a reference that leads nowhere":
+        (shortcuts(capability(SHOWN, name="@string/x")), "AA03", {"@string/x": {}}),
+    "a misspelled identifier": (
+        actions(
+            action(link("a:{k}", mapping("x", "k")), in_set("x")),
+            entities('<entity name="On" indentifier="on"/>')),
+        "AA04", {NAME: {"k": ["on"]}}),
+    "a synonym as an element": (
+        actions(
+            action(link("a:{k}", mapping("x", "k")), in_set("x")),
+            entities('<entity name="On"><synonym>Lit</synonym></entity>')),
+        "AA04", {NAME: {"k": ["On"]}}),
+    "entity sets in an element of their own": (
+        actions(
+            action(link("a:{k}", mapping("x", "k")), in_set("x")), f"<entity-sets>{ON_OFF}</entity-sets>"),
+        "AA04", {NAME: {"k": ["on", "Off"]}}),
+    "an element of neither form": (actions(action("<trigger/>", EMPTY_LINK)), "AA05", {NAME: {}}),
+    "an attribute of neither form":
+        (shortcuts(capability(SHOWN, more='android:description="x"')), "AA05", {NAME: {}}),
+    "a capability inside of a shortcut": (
+        shortcuts(shortcut("S", intent(action="a.GO"), capability(parameter("thing.name", "k")))), "AA06",
+        {NAME: {"k": None}}),
+    "a parameter inside of a URL template": (
+        shortcuts(capability(intent(
+            template("app://x{?k}").removesuffix("/>") + ">",
+            f"{parameter('thing.name', 'k')}</url-template>"))),
+        "AA06", {NAME: {"k": None}}),
+    "an element inside of one that has none": (
+        actions(
+            action(
+                EMPTY_LINK,
+                '<parameter name="x"><entity-set-reference entitySetId="S"><element name="on"/>'
+                    "</entity-set-reference></parameter>"),
+            ON_OFF),
+        "AA05", {NAME: {}}),
+    "a parameter without a key": (
+        shortcuts(capability(intent('<parameter android:name="thing.name"/>', data="a:b"))), "AA07",
+        {NAME: {}}),
+    "a parameter without a URL parameter":
+        (actions(action(link("a:b", '<parameter-mapping intentParameter="x"/>'))), "AA07", {NAME: {}}),
+    "a key that repeats": (
+        shortcuts(capability(intent(parameter("thing.name", "k"), parameter("x", "k")))), "AA07",
+        {NAME: {"k": None}}),
+    "a capability without a name":
+        (shortcuts(f"<capability>{SHOWN}</capability>", capability(SHOWN)), "AA07", {NAME: {}}),
+    "an action without a name":
+        (actions(f"<action>{EMPTY_LINK}</action>", action(EMPTY_LINK)), "AA07", {NAME: {}}),
+    "an entity without a name": (actions(action(EMPTY_LINK), entities("<entity/>")), "AA07", {NAME: {}}),
+    "another entity with the same identifier": (
+        actions(
+            action(EMPTY_LINK),
+            entities('<entity name="a" url="app://1"/>', '<entity name="a" url="app://2"/>')),
+        "AA07", {NAME: {}}),
+    "an entity set that repeats": (actions(action(EMPTY_LINK), ON_OFF, ON_OFF), "AA07", {NAME: {}}),
+    "an entity set that is not there":
+        (actions(action(link("a:{k}", mapping("x", "k")), in_set("x", "T"))), "AA07", {NAME: {"k": None}}),
+    "a binding without a key":
+        (shortcuts(capability(SHOWN), shortcut("S", "<capability-binding/>")), "AA07", {NAME: {}}),
+}  # fmt: skip
 
 
-@titled(
-    ("text", "row", "read"),
-    {
-        "an attribute with a prefix in actions.xml": pytest.param(
-            f'<actions xmlns:android="{ANDROID}"><action android:intentName="{NAME}">'
-            f"{EMPTY_LINK}</action></actions>",
-            "AA02",
-            {NAME: {}},
-            marks=pytest.mark.row("AA02"),
-        ),
-        "a reference that leads nowhere": pytest.param(
-            SHORTCUTS.format(capability(SHOWN, name="@string/x")),
-            "AA03",
-            {"@string/x": {}},
-            marks=pytest.mark.row("AA03"),
-        ),
-        "a misspelled identifier": pytest.param(
-            ACTIONS.format(
-                action(link("a:{k}", mapping("x", "k")), in_set("x"))
-                + entities('<entity name="On" indentifier="on"/>')
-            ),
-            "AA04",
-            {NAME: {"k": ["on"]}},
-            marks=pytest.mark.row("AA04"),
-        ),
-        "a synonym as an element": pytest.param(
-            ACTIONS.format(
-                action(link("a:{k}", mapping("x", "k")), in_set("x"))
-                + entities('<entity name="On"><synonym>Lit</synonym></entity>')
-            ),
-            "AA04",
-            {NAME: {"k": ["On"]}},
-            marks=pytest.mark.row("AA04"),
-        ),
-        "entity sets in an element of their own": pytest.param(
-            ACTIONS.format(
-                action(link("a:{k}", mapping("x", "k")), in_set("x")) + f"<entity-sets>{ON_OFF}</entity-sets>"
-            ),
-            "AA04",
-            {NAME: {"k": ["on", "Off"]}},
-            marks=pytest.mark.row("AA04"),
-        ),
-        "an element of neither form": pytest.param(
-            ACTIONS.format(action("<trigger/>", EMPTY_LINK)),
-            "AA05",
-            {NAME: {}},
-            marks=pytest.mark.row("AA05"),
-        ),
-        "an attribute of neither form": pytest.param(
-            SHORTCUTS.format(capability(SHOWN, more='android:description="x"')),
-            "AA05",
-            {NAME: {}},
-            marks=pytest.mark.row("AA05"),
-        ),
-        "a capability inside of a shortcut": pytest.param(
-            SHORTCUTS.format(shortcut("S", intent(action="a.GO"), capability(parameter("thing.name", "k")))),
-            "AA06",
-            {NAME: {"k": None}},
-            marks=pytest.mark.row("AA06"),
-        ),
-        "a parameter inside of a URL template": pytest.param(
-            SHORTCUTS.format(
-                capability(
-                    intent(
-                        template("app://x{?k}").removesuffix("/>") + ">",
-                        f"{parameter('thing.name', 'k')}</url-template>",
-                    )
-                )
-            ),
-            "AA06",
-            {NAME: {"k": None}},
-            marks=pytest.mark.row("AA06"),
-        ),
-        "an element inside of one that has none": pytest.param(
-            ACTIONS.format(
-                action(
-                    EMPTY_LINK,
-                    '<parameter name="x"><entity-set-reference entitySetId="S"><element name="on"/>'
-                    "</entity-set-reference></parameter>",
-                )
-                + ON_OFF
-            ),
-            "AA05",
-            {NAME: {}},
-            marks=pytest.mark.row("AA05"),
-        ),
-        "a parameter without a key": pytest.param(
-            SHORTCUTS.format(capability(intent('<parameter android:name="thing.name"/>', data="a:b"))),
-            "AA07",
-            {NAME: {}},
-            marks=pytest.mark.row("AA07"),
-        ),
-        "a parameter without a URL parameter": pytest.param(
-            ACTIONS.format(action(link("a:b", '<parameter-mapping intentParameter="x"/>'))),
-            "AA07",
-            {NAME: {}},
-            marks=pytest.mark.row("AA07"),
-        ),
-        "a key that repeats": pytest.param(
-            SHORTCUTS.format(capability(intent(parameter("thing.name", "k"), parameter("x", "k")))),
-            "AA07",
-            {NAME: {"k": None}},
-            marks=pytest.mark.row("AA07"),
-        ),
-        "a capability without a name": pytest.param(
-            SHORTCUTS.format(f"<capability>{SHOWN}</capability>" + capability(SHOWN)),
-            "AA07",
-            {NAME: {}},
-            marks=pytest.mark.row("AA07"),
-        ),
-        "an action without a name": pytest.param(
-            ACTIONS.format(f"<action>{EMPTY_LINK}</action>" + action(EMPTY_LINK)),
-            "AA07",
-            {NAME: {}},
-            marks=pytest.mark.row("AA07"),
-        ),
-        "an entity without a name": pytest.param(
-            ACTIONS.format(action(EMPTY_LINK) + entities("<entity/>")),
-            "AA07",
-            {NAME: {}},
-            marks=pytest.mark.row("AA07"),
-        ),
-        "another entity with the same identifier": pytest.param(
-            ACTIONS.format(
-                action(EMPTY_LINK)
-                + entities('<entity name="a" url="app://1"/>', '<entity name="a" url="app://2"/>')
-            ),
-            "AA07",
-            {NAME: {}},
-            marks=pytest.mark.row("AA07"),
-        ),
-        "an entity set that repeats": pytest.param(
-            ACTIONS.format(action(EMPTY_LINK) + ON_OFF + ON_OFF),
-            "AA07",
-            {NAME: {}},
-            marks=pytest.mark.row("AA07"),
-        ),
-        "an entity set that is not there": pytest.param(
-            ACTIONS.format(action(link("a:{k}", mapping("x", "k")), in_set("x", "T"))),
-            "AA07",
-            {NAME: {"k": None}},
-            marks=pytest.mark.row("AA07"),
-        ),
-        "a binding without a key": pytest.param(
-            SHORTCUTS.format(
-                capability(SHOWN) + shortcut("S", "<capability-binding/>", shortcutShortLabel="L")
-            ),
-            "AA07",
-            {NAME: {}},
-            marks=pytest.mark.row("AA07"),
-        ),
-    },
-)
+@titled(("text", "row", "read"), {
+    title: pytest.param(*case, marks=pytest.mark.row(case[1])) for title, case in NEITHER_FORM.items()
+})  # fmt: skip
 def test_what_neither_form_allows_is_read_and_reported(text: str, row: str, read: Mapping[str, Any]) -> None:
     reading = read_text(text)
     assert row in {finding.rule for finding in reading.findings}
@@ -770,17 +546,13 @@ def test_what_neither_form_allows_is_read_and_reported(text: str, row: str, read
 
 
 @pytest.mark.row("AA01")
-@titled(
-    "manifest",
-    {
-        "actions.xml named by an activity": f"<application>{NAMED_BY_ACTIVITY}</application>",
-        **{
-            f"actions.xml named by {name}": f"<application>{names_file(name, 'actions')}</application>"
-            for name in ("android.app.actions", "com.google.assistant.app.ACTIONS")
-        },
-        "shortcuts.xml named by the application": f"<application>{names_file(file='actions')}</application>",
-    },
-)
+@titled("manifest", {
+    "actions.xml named by an activity": f"<application>{NAMED_BY_ACTIVITY}</application>",
+    **{
+        f"actions.xml named by {name}": f"<application>{names_file(name, 'actions')}</application>"
+            for name in ("android.app.actions", "com.google.assistant.app.ACTIONS")},
+    "shortcuts.xml named by the application": f"<application>{names_file(file='actions')}</application>",
+})  # fmt: skip
 def test_the_meta_data_of_another_element_is_read_and_reported(manifest: str) -> None:
     reading = FORMAT.read_application(application(manifest, ACTION_FILE), ReadingContext())
     assert [item.dialect for item in reading.providers] == ["actions"]
@@ -789,36 +561,24 @@ def test_the_meta_data_of_another_element_is_read_and_reported(manifest: str) ->
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_a_file_is_recognized_and_read_in_each_encoding_of_xml(encoding: str) -> None:
-    text = f'<?xml version="1.0" encoding="{encoding.removesuffix("-sig")}"?>' + ACTIONS.format(
-        action(link("app://ä"))
-    )
-    source = SourceFile("a.xml", text.encode(encoding))
+    head = f'<?xml version="1.0" encoding="{encoding.removesuffix("-sig")}"?>'
+    source = SourceFile("a.xml", (head + actions(action(link("app://ä")))).encode(encoding))
     assert detect_format(source) is load_formats()["app-actions"]
     (item,) = capabilities_of(FORMAT.read_file(source, ReadingContext()))
     assert fulfilments(item) == [{"kind": "intent", "template": "app://ä"}]
 
 
-@titled(
-    ("text", "sure", "reason"),
-    {
-        "launcher shortcuts alone": (SHORTCUTS.format(shortcut("S", SHOWN)), False, "has no <capability>"),
-        "a capability in a comment": (
-            SHORTCUTS.format("<!-- <capability/> -->"),
-            False,
-            "has no <capability>",
-        ),
-        "actions without an action": ("<!-- a --><actions/>", False, "has no <action>"),
-        "bindings alone": (SHORTCUTS.format(shortcut("S", binding(NAME))), True, "only binds shortcuts"),
-        "another root": ("<menu><action/></menu>", False, "<menu> is not"),
-        "not well-formed": ("<actions><action></actions>", True, "not well-formed"),
-        "a DOCTYPE": ("<!DOCTYPE a><actions><action/></actions>", True, "a DOCTYPE is not allowed"),
-        "a DOCTYPE with an entity": (
-            '<!DOCTYPE a [<!ENTITY b "c">]><actions><action/></actions>',
-            True,
-            "a DOCTYPE is not allowed",
-        ),
-    },
-)
+@titled(("text", "sure", "reason"), {
+    "launcher shortcuts alone": (shortcuts(shortcut("S", SHOWN)), False, "has no <capability>"),
+    "a capability in a comment": (shortcuts("<!-- <capability/> -->"), False, "has no <capability>"),
+    "actions without an action": ("<!-- a --><actions/>", False, "has no <action>"),
+    "bindings alone": (shortcuts(shortcut("S", binding(NAME))), True, "only binds shortcuts"),
+    "another root": ("<menu><action/></menu>", False, "<menu> is not"),
+    "not well-formed": ("<actions><action></actions>", True, "not well-formed"),
+    "a DOCTYPE": ("<!DOCTYPE a><actions><action/></actions>", True, "a DOCTYPE is not allowed"),
+    "a DOCTYPE with an entity":
+        ('<!DOCTYPE a [<!ENTITY b "c">]><actions><action/></actions>', True, "a DOCTYPE is not allowed"),
+})  # fmt: skip
 def test_a_file_that_declares_no_capability_is_refused_with_the_reason(
     text: str,
     sure: bool,  # noqa: FBT001
@@ -838,30 +598,15 @@ def test_nothing_is_said_of_an_app_with_launcher_shortcuts_alone() -> None:
 
 
 def test_a_broken_file_does_not_keep_the_other_one_from_being_read() -> None:
-    manifest = whole(activity(".Order", VIEW_FILTER)).replace(
-        "<activity", f"{names_file('com.google.android.actions', 'actions')}<activity", 1
-    )
     files = {**shortcuts_file(opens()), "res/xml/actions.xml": "<actions><action></actions>"}
-    reading = FORMAT.read_application(application(manifest, files), ReadingContext())
+    reading = FORMAT.read_application(application(NAMES_BOTH, files), ReadingContext())
     assert [item.dialect for item in reading.providers] == ["shortcuts"]
     assert [problem.message[:15] for problem in reading.problems] == ["not well-formed"]
 
 
 PIECES = [
-    "x",
-    "",
-    "<",
-    "/>",
-    '"',
-    "{",
-    "}",
-    "@array/a",
-    "@string/",
-    "android:",
-    "<intent>",
-    "$(reboot)",
-    "\u202e",
-]
+    "x", "", "<", "/>", '"', "{", "}", "@array/a", "@string/", "android:", "<intent>", "$(reboot)", "\u202e",
+]  # fmt: skip
 
 
 @given(
@@ -877,8 +622,7 @@ def test_a_damaged_file_is_read_or_refused_and_nothing_else(text: str) -> None:
     except InputError:
         return
     assert len({item.id for item in items}) == len(items)
-    assert FORMAT.lint_file is not None
-    FORMAT.lint_file(source)
+    lint_file(source)
 
 
 TARGET = starts(ORDER_CLASS)
@@ -894,9 +638,7 @@ def patterned(*names: str) -> str:
 
 
 def bound_shortcuts(number: int) -> str:
-    return "".join(
-        shortcut(f"S{at}", binding(NAME, "thing.name", "x"), shortcutShortLabel="L") for at in range(number)
-    )
+    return "".join(shortcut(f"S{at}", binding(NAME, "thing.name", "x")) for at in range(number))
 
 
 def with_target(more: str, *filters: str) -> str:
@@ -913,120 +655,73 @@ NAMES_BOTH = READY.replace("<activity", f"{names_file('com.google.android.action
 BROKEN: dict[str, tuple[str, dict[str, str], str]] = {
     "file": (READY, {"res/xml/shortcuts.xml": "<shortcuts><capability>"}, "not well-formed"),
     "intent-unknown": (
-        READY,
-        shortcuts_file(capability(intent(data="a:b"), name="actions.intent.PLAY_MUSIC")),
-        "PLAY_MUSIC is not a built-in intent",
-    ),
+        READY, shortcuts_file(capability(intent(data="a:b"), name="actions.intent.PLAY_MUSIC")),
+        "PLAY_MUSIC is not a built-in intent"),
     "custom-prefix": (
-        READY,
-        {**QUERIES, **shortcuts_file(patterned("a", "b").replace(CUSTOM, "actions.intent.MINE"))},
-        "actions.intent.MINE has query patterns",
-    ),
+        READY, {**QUERIES, **shortcuts_file(patterned("a", "b").replace(CUSTOM, "actions.intent.MINE"))},
+        "actions.intent.MINE has query patterns"),
     "intent-deprecated": (
-        READY,
-        shortcuts_file(capability(intent(data="a:b"), name="actions.intent.GET_CART")),
-        "Google ended actions.intent.GET_CART",
-    ),
-    "query-patterns": (
-        READY,
-        shortcuts_file(capability(intent(data="a:b"), name="a.b.C")),
-        "a.b.C has no query",
-    ),
+        READY, shortcuts_file(capability(intent(data="a:b"), name="actions.intent.GET_CART")),
+        "Google ended actions.intent.GET_CART"),
+    "query-patterns":
+        (READY, shortcuts_file(capability(intent(data="a:b"), name="a.b.C")), "a.b.C has no query"),
     "pattern-parameters": (READY, {**QUERIES, **shortcuts_file(patterned("a", "b"))}, "$c, which is not"),
-    "custom-type": (
-        READY,
-        {**QUERIES, **shortcuts_file(patterned("a", "b", "c").replace("Text", "Person"))},
-        "Person",
-    ),
+    "custom-type":
+        (READY, {**QUERIES, **shortcuts_file(patterned("a", "b", "c").replace("Text", "Person"))}, "Person"),
     "fulfilment": (READY, shortcuts_file(capability("<slice/>")), "only shows: slice"),
     "fallback": (
-        READY,
-        shortcuts_file(
-            capability(intent(parameter("thing.name", "q", 'android:required="true"'), data="a:b"))
-        ),
-        "requires a parameter",
-    ),
+        READY, shortcuts_file(capability(intent(required("thing.name", "q"), data="a:b"))),
+        "requires a parameter"),
     "one-target": (
         READY,
-        shortcuts_file(
-            capability(intent(template("a:b"), targetPackage="org.example.app", targetClass=ORDER_CLASS))
-        ),
-        "a class and a URL template",
-    ),
-    "package-and-class": (
-        READY,
-        shortcuts_file(capability(intent(targetClass=ORDER_CLASS))),
-        "no target package",
-    ),
+        shortcuts_file(capability(intent(
+            template("a:b"), targetPackage="org.example.app", targetClass=ORDER_CLASS))),
+        "a class and a URL template"),
+    "package-and-class":
+        (READY, shortcuts_file(capability(intent(targetClass=ORDER_CLASS))), "no target package"),
     "field": (
-        READY,
-        shortcuts_file(capability(intent(parameter("thing.colour", "q"), data="a:b"))),
-        "'thing.colour'",
-    ),
+        READY, shortcuts_file(capability(intent(parameter("thing.colour", "q"), data="a:b"))),
+        "'thing.colour'"),
     "template": (READY, shortcuts_file(opens("app://x{?q}")), "the variable 'q'"),
     "inventory": (READY, shortcuts_file(THING, bound_shortcuts(1001)), "has 1001 values"),
     "inventory-needed": (READY, shortcuts_file(capability(intent(data="a:b"), name=FEATURE)), "'feature'"),
-    "binding": (
-        READY,
-        shortcuts_file(opens(), shortcut("S", binding("a.b.C"), shortcutShortLabel="L")),
-        "a.b.C",
-    ),
+    "binding": (READY, shortcuts_file(opens(), shortcut("S", binding("a.b.C"))), "a.b.C"),
     "label": (READY, shortcuts_file(THING, NO_LABEL), "'S' has no label"),
     "ended": (
         READY,
-        shortcuts_file(
-            capability(
-                intent(
-                    '<parameter android:name="thing.name" android:key="q">'
-                    '<data android:pathPattern="x"/></parameter>',
-                    data="a:b",
-                )
-            )
-        ),
-        "from the web",
-    ),
-    "place": (
-        READY.replace("action.MAIN", "action.OTHER"),
-        shortcuts_file(opens()),
-        ".Main names @xml/shortcuts",
-    ),
-    "grammar": (
-        READY,
-        shortcuts_file(shortcut("S", intent(data="a:b"), capability())),
-        "inside of a <shortcut>",
-    ),
+        shortcuts_file(capability(intent(
+            '<parameter android:name="thing.name" android:key="q">'
+                '<data android:pathPattern="x"/></parameter>',
+            data="a:b"))),
+        "from the web"),
+    "place":
+        (READY.replace("action.MAIN", "action.OTHER"), shortcuts_file(opens()), ".Main names @xml/shortcuts"),
+    "grammar":
+        (READY, shortcuts_file(shortcut("S", intent(data="a:b"), capability())), "inside of a <shortcut>"),
     "reference": (READY, shortcuts_file(opens("@string/none")), "@string/none"),
     "file-not-named": (READY, ALL_FILES, "does not name actions.xml"),
     "two-files": (NAMES_BOTH, ALL_FILES, "in shortcuts.xml and in actions.xml"),
     "target": (READY, shortcuts_file(starts("org.example.app.None")), "not in the manifest"),
     "target-exported": (
-        with_target('android:exported="false"', VIEW_FILTER),
-        shortcuts_file(TARGET),
-        ".Order, which is not exported",
-    ),
+        with_target('android:exported="false"', VIEW_FILTER), shortcuts_file(TARGET),
+        ".Order, which is not exported"),
     "target-enabled": (
-        with_target('android:exported="true" android:enabled="false"', VIEW_FILTER),
-        shortcuts_file(TARGET),
-        "is disabled",
-    ),
+        with_target('android:exported="true" android:enabled="false"', VIEW_FILTER), shortcuts_file(TARGET),
+        "is disabled"),
     "target-permission": (
-        with_target('android:exported="true" android:permission="a.P"', VIEW_FILTER),
-        shortcuts_file(TARGET),
-        "requires a.P",
-    ),
+        with_target('android:exported="true" android:permission="a.P"', VIEW_FILTER), shortcuts_file(TARGET),
+        "requires a.P"),
     "target-action": (
         with_target('android:exported="true"', VIEW_FILTER),
         shortcuts_file(TARGET.replace("<intent ", '<intent android:data="other:x" ')),
-        "action.VIEW, which none of its filters takes",
-    ),
+        "action.VIEW, which none of its filters takes"),
     "link": (with_target('android:exported="true"'), shortcuts_file(opens()), "no activity has a filter for"),
-}
+}  # fmt: skip
 
 
 def lint(manifest: str, files: Mapping[str, str], **more: Any) -> dict[str, list[str]]:
-    assert FORMAT.lint_application is not None
     found: dict[str, list[str]] = {}
-    for finding in FORMAT.lint_application(application(manifest, files, **more)):
+    for finding in lint_application(application(manifest, files, **more)):
         assert finding.source is not None
         found.setdefault(finding.code.removeprefix("app-actions-"), []).append(finding.message)
     return found
@@ -1047,86 +742,49 @@ def test_a_file_that_the_manifest_names_and_the_app_lacks_is_reported() -> None:
     assert lint(READY, {}) == {"reference": [missing]}
 
 
-@titled(
-    ("declared", "manifest", "more"),
-    {
-        "an app that keeps every rule": (TARGET, READY, {}),
-        "an entity's own link": (
-            capability(intent(template("{@url}"), parameter("thing.name", "q"))),
-            READY,
-            {},
-        ),
-        "a constant of the type": (capability(intent(parameter("thing.@type", "q"), data="a:b")), READY, {}),
-        "before Android 13 no action is compared": (
-            TARGET,
-            with_target('android:exported="true"'),
-            {"target_sdk": 32},
-        ),
-    },
-)
+@titled(("declared", "manifest", "more"), {
+    "an app that keeps every rule": (TARGET, READY, {}),
+    "an entity's own link": (capability(intent(template("{@url}"), parameter("thing.name", "q"))), READY, {}),
+    "a constant of the type": (capability(intent(parameter("thing.@type", "q"), data="a:b")), READY, {}),
+    "before Android 13 no action is compared":
+        (TARGET, with_target('android:exported="true"'), {"target_sdk": 32}),
+})  # fmt: skip
 def test_nothing_is_reported_of_a_right_app(declared: str, manifest: str, more: Mapping[str, Any]) -> None:
     assert lint(manifest, shortcuts_file(declared), **more) == {}
 
 
-@titled(
-    ("text", "part"),
-    {
-        "three texts in a pattern": (
-            SHORTCUTS.format(patterned("a", "b", "c").replace("@array/q", "Find $a by $b and $c")),
-            "has 3 texts",
-        ),
-        "a form that RFC 6570 does not have": (SHORTCUTS.format(opens("app://x{?}")), "not one of RFC 6570"),
-        "a value that the template loses": (
-            SHORTCUTS.format(capability(intent(template("a:b"), parameter("thing.name", "q")))),
-            "its value is lost",
-        ),
-        "two lists in a fulfilment": (
-            ACTIONS.format(
-                action(link("a:{k,l}", mapping("x", "k"), mapping("y", "l")), in_set("x"), in_set("y"))
-                + ON_OFF
-            ),
-            "2 parameters with listed values",
-        ),
-        "more than 20 names": (
-            ACTIONS.format(
-                action(link("a:{k}", mapping("x", "k")), in_set("x"))
-                + entities(*(f'<entity name="n{at}" identifier="i"/>' for at in range(21)))
-            ),
-            "has 21 names",
-        ),
-        "an activity in the foreground": (
-            ACTIONS.format(action(link("a:b", more='requiredForegroundActivity="a.B"'))),
-            "in the foreground",
-        ),
-        "a value that is required, as the build spells it, too": (
-            SHORTCUTS.format(
-                capability(intent(parameter("thing.name", "q", 'android:required="TRUE"'), data="a:b"))
-            ),
-            "requires a parameter",
-        ),
-        "patterns of a built-in intent": (
-            SHORTCUTS.format(capability(SHOWN, more='app:queryPatterns="x"')),
-            "has query patterns",
-        ),
-    },
-)
+@titled(("text", "part"), {
+    "three texts in a pattern":
+        (shortcuts(patterned("a", "b", "c").replace("@array/q", "Find $a by $b and $c")), "has 3 texts"),
+    "a form that RFC 6570 does not have": (shortcuts(opens("app://x{?}")), "not one of RFC 6570"),
+    "a value that the template loses":
+        (shortcuts(capability(intent(template("a:b"), parameter("thing.name", "q")))), "its value is lost"),
+    "two lists in a fulfilment": (
+        actions(
+            action(link("a:{k,l}", mapping("x", "k"), mapping("y", "l")), in_set("x"), in_set("y")), ON_OFF),
+        "2 parameters with listed values"),
+    "more than 20 names": (
+        actions(
+            action(link("a:{k}", mapping("x", "k")), in_set("x")),
+            entities(*(f'<entity name="n{at}" identifier="i"/>' for at in range(21)))),
+        "has 21 names"),
+    "an activity in the foreground":
+        (actions(action(link("a:b", more='requiredForegroundActivity="a.B"'))), "in the foreground"),
+    "a value that is required, as the build spells it, too": (
+        shortcuts(capability(intent(parameter("thing.name", "q", 'android:required="TRUE"'), data="a:b"))),
+        "requires a parameter"),
+    "patterns of a built-in intent":
+        (shortcuts(capability(SHOWN, more='app:queryPatterns="x"')), "has query patterns"),
+})  # fmt: skip
 def test_a_file_alone_is_checked_as_far_as_it_goes(text: str, part: str) -> None:
-    assert FORMAT.lint_file is not None
-    found = FORMAT.lint_file(SourceFile("a.xml", text.encode()))
+    found = lint_file(SourceFile("a.xml", text.encode()))
     assert any(part in finding.message for finding in found), found
 
 
 def test_a_template_that_would_make_a_slow_pattern_costs_nothing() -> None:
-    hostile = [
-        "{" * 50_000,
-        "{a," * 20_000,
-        "{" + "a" * 50_000,
-        "$" + "a" * 50_000 + "!",
-        f"{{?{','.join(f'v{at}' for at in range(20_000))}}}",
-    ]
-    for text in hostile:
-        assert FORMAT.lint_file is not None
-        FORMAT.lint_file(SourceFile("a.xml", SHORTCUTS.format(opens(text)).encode()))
+    long, names = "a" * 50_000, ",".join(f"v{at}" for at in range(20_000))
+    for text in ("{" * 50_000, "{a," * 20_000, "{" + long, f"${long}!", f"{{?{names}}}"):
+        lint_file(SourceFile("a.xml", shortcuts(opens(text)).encode()))
     FORMAT.detect(SourceFile("a.xml", b"<!--" * 100_000))
 
 
@@ -1135,14 +793,14 @@ MANY = "".join(f'<entity name="n{at}" identifier="i"/>' for at in range(3_000))
 
 @titled("text", {
     "many actions that refer to one long list":
-        ACTIONS.format(action(EMPTY_LINK, in_set("x")) * 100 + entities(MANY)
-                       + action(link("a:{k}", mapping("x", "k")), in_set("x")) * 100),
+        actions(action(EMPTY_LINK, in_set("x")) * 100, entities(MANY),
+            action(link("a:{k}", mapping("x", "k")), in_set("x")) * 100),
     "many keys of one field":
-        ACTIONS.format(action(link("a:b", *(mapping("x", f"k{at}") for at in range(100))), in_set("x"))
-                       + entities(MANY)),
+        actions(action(link("a:b", *(mapping("x", f"k{at}") for at in range(100))), in_set("x")),
+            entities(MANY)),
     "many capabilities of one name that shortcuts are bound to":
-        SHORTCUTS.format(capability(SHOWN) * 500 + bound_shortcuts(500)),
-    "many fulfilments": ACTIONS.format(action(EMPTY_LINK * 10_001)),
+        shortcuts(capability(SHOWN) * 500, bound_shortcuts(500)),
+    "many fulfilments": actions(action(EMPTY_LINK * 10_001)),
 })  # fmt: skip
 def test_what_multiplies_is_refused_by_its_budget(text: str) -> None:
     with pytest.raises(BudgetError, match="lists more than 200000 values"):
@@ -1181,10 +839,9 @@ def test_a_listed_value_that_goes_away_breaks_those_who_call() -> None:
 
 def test_the_table_has_each_built_in_intent_once() -> None:
     table = load_built_in_intents()
-    names = [intent_.name for intent_ in table.current]
-    assert (len(names), len(table.deprecated)) == (21, 46)
-    assert not table.deprecated.intersection(names)
-    assert len(set(names)) == 21
+    names = {intent_.name for intent_ in table.current}
+    assert (len(table.current), len(names), len(table.deprecated)) == (21, 21, 46)
+    assert not table.deprecated & names
 
 
 # What a file of the corpus that is refused is named like, and the reason.
@@ -1237,12 +894,8 @@ def counted(path: Path) -> tuple[list[str | None], Counter[str]]:
             for each in item.iterfind("parameter") if is_link else ():
                 keys[str(attribute(each, "name"))] = each
             for each in part.iterfind("parameter-mapping" if is_old else "parameter"):
-                key = (
-                    attribute(each, "urlParameter")
-                    if is_old
-                    else attribute(each, "key", *["name"] * is_inside)
-                )
-                if key:
+                words = ["urlParameter"] if is_old else ["key", *["name"] * is_inside]
+                if key := attribute(each, *words):
                     keys.setdefault(key, each)
             fields.update(attribute(each, "intentParameter", "name") for each in keys.values())
             totals["parameters"] += len(keys)
@@ -1356,34 +1009,30 @@ def test_a_template_is_filled_as_the_examples_of_rfc_6570_are(url: str, link: st
 NOT_FILLED = "a form of RFC 6570 that is not filled"
 
 
-@titled(
-    ("url", "part"),
-    {
-        **{
-            f"the form {form}": (f"a:{form}", NOT_FILLED)
-            for form in ("{+x}", "{#x}", "{/x}", "{x:3}", "{x*}", "{}")
-        },
-        "a brace that is not closed": ("a:b{x", NOT_FILLED),
-        "a brace that is not opened": ("a:b}x", NOT_FILLED),
-        "a brace inside of another": ("a:{{x}}", NOT_FILLED),
-        "a percent sign without a number": ("a:100%", NOT_FILLED),
-        "an expression that does not end": ("a:" + "{x," * 10_000, NOT_FILLED),
-        "a value that is the scheme": ("{x}", "a scheme of its own"),
-        "a value that begins the scheme": ("{x}script:alert(1)", "a scheme of its own"),
-        "a value that ends the scheme": ("java{x}:alert(1)", "a scheme of its own"),
-        "a control character in the scheme": ("java\nscript:alert(1)", "a scheme of its own"),
-        "another app's intent": ("intent:#Intent;component=a/.B;end", "'intent'"),
-        "another app": ("android-app://a.b/https/c.d", "'android-app'"),
-        "code": ("JavaScript:alert(1)", "'javascript'"),
-        "a provider of data": ("content://a/b", "'content'"),
-        "a file": ("file:///data/x", "'file'"),
-        "a document": ("data:text/html,x", "'data'"),
-        "a value that leaves its folder": ("a://b/c/{up}/d", "'.' or '..'"),
-        "values that leave it together": ("a://b/c/{dot}{dot}", "'.' or '..'"),
-        "an encoded way out": ("a://b/%2e%2E/{x}", "'.' or '..'"),
-        "half of a character": ("a:{half_of_a_pair}", "half of a surrogate pair"),
-    },
-)
+@titled(("url", "part"), {
+    **{
+        f"the form {form}": (f"a:{form}", NOT_FILLED)
+            for form in ("{+x}", "{#x}", "{/x}", "{x:3}", "{x*}", "{}")},
+    "a brace that is not closed": ("a:b{x", NOT_FILLED),
+    "a brace that is not opened": ("a:b}x", NOT_FILLED),
+    "a brace inside of another": ("a:{{x}}", NOT_FILLED),
+    "a percent sign without a number": ("a:100%", NOT_FILLED),
+    "an expression that does not end": ("a:" + "{x," * 10_000, NOT_FILLED),
+    "a value that is the scheme": ("{x}", "a scheme of its own"),
+    "a value that begins the scheme": ("{x}script:alert(1)", "a scheme of its own"),
+    "a value that ends the scheme": ("java{x}:alert(1)", "a scheme of its own"),
+    "a control character in the scheme": ("java\nscript:alert(1)", "a scheme of its own"),
+    "another app's intent": ("intent:#Intent;component=a/.B;end", "'intent'"),
+    "another app": ("android-app://a.b/https/c.d", "'android-app'"),
+    "code": ("JavaScript:alert(1)", "'javascript'"),
+    "a provider of data": ("content://a/b", "'content'"),
+    "a file": ("file:///data/x", "'file'"),
+    "a document": ("data:text/html,x", "'data'"),
+    "a value that leaves its folder": ("a://b/c/{up}/d", "'.' or '..'"),
+    "values that leave it together": ("a://b/c/{dot}{dot}", "'.' or '..'"),
+    "an encoded way out": ("a://b/%2e%2E/{x}", "'.' or '..'"),
+    "half of a character": ("a:{half_of_a_pair}", "half of a surrogate pair"),
+})  # fmt: skip
 def test_a_link_that_could_mislead_is_not_opened(url: str, part: str) -> None:
     values = {"x": "y", "up": "..", "dot": ".", "half_of_a_pair": "\ud800"}
     with pytest.raises(LinkError, match=re.escape(part)):
@@ -1399,9 +1048,8 @@ def test_a_value_adds_no_part_to_a_link(value: str, url: str) -> None:
     parts, plain = urlsplit(fill_template(url, {"x": value})[0]), urlsplit(fill_template(url, {"x": "v"})[0])
     assert (parts.scheme, parts.netloc, parts.fragment) == (plain.scheme, plain.netloc, plain.fragment)
     assert parts.path.count("/") == plain.path.count("/")
-    assert [key for key, _ in parse_qsl(parts.query, keep_blank_values=True)] == [
-        key for key, _ in parse_qsl(plain.query)
-    ]
+    keys = [[key for key, _ in parse_qsl(each.query, keep_blank_values=True)] for each in (parts, plain)]
+    assert keys[0] == keys[1]
     assert value in {unquote(part) for part in re.split("[/=]", parts.path + "=" + parts.query)}
 
 
@@ -1409,10 +1057,6 @@ def test_ten_thousand_expressions_are_filled_in_little_time() -> None:
     link, used = fill_template("a:" + "{x}" * 10_000 + "\u202e\n", {"x": "\u202e\n"})
     assert link == "a:" + "%E2%80%AE%0A" * 10_001
     assert used == {"x"}
-
-
-def required(name: str, key: str) -> str:
-    return parameter(name, key, 'android:required="true"')
 
 
 ORDERS = {"targetPackage": "org.example.app", "targetClass": ORDER_CLASS}
@@ -1432,91 +1076,59 @@ def called(
 
 
 # Reference app-actions 1 (parameters, url-template, shortcut-fulfillment), 2 (entity) and 4.
-@titled(
-    ("declared", "arguments", "expected"),
-    {
-        "a class gets each parameter as a text": (
-            capability(intent(parameter("thing.name", "q"), parameter("x", "n"), **ORDERS)),
-            {"q": "-a --es $(rm)", "n": 2.5},
-            {"component": ORDER_NAME, "extras": {"q": "-a --es $(rm)", "n": "2.5"}},
-        ),
-        "a link is of the app that declares it": (
-            capability(intent(template("app://x{?q}"), parameter("thing.name", "q"))),
-            {"q": "a b&c=d/../e"},
-            {"data": "app://x?q=a%20b%26c%3Dd%2F..%2Fe"},
-        ),
-        "a parameter that is not in the link is an extra": (
-            capability(intent(template("app://x"), parameter("thing.name", "q"))),
-            {"q": "a"},
-            {"data": "app://x", "extras": {"q": "a"}},
-        ),
-        "a class with a link": (
-            capability(intent(template("app://x/{q}"), parameter("thing.name", "q"), **ORDERS)),
-            {"q": "a"},
-            {"component": ORDER_NAME, "data": "app://x/a"},
-        ),
-        "the first fulfilment that the arguments are enough for": (
+@titled(("declared", "arguments", "expected"), {
+    "a class gets each parameter as a text": (
+        capability(intent(parameter("thing.name", "q"), parameter("x", "n"), **ORDERS)),
+        {"q": "-a --es $(rm)", "n": 2.5},
+        {"component": ORDER_NAME, "extras": {"q": "-a --es $(rm)", "n": "2.5"}}),
+    "a link is of the app that declares it": (
+        capability(intent(template("app://x{?q}"), parameter("thing.name", "q"))), {"q": "a b&c=d/../e"},
+        {"data": "app://x?q=a%20b%26c%3Dd%2F..%2Fe"}),
+    "a parameter that is not in the link is an extra": (
+        capability(intent(template("app://x"), parameter("thing.name", "q"))), {"q": "a"},
+        {"data": "app://x", "extras": {"q": "a"}}),
+    "a class with a link": (
+        capability(intent(template("app://x/{q}"), parameter("thing.name", "q"), **ORDERS)), {"q": "a"},
+        {"component": ORDER_NAME, "data": "app://x/a"}),
+    "the first fulfilment that the arguments are enough for": (
+        capability(
+            intent(template("app://both{?q,r}"), required("thing.name", "q"), required("x", "r")),
+            intent(template("app://one{?q}"), required("thing.name", "q")), intent(template("app://none"))),
+        {"q": "a"}, {"data": "app://one?q=a"}),
+    "fixed data and fixed extras": (
+        capability(intent('<extra android:key="k" android:value="v"/>', data="app://x y")), {},
+        {"data": "app://x%20y", "extras": {"k": "v"}}),
+    "the id of a listed value for what users say": (
+        capability(intent(parameter("thing.name", "q"), **ORDERS)) + TEA, {"q": "black TEA"},
+        {"component": ORDER_NAME, "extras": {"q": "TEA"}}),
+    "the intent of the shortcut that is bound to the value": (
+        capability('<shortcut-fulfillment><parameter android:name="thing.name"/></shortcut-fulfillment>')
+            + shortcut("MILK", intent(data="app://milk"), binding(NAME, "thing.name", "Milk")) + TEA,
+        {"thing.name": "TEA"}, {"component": ORDER_NAME, "action": "a.BREW"}),
+    "a value of those that the app lists while it runs": (
+        capability(intent(parameter("thing.name", "q", CLOSED), **ORDERS)), {"q": "any"},
+        {"component": ORDER_NAME, "extras": {"q": "any"}}),
+    "a shortcut's intent by the only field that values are bound to": (
+        capability("<shortcut-fulfillment/>") + TEA, {"thing.name": "Black tea"},
+        {"component": ORDER_NAME, "action": "a.BREW"}),
+    **{
+        f"the fallback where {title}": (
             capability(
-                intent(template("app://both{?q,r}"), required("thing.name", "q"), required("x", "r")),
-                intent(template("app://one{?q}"), required("thing.name", "q")),
-                intent(template("app://none")),
-            ),
-            {"q": "a"},
-            {"data": "app://one?q=a"},
-        ),
-        "fixed data and fixed extras": (
-            capability(intent('<extra android:key="k" android:value="v"/>', data="app://x y")),
-            {},
-            {"data": "app://x%20y", "extras": {"k": "v"}},
-        ),
-        "the id of a listed value for what users say": (
-            capability(intent(parameter("thing.name", "q"), **ORDERS)) + TEA,
-            {"q": "black TEA"},
-            {"component": ORDER_NAME, "extras": {"q": "TEA"}},
-        ),
-        "the intent of the shortcut that is bound to the value": (
-            capability('<shortcut-fulfillment><parameter android:name="thing.name"/></shortcut-fulfillment>')
-            + shortcut("MILK", intent(data="app://milk"), binding(NAME, "thing.name", "Milk"))
-            + TEA,
-            {"thing.name": "TEA"},
-            {"component": ORDER_NAME, "action": "a.BREW"},
-        ),
-        "a value of those that the app lists while it runs": (
-            capability(intent(parameter("thing.name", "q", 'app:shortcutMatchRequired="true"'), **ORDERS)),
-            {"q": "any"},
-            {"component": ORDER_NAME, "extras": {"q": "any"}},
-        ),
-        "a shortcut's intent by the only field that values are bound to": (
-            capability("<shortcut-fulfillment/>") + TEA,
-            {"thing.name": "Black tea"},
-            {"component": ORDER_NAME, "action": "a.BREW"},
-        ),
-        **{
-            f"the fallback where {title}": (
-                capability(
-                    '<shortcut-fulfillment><parameter android:name="thing.name"/></shortcut-fulfillment>',
-                    intent(template("app://any{?q}"), parameter("thing.name", "q")),
-                )
-                + TEA,
-                arguments,
-                {"data": data},
-            )
-            for title, arguments, data in (
-                ("no value chooses a shortcut", {}, "app://any"),
-                ("the value is not listed", {"thing.name": "Coffee", "q": "Coffee"}, "app://any?q=Coffee"),
-            )
-        },
-        "the placeholder that Gradle does not replace": (
-            capability(intent(targetPackage="${applicationId}", targetClass=".Order")),
-            {},
-            {"component": ORDER_NAME},
-        ),
-    },
-)
+                '<shortcut-fulfillment><parameter android:name="thing.name"/></shortcut-fulfillment>',
+                intent(template("app://any{?q}"), parameter("thing.name", "q"))) + TEA,
+            arguments, {"data": data}) for title,
+        arguments,
+        data in (
+            ("no value chooses a shortcut", {}, "app://any"),
+            ("the value is not listed", {"thing.name": "Coffee", "q": "Coffee"}, "app://any?q=Coffee"))},
+    "the placeholder that Gradle does not replace": (
+        capability(intent(targetPackage="${applicationId}", targetClass=".Order")), {},
+        {"component": ORDER_NAME}),
+})  # fmt: skip
 def test_a_call_starts_what_the_file_declares(
     declared: str, arguments: Mapping[str, Any], expected: Mapping[str, Any]
 ) -> None:
-    started = AppActionShellCalls().write(called(READY, SHORTCUTS.format(declared), arguments))
+    started = AppActionShellCalls().write(called(READY, shortcuts(declared), arguments))
     assert started == ScreenStart(**OF_APP | dict(expected))
 
 
@@ -1530,7 +1142,7 @@ def test_the_link_of_a_listed_value_is_opened(mappings: tuple[str, ...], key: st
     manifest = READY.replace(names_file(), names_file("com.google.android.actions", "actions"))
 
     def started(arguments: Mapping[str, Any], *others: str) -> ScreenStart:
-        declared = ACTIONS.format(action(opened, *others, in_set("thing.name")) + entities(TEA_LINK))
+        declared = actions(action(opened, *others, in_set("thing.name")), entities(TEA_LINK))
         return AppActionShellCalls().write(called(manifest, declared, arguments))
 
     assert started({key: "tea"}) == ScreenStart(**OF_APP, data="app://tea")
@@ -1540,14 +1152,14 @@ def test_the_link_of_a_listed_value_is_opened(mappings: tuple[str, ...], key: st
 
 
 def test_an_action_that_no_filter_takes_is_left_out_on_android_13_which_compares_it() -> None:
-    declared = SHORTCUTS.format(capability(intent(action="a.OTHER", **ORDERS)))
+    declared = shortcuts(capability(intent(action="a.OTHER", **ORDERS)))
     call, calls = called(READY, declared, sdk="33"), AppActionShellCalls()
     assert calls.write(called(READY, declared, sdk="34")).action == "a.OTHER"
     # An intent without a link passes by a filter without one, and without an action by that alone.
     assert calls.write(call).action is None
     plain = whole(activity(".Order"))
     assert calls.write(called(plain, declared, sdk="33")).action == "a.OTHER"
-    linked = SHORTCUTS.format(capability(intent(data="app://x", **ORDERS)))
+    linked = shortcuts(capability(intent(data="app://x", **ORDERS)))
     assert calls.write(called(whole(activity(".Order", MAIN_FILTER)), linked, sdk="33")).action is not None
     note = "the intent has no action, since no filter of the activity takes a.OTHER"
     assert calls.read(call, ScreenOutput("a/.B")).note == note
@@ -1570,15 +1182,14 @@ def test_an_action_that_no_filter_takes_is_left_out_on_android_13_which_compares
             "a.P",
         ),
         "nothing but a slice": (capability("<slice/>"), READY, "no fulfilment that starts"),
-        "a value that is missing": (
-            capability(intent(template("app://x{?q}"), required("thing.name", "q"))), READY, "not given: q",
-        ),
+        "a value that is missing":
+            (capability(intent(template("app://x{?q}"), required("thing.name", "q"))), READY, "not given: q"),
         "a hostile link": (opens("intent:#Intent;end"), READY, "GET_THING: links with the scheme 'intent'"),
     },
 )  # fmt: skip
 def test_a_call_that_cannot_be_made_says_why(declared: str, manifest: str, part: str) -> None:
     with pytest.raises(NotCarriedError, match=re.escape(part)):
-        AppActionShellCalls().write(called(manifest, SHORTCUTS.format(declared)))
+        AppActionShellCalls().write(called(manifest, shortcuts(declared)))
 
 
 @titled(
@@ -1597,7 +1208,7 @@ def test_a_call_that_cannot_be_made_says_why(declared: str, manifest: str, part:
     },
 )  # fmt: skip
 def test_a_result_says_that_the_screen_was_opened_and_no_more(output: ScreenOutput, note: str | None) -> None:
-    result = AppActionShellCalls().read(called(READY, SHORTCUTS.format(opens())), output)
+    result = AppActionShellCalls().read(called(READY, shortcuts(opens())), output)
     assert (result.token, result.note) == (None, note)
     assert result.value == (
         f"The screen {output.activity or 'org.example.app'} was opened. "

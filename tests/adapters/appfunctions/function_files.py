@@ -10,6 +10,7 @@ from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import Extensions, Type
+from mappings.fit.capacities import write_for
 from model_types import properties_of
 
 ANDROID = 'xmlns:android="http://schemas.android.com/apk/res/android"'
@@ -71,9 +72,8 @@ def only_function(text: str, *, strict: bool = True) -> Capability:
 
 def read_type_of(kept: str, *, components: str = "", strict: bool = True) -> Type:
     """The type of the only parameter of a function."""
-    return kept_type(
-        only(read_text(file_of(function_of(parameter_of(kept)), components=components), strict=strict))
-    )
+    text = file_of(function_of(parameter_of(kept)), components=components)
+    return kept_type(only(read_text(text, strict=strict)))
 
 
 def ids_of(provider: Provider) -> list[str]:
@@ -119,8 +119,7 @@ def rows_of(reading: Reading) -> list[str | None]:
 
 
 def write_in(provider: Provider, dialect: str) -> Writing:
-    assert FORMAT.write is not None
-    return FORMAT.write(provider, FORMAT.dialect(dialect))
+    return write_for(provider, f"appfunctions+{dialect}")
 
 
 def artifact(writing: Writing, role: str) -> str:

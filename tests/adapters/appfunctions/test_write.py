@@ -138,7 +138,7 @@ MANIFEST = """<?xml version="1.0" encoding="utf-8"?>
 """
 
 EVERY_FACT = file_of(
-    "<version>1</version><author>me</author>",
+    "<version>1</version><meta><author>me</author></meta>",
     function_of(
         "<description>Does</description>"
         + parameter_of(
@@ -167,15 +167,14 @@ EVERY_FACT = file_of(
 )
 
 
+def snake_case(text: str) -> str:
+    return text.replace("functionId", "function_id").replace("enabledByDefault", "enabled_by_default")
+
+
 def app_level(text: str) -> str:
-    return (
-        text.replace("<enabledByDefault>true</enabledByDefault>", "")
-        .replace(
-            "<enabledByDefault>false</enabledByDefault>",
-            "<enabledByDefault>false</enabledByDefault><scope>activity</scope>",
-        )
-        .replace("<id>d</id><response>", "<id>d</id><scope>global</scope><response>")
-    )
+    disabled = "<enabledByDefault>false</enabledByDefault>"
+    scoped = text.replace(disabled, f"{disabled}<scope>activity</scope>")
+    return scoped.replace("<id>d</id><response>", "<id>d</id><scope>global</scope><response>")
 
 
 PLATFORM_FACTS = file_of(
@@ -190,9 +189,7 @@ V1_FACTS = file_of(
 )
 FACTS = {
     "v2": EVERY_FACT,
-    "v2-legacy": EVERY_FACT.replace("functionId", "function_id").replace(
-        "enabledByDefault", "enabled_by_default"
-    ),
+    "v2-legacy": snake_case(EVERY_FACT),
     "v1": V1_FACTS,
     "platform": PLATFORM_FACTS,
     "app-level": app_level(EVERY_FACT),
@@ -299,12 +296,8 @@ OTHER_RECORD = record({"b": required(int32())})
     "an alternative gets a name": (one_of(RECORD, OTHER_RECORD), "/qualified_name", Level.DEFAULTED),
 })  # fmt: skip
 def test_what_v2_cannot_carry_is_reported(kept: AnyType, pointer: str, level: Level) -> None:
-    parameters = record({"p": required(kept)})
-    provider = Provider(
-        protocol="test",
-        component=".AppFunctionService",
-        capabilities=(Capability(id="f", input=parameters, output=null()),),
-    )
+    capability = Capability(id="f", input=record({"p": required(kept)}), output=null())
+    provider = Provider(protocol="test", component=".AppFunctionService", capabilities=(capability,))
     writing = write_in(provider, "v2")
     assert_findings_match(provider, writing)
     inside = f"/capabilities/0/input/properties/p/type{pointer}"
@@ -342,9 +335,7 @@ def test_facts_that_another_dialect_cannot_carry_are_reported_and_all_others_com
     "a root element is a list of numbers": {"rootElements": [[1, 2]]},
 })  # fmt: skip
 def test_facts_that_no_reader_gives_are_refused(facts: dict[str, object]) -> None:
-    provider = Provider(
-        protocol="appfunctions", dialect="v2", package="a.b", extensions={"appfunctions": facts}
-    )
+    provider = Provider(protocol="appfunctions", dialect="v2", extensions={"appfunctions": facts})
     with pytest.raises(WriteError, match="not as a reader gives them"):
         write_in(provider, "v2")
 
@@ -393,29 +384,18 @@ def test_what_is_written_has_no_finding_of_our_linter(dialect: str, provider: Pr
     assert problems <= expected
 
 
-PLAIN = [
-    text
-    for text in TEXTS
-    if not any((ord(item) < 32 and item not in "\t\n\r") or item in "\ufffe\uffff" for item in text)
-]
+PLAIN = [text for text in TEXTS if not re.search("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]", text)]
 
 
 @pytest.mark.requires("aapt2", "framework-res")
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("text", PLAIN)
 def test_texts_survive_androids_own_compiler(text: str, dialect: str, tmp_path: Path) -> None:
-    provider = Provider(
-        protocol="test",
-        package="com.example.app",
-        name=text,
-        description=text,
-        instructions=text,
-        capabilities=(Capability(id="f"),),
-    )
+    source = Provider(protocol="test", package="com.example.app", capabilities=(Capability(id="f"),))
+    provider = source.changed({"name": text, "description": text, "instructions": text})
     artifacts = write_in(provider, dialect).artifacts
-    archive = compile_application(
-        {item.path: item.text for item in artifacts if "assets" not in item.path}, tmp_path
-    )
+    files = {item.path: item.text for item in artifacts if "assets" not in item.path}
+    archive = compile_application(files, tmp_path)
     elements = list(elements_of_xml(archive["AndroidManifest.xml"]))
     labelled = "application" if dialect == "app-level" else "service"
     (component,) = [attributes for name, attributes in elements if name == labelled]
@@ -438,9 +418,7 @@ def test_a_compiled_resource_is_not_unescaped_a_second_time(written: str, compil
         f'appfn:description="{written}" />'
     )
     stated = property_of("app_metadata", resource="@xml/told")
-    manifest = (
-        f'<manifest {ANDROID} package="dev.example.told"><application>{stated}</application></manifest>'
-    )
+    manifest = f'<manifest {ANDROID} package="a.told"><application>{stated}</application></manifest>'
     tree = {"AndroidManifest.xml": manifest.encode(), "res/xml/told.xml": guidance.encode()}
     with open_apk(pack_project(tree, key=make_key())) as opened:
         provider = only(FORMAT.read_application(read_application(opened), ReadingContext()))

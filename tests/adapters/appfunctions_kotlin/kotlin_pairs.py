@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from droidgate_appfunctions.format import FORMAT
 from droidgate_appfunctions.kotlin.kotlin_sources import read_sources
 from droidgate_mappings.formats.format import Reading, SourceFile
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.text.xml_text import Element, child_elements, parse_xml
+from mappings.fit.capacities import write_for
 from requirements_of_tests import PartMissingError, find
 
 PREFIX = "androidx__androidx__appfunctions__appfunctions-compiler__src__test__test-data__"
@@ -81,9 +81,7 @@ def kotlin(*texts: str) -> Reading:
 
 def written(provider: Provider, dialect: str) -> str:
     """Return the functions file that a provider is written as."""
-    alone = provider.model_copy(update={"component": None})
-    assert FORMAT.write is not None
-    writing = FORMAT.write(alone, FORMAT.dialect(dialect))
+    writing = write_for(provider.model_copy(update={"component": None}), f"appfunctions+{dialect}")
     [text] = [artifact.text for artifact in writing.artifacts if "<appfunctions" in artifact.text]
     return text
 

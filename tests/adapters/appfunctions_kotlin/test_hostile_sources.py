@@ -19,8 +19,6 @@ F = "class F {{ @AppFunction fun f(c: AppFunctionContext, x: {}) {{}} }}\n"
 DAMAGE = (
     b"@AppFunction ", b"{", b"}", b"(", b'"', b"/*", b"`", b"${", b"\xff", b"sealed ", b"<T>", b"::class",
 )  # fmt: skip
-
-
 S = "@AppFunctionSerializable "
 
 

@@ -123,14 +123,8 @@ def of_kotlinc(texts: Iterable[str]) -> list[list[Row]]:
     """Return what kotlinc's parser sees in each text: errors, functions, classes and properties."""
     require("kotlin-compiler")
     jars = ":".join(map(str, maven_jars(*KOTLIN_PARTS)))
-    command: list[str | Path] = [
-        require("java"),
-        *SHORT_JVM,
-        "-Xss8m",
-        "-cp",
-        jars,
-        HERE / "KotlinHeads.java",
-    ]
+    command: list[str | Path] = [require("java"), *SHORT_JVM, "-Xss8m", "-cp", jars]
+    command.append(HERE / "KotlinHeads.java")
     lines = "".join(f"{base64.b64encode(text.encode()).decode()}\n" for text in texts)
     run = subprocess.run(command, input=lines, capture_output=True, text=True, check=False, timeout=600)
     assert run.returncode == 0, run.stderr[-4000:]
@@ -200,9 +194,8 @@ def test_heads_are_those_that_kotlinc_sees() -> None:
     for row in rows(corpus):
         if row.file.lower().endswith(".kt"):
             text = source(corpus, row.file).data.decode().replace("\r\n", "\n")
-            first = max(
-                (match.end() for match in re.finditer(r"(?m)^(?:import|package) .*\n", text)), default=0
-            )
+            heads = re.finditer(r"(?m)^(?:import|package) .*\n", text)
+            first = max((match.end() for match in heads), default=0)
             inside = re.search(r"(?m)^(?:\w+ )*(?:class|interface|object) [^\n]*\{\n", text[first:])
             places = {0, first, first + inside.end() if inside is not None else first, len(text)}
             texts += [f"{text[:place]}\n{everything}\n{text[place:]}" if place else text for place in places]

@@ -23,6 +23,7 @@ from droidgate_mappings.model.types import (
     RefType,
     Type,
 )
+from mappings.fit.capacities import write_for
 from model_types import (
     array,
     binary,
@@ -45,8 +46,6 @@ import androidx.appfunctions.AppFunctionContext
 import androidx.appfunctions.AppFunctionSerializable
 import androidx.appfunctions.service.AppFunction
 """
-
-
 F = "@AppFunction fun f(c: AppFunctionContext"
 QUALIFIED = "@androidx.appfunctions.AppFunction\nfun f(c: androidx.appfunctions.AppFunctionContext"
 OTHER = 'fun write(text: String) { context(text) }\nval t = "context(x: Int) fun"\n'
@@ -100,9 +99,10 @@ def test_a_parameter_has_its_type_and_whether_it_may_be_null(declared: str) -> N
 
 
 def test_an_address_is_an_object_with_the_schemes_that_it_may_have() -> None:
-    header = HEADER + (
+    imports = (
         "import android.net.Uri\nimport androidx.appfunctions.AppFunctionUriValueConstraint as Schemes\n"
     )
+    header = HEADER + imports
     result = parameter('@Schemes(allowedSchemes = ["content", "a.b"]) x: Uri', header=header)
     assert isinstance(result, ObjectType)
     assert result.qualified_name == "android.net.Uri"
@@ -137,11 +137,8 @@ def test_a_file_that_declares_nothing_is_parsed_only_if_a_type_of_it_is_used() -
 
 
 def test_an_annotation_of_the_same_word_from_elsewhere_declares_nothing() -> None:
-    header = (
-        "package com.example\nimport androidx.appfunctions.AppFunctionContext\nimport my.own.AppFunction\n"
-    )
-    reading = functions(f"{F}) {{}}", header=header)
-    assert reading == Reading()
+    header = "package a\nimport androidx.appfunctions.AppFunctionContext\nimport my.own.AppFunction\n"
+    assert functions(f"{F}) {{}}", header=header) == Reading()
 
 
 def test_constants_are_followed_through_companions_imports_and_sums() -> None:
@@ -220,17 +217,15 @@ def test_what_the_compiler_refuses_is_a_problem_at_its_line(text: str, place: st
     assert (problem.place, problem.message) == (place, message)
     assert problem.hint == "read the module that declares it too" or "lib.Note" not in message
     # Of two functions or classes of one name the first is kept.
-    assert len(reading.providers) == (
-        message in {"duplicate app function 'f'", "C is declared a second time"}
-    )
+    is_one_of_two = message in {"duplicate app function 'f'", "C is declared a second time"}
+    assert len(reading.providers) == is_one_of_two
 
 
 UNLIKE_FUNCTIONS = {
     "a Compose preview": '@Preview\n@Composable\nprivate fun P() { Text("a") }\n',
     "several Compose previews":
         '@Preview(name = "a")\n@Preview(\n    name = "b",\n)\n@Composable\nfun P() =\n    A { b() }\n',
-    "an annotation class with a target":
-        "@Target(AnnotationTarget.FUNCTION)\nannotation class Mine\n",
+    "an annotation class with a target": "@Target(AnnotationTarget.FUNCTION)\nannotation class Mine\n",
     "an annotation class of previews":
         '@Preview(name = "a")\n@Preview(name = "b")\nannotation class Previews\n',
     "annotation classes that qualify":
@@ -346,8 +341,7 @@ def test_an_output_that_is_not_known_is_not_written_as_another_kind() -> None:
     body = f"{kdoc}@AppFunction(isDescribedByKDoc = true) fun f(c: AppFunctionContext) = other()"
     provider = functions(body, header=header).providers[0]
     for dialect in ("v2", "v2-legacy"):
-        assert FORMAT.write is not None
-        writing = FORMAT.write(provider, FORMAT.dialect(dialect))
+        writing = write_for(provider, f"appfunctions+{dialect}")
         capability = writing.provider.capabilities[0]
         assert capability.output is None
         assert capability.description == "Adds. Returns: the number"
@@ -442,25 +436,8 @@ def test_enum_values_beyond_32_bits_are_a_finding() -> None:
 
 
 def test_annotations_in_comments_and_texts_declare_nothing_and_are_not_a_finding() -> None:
-    body = (
-        '/* @AppFunction fun g() {} */\n// @AppFunction\nval x = "@AppFunction"\nval y = """@AppFunction"""'
-    )
-    assert functions(body) == Reading()
-
-
-def test_a_service_entry_point_is_a_provider_of_the_generated_service() -> None:
-    text = """
-        package p
-        import androidx.appfunctions.*
-        @AppFunctionServiceEntryPoint(serviceName = "NotesService", appFunctionXmlFileName = "notes")
-        abstract class Base : AppFunctionService() { @AppFunction fun f(x: Int): Int = x }
-        class Other { @AppFunction fun g(c: AppFunctionContext) {} }
-    """
-    service, others = kotlin(text).providers
-    assert (service.component, service.dialect) == ("p.NotesService", "v2")
-    assert [item.id for item in service.capabilities] == ["p.Base#f"]
-    assert others.component is None
-    assert [item.id for item in others.capabilities] == ["p.Other#g"]
+    comments = "/* @AppFunction fun g() {} */\n// @AppFunction\n"
+    assert functions(comments + 'val x = "@AppFunction"\nval y = """@AppFunction"""') == Reading()
 
 
 ENTRY_POINT = """
@@ -471,16 +448,21 @@ ENTRY_POINT = """
 """
 
 
-@pytest.mark.parametrize(
-    ("name", "fact", "asset"),
-    [("notes_service", None, "notes_service.xml"), ("my-notes", "my-notes", "my-notes.xml")],
-)
-def test_the_name_of_the_functions_file_is_written_again(name: str, fact: str | None, asset: str) -> None:
+def test_a_service_entry_point_is_a_provider_of_the_generated_service() -> None:
+    other = "class Other { @AppFunction fun g(c: AppFunctionContext) {} }"
+    service, others = kotlin(ENTRY_POINT.format(name='"notes"') + other).providers
+    assert (service.component, service.dialect) == ("p.NotesService", "v2")
+    assert [item.id for item in service.capabilities] == ["p.Base#f"]
+    assert others.component is None
+    assert [item.id for item in others.capabilities] == ["p.Other#g"]
+
+
+@pytest.mark.parametrize(("name", "fact"), [("notes_service", None), ("my-notes", "my-notes")])
+def test_the_name_of_the_functions_file_is_written_again(name: str, fact: str | None) -> None:
     [provider] = kotlin(ENTRY_POINT.format(name=f'"{name}"')).providers
     assert provider.extensions.get("appfunctions", {}).get("functionsFile") == fact
-    assert FORMAT.write is not None
-    paths = [artifact.path for artifact in FORMAT.write(provider, FORMAT.dialect("v2")).artifacts]
-    assert f"assets/{asset}" in paths
+    paths = [artifact.path for artifact in write_for(provider, "appfunctions+v2").artifacts]
+    assert f"assets/{name}.xml" in paths
     assert FORMAT.write_handlers is not None
     handlers = FORMAT.write_handlers(HandlerRequest(provider, FORMAT.dialect("v2"), "kotlin", "p", {}))
     assert f'appFunctionXmlFileName = "{name}"' in handlers.artifacts[0].text
@@ -489,12 +471,10 @@ def test_the_name_of_the_functions_file_is_written_again(name: str, fact: str | 
 def test_a_name_that_no_functions_file_can_have_is_a_finding_and_not_written() -> None:
     reading = kotlin(ENTRY_POINT.format(name='"../notes"'))
     [provider] = reading.providers
-    assert [item.message for item in reading.findings] == [
-        'the name "../notes" of the functions file is left out'
-    ]
+    [finding] = reading.findings
+    assert finding.message == 'the name "../notes" of the functions file is left out'
     crafted = provider.model_copy(update={"extensions": {"appfunctions": {"functionsFile": "../../x"}}})
-    assert FORMAT.write is not None
-    paths = [item.path for item in FORMAT.write(crafted, FORMAT.dialect("v2")).artifacts]
+    paths = [item.path for item in write_for(crafted, "appfunctions+v2").artifacts]
     assert "assets/notes_service.xml" in paths
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from hypothesis import given, strategies as st
@@ -39,20 +39,15 @@ from droidgate_android.projects.indexed_text import (
 )
 from droidgate_mappings.formats.application import Application, Resources, TextFile
 from droidgate_mappings.formats.format import load_formats
-from droidgate_mappings.tables.app_functions import SchemaProperty, load_indexing
-from requirements_of_tests import find
+from droidgate_mappings.tables.app_functions import Release, SchemaProperty, load_indexing
+from requirements_of_tests import CHECKOUT, find
 from strategies import damaged
 
 RELEASES = ("16", "16-qpr1", "16-qpr2", "17")
 BEFORE_17 = RELEASES[:3]
-V1 = functions(
-    "<appfunction><function_id>a.B#c</function_id><schema_version>2</schema_version></appfunction>"
-)
-
-
+OF_VERSION_1 = "<function_id>a.B#c</function_id><schema_version>2</schema_version>"
+V1 = functions(f"<appfunction>{OF_VERSION_1}</appfunction>")
 ADD = "com.example.notes.Notes#add"
-
-
 BAD_NUMBERS = ("1.0", "", "0x1", "9223372036854775808", "1_000", "one")
 
 
@@ -65,11 +60,8 @@ def index(text: str, release: str, **facts: Any) -> IndexingReport:
 
 
 def reason_by_release(text: str, **facts: Any) -> dict[str, str | None]:
-    reports = {item: index(text, item, **facts) for item in RELEASES}
-    return {
-        item: report.dropped_files[0].reason if report.dropped_files else None
-        for item, report in reports.items()
-    }
+    dropped_files = {item: index(text, item, **facts).dropped_files for item in RELEASES}
+    return {item: files[0].reason if files else None for item, files in dropped_files.items()}
 
 
 def dropped(report: IndexingReport) -> list[tuple[str, str]]:
@@ -79,6 +71,7 @@ def dropped(report: IndexingReport) -> list[tuple[str, str]]:
 def test_a_function_becomes_a_document_with_what_the_indexer_adds() -> None:
     report = index(functions(function()), "17", service="com.example.notes.NotesService")
     (document,) = report.documents.values()
+    title = {"name": ["title"], "dataTypeMetadata": [{"type": [8]}]}
     assert document.properties == {
         "packageName": [PACKAGE],
         "mobileApplicationQualifiedId": [f"android$apps-db/apps#{PACKAGE}"],
@@ -87,14 +80,7 @@ def test_a_function_becomes_a_document_with_what_the_indexer_adds() -> None:
         "serviceName": ["com.example.notes.NotesService"],
         "scope": ["global"],
         "description": ["Adds a note."],
-        "parameters": [
-            {
-                "name": ["title"],
-                "isRequired": [True],
-                "dataTypeMetadata": [{"type": [8]}],
-                "description": ["Its first line."],
-            }
-        ],
+        "parameters": [{**title, "isRequired": [True], "description": ["Its first line."]}],
         "response": [{"valueType": [{"type": [0]}]}],
         "functionId": [ADD],
     }
@@ -179,9 +165,8 @@ def test_a_function_of_the_application_is_disabled_until_it_is_registered() -> N
 
 
 def test_an_unknown_tag_with_the_documents_own_name_ends_it_on_16() -> None:
-    text = functions(
-        "<appfunction><id>a#b</id><appfunction><id>c#d</id></appfunction><id>e#f</id></appfunction>"
-    )
+    inner = "<appfunction><id>c#d</id></appfunction>"
+    text = functions(f"<appfunction><id>a#b</id>{inner}<id>e#f</id></appfunction>")
     assert list(index(text, "16").documents) == ["c#d"]
     assert list(index(text, "17").documents) == ["e#f"]
 
@@ -231,9 +216,8 @@ def test_tags_are_converted_as_the_dynamic_parser_does(tag: str, property_name: 
 
 
 def test_a_second_element_at_the_documents_level_is_accepted() -> None:
-    text = functions(function()).replace("<appfunctions>", "<version>1</version>\n<appfunctions>")
     for release in RELEASES:
-        (document,) = index(text, release).documents.values()
+        (document,) = index(VERSIONED, release).documents.values()
         assert document.place is not None
         assert document.place.line == 4
 
@@ -277,11 +261,8 @@ SECOND = service(named(".v2", "more.xml"), SCHEMA_PROPERTY, name=".Second")
 MORE = functions(function("a#more"))
 ONE, TWO = (functions(function(f"a#{name}", extra=GLOBAL, enabled="")) for name in ("one", "two"))
 NO_SCHEMA = app(service(V2, OLD), old_xml=V1)
-REJECTED = app(
-    service(V2, SCHEMA_PROPERTY, OLD),
-    old_xml=V1,
-    app_functions_schema_xsd=SCHEMA.replace("xs:boolean", "xs:double"),
-)
+DOUBLES = SCHEMA.replace("xs:boolean", "xs:double")
+REJECTED = app(service(V2, SCHEMA_PROPERTY, OLD), old_xml=V1, app_functions_schema_xsd=DOUBLES)
 TWO_SERVICES = app(service(name=".First"), SECOND, more_xml=MORE)
 # fmt: off
 READ = [  # the functions that releases list, and what they drop
@@ -339,12 +320,8 @@ def test_on_17_a_function_has_its_own_service_and_without_a_schema_no_signature(
 
 
 def test_services_with_different_schemas_get_the_platforms_on_17() -> None:
-    two = app(
-        service(),
-        service(named(".v2", "more.xml"), named(".schema", "other.xsd"), name=".Second"),
-        more_xml=functions(function("a#more")),
-        other_xsd=SCHEMA,
-    )
+    second = service(named(".v2", "more.xml"), named(".schema", "other.xsd"), name=".Second")
+    two = app(service(), second, more_xml=MORE, other_xsd=SCHEMA)
     report = simulate_indexing(two, "17")
     assert [item.reason for item in report.warnings] == ["different-schemas"]
     assert all("parameters" not in item.properties for item in report.functions().values())
@@ -371,10 +348,9 @@ def test_the_first_declaration_of_a_property_counts() -> None:
     'cardinality="0"', 'cardinality="2.0"',
 ])  # fmt: skip
 def test_attributes_that_appsearch_does_not_take_reject_the_schema(attributes: str) -> None:
+    stated = f'name="d" type="xs:string" {attributes}'
     with pytest.raises(IndexerError) as caught:
-        read_schema(
-            SCHEMA.replace('name="description" type="xs:string"', f'name="d" type="xs:string" {attributes}')
-        )
+        read_schema(SCHEMA.replace('name="description" type="xs:string"', stated))
     assert (caught.value.reason, caught.value.line) == ("bad-attribute", 8)
 
 
@@ -473,9 +449,8 @@ def read_cases() -> list[tuple[str, int]]:
     rows = [row for row in csv.DictReader(table.splitlines(), delimiter="\t") if row["file"].startswith(AOSP)]
     notes = (re.search(r"expected: (\d+|nothing)", row["how obtained / notes"]) for row in rows)
     expected = [note[1] for note in notes if note is not None]
-    return [
-        (row["file"], int(text.replace("nothing", "0"))) for row, text in zip(rows, expected, strict=True)
-    ]
+    counts = [int(text.replace("nothing", "0")) for text in expected]
+    return list(zip((row["file"] for row in rows), counts, strict=True))
 
 
 def schema_of_the_test() -> AppSearchSchema:
@@ -483,15 +458,11 @@ def schema_of_the_test() -> AppSearchSchema:
     functions = dict(platform_schema().types["AppFunctionStaticMetadata"])
     parameter = "AppFunctionParameterMetadata"
     functions["appFunctionParameterMetadata"] = SchemaProperty("document", "repeated", parameter)
-    return AppSearchSchema(
-        {
-            "AppFunctionStaticMetadata": functions,
-            parameter: {
-                "parameterName": SchemaProperty("string", "repeated"),
-                "selfReference": SchemaProperty("document", "optional", parameter),
-            },
-        }
-    )
+    inside = {
+        "parameterName": SchemaProperty("string", "repeated"),
+        "selfReference": SchemaProperty("document", "optional", parameter),
+    }
+    return AppSearchSchema({"AppFunctionStaticMetadata": functions, parameter: inside})
 
 
 CASES = read_cases()
@@ -528,13 +499,10 @@ def test_nested_documents_keep_their_values() -> None:
         return report.functions()["com.example.utils#print"].properties["appFunctionParameterMetadata"]
 
     assert parameters("DocumentProperties") == [{"parameterName": ["test"]}]
-    assert parameters("RepeatedProperties") == [
-        {"parameterName": ["test1", "test2"]},
-        {"parameterName": ["test3"]},
-    ]
-    assert parameters("SelfReferencingSchema") == [
-        {"parameterName": ["test"], "selfReference": [{"parameterName": ["selfReferencingParam"]}]}
-    ]
+    repeated = [{"parameterName": ["test1", "test2"]}, {"parameterName": ["test3"]}]
+    assert parameters("RepeatedProperties") == repeated
+    inner = {"parameterName": ["selfReferencingParam"]}
+    assert parameters("SelfReferencingSchema") == [{"parameterName": ["test"], "selfReference": [inner]}]
 
 
 @pytest.mark.requires("corpus")
@@ -546,14 +514,11 @@ def test_the_jetpack_schema_that_is_kept_as_data_is_the_one_that_jetpack_ships()
 
 # Any text
 
-TAGS = st.sampled_from(
-    [
-        *("appfunctions", "appfunction", "AppFunctionComponentMetadataDocument", "x", "___"),
-        *("id", "functionId", "function_id", "enabledByDefault", "scope", "schemaVersion", "description"),
-        *("parameters", "response", "valueType", "dataTypeMetadata", "dataTypes", "name"),
-        *("type", "itemType", "properties", "oneOf", "allOf"),
-    ]
-)
+TAGS = st.sampled_from([
+    "appfunctions", "appfunction", "AppFunctionComponentMetadataDocument", "x", "___", "id", "functionId",
+    "function_id", "enabledByDefault", "scope", "schemaVersion", "description", "parameters", "response",
+    "valueType", "dataTypeMetadata", "dataTypes", "name", "type", "itemType", "properties", "oneOf", "allOf",
+])  # fmt: skip
 ELEMENTS = st.recursive(
     st.sampled_from(["", " ", "1", "a#b", "true", "global", "<!-- c -->", "&lt;"]),
     lambda inner: st.builds(
@@ -579,3 +544,61 @@ def test_any_text_is_indexed_or_dropped(text: str) -> None:
         assert not (report.documents and report.dropped_files)
     with suppress(IndexerError):
         assert read_schema(text).types
+
+
+# The page about indexing says what the data says that the indexer's model runs on
+
+PAGE = (CHECKOUT / "docs" / "reference" / "formats" / "appfunctions-indexing.md").read_text(encoding="utf-8")
+WITHOUT_SCHEMA: Final = {
+    True: "the parser of v1's tags",
+    False: "Android's own schema, which knows no signature",
+}
+UNKNOWN_TAG: Final = {
+    "enter": "is read over, and its children go into the enclosing document",
+    "reject": "drops the file",
+    "skip": "is read over with everything in it",
+}
+
+
+def _resources(release: Release) -> str:
+    names = (f"`.{name}`" if name != "v1" else name for name in sorted(release.resources))
+    return " and ".join(names) or "none"
+
+
+def _ids(release: Release) -> str:
+    return " or ".join(f"`<{tag}>`" for tag in release.id_tags) or "`functionId`"
+
+
+ROWS: Final[tuple[tuple[str, Callable[[Release], str]], ...]] = (
+    ("services read", lambda item: "the last one of the app" if item.services == "last" else "all"),
+    ("a service without `BIND_APP_FUNCTION_SERVICE`",
+     lambda item: "is skipped" if item.needs_permission else "is read"),
+    ("properties of `<application>`", lambda item: "are read" if item.application_level else "are not read"),
+    ("file read",
+     lambda item: f"`.v2`{' with a schema that is read' if item.choice == 'schema' else ''}, else v1"),
+    ("without a schema that is read", lambda item: WITHOUT_SCHEMA[item.fixed_parser]),
+    ("files as `android:resource`", _resources),
+    ("unknown tag", lambda item: UNKNOWN_TAG[item.unknown_tag]),
+    ("id of a document", _ids),
+    ("`functionId`, by which a function is called",
+     lambda item: "always the id" if item.function_id == "id" else "a property of its own"),
+    ("`enabledByDefault` left out in `.v2`",
+     lambda item: "means true" if item.enabled_when_missing else "means false"),
+    ("`scope`, `serviceName`, `packageNameHash`",
+     lambda item: "added, with rules of their own" if item.scoped else "unknown"),
+)  # fmt: skip
+
+
+def test_the_documented_table_of_releases_is_that_of_the_data() -> None:
+    releases = load_indexing().linted()
+    head = f"| | {' | '.join(release.title for release in releases)} |\n|---|{'---|' * len(releases)}\n"
+    rows = (f"| {title} | {' | '.join(map(describe, releases))} |\n" for title, describe in ROWS)
+    assert head + "".join(rows) in PAGE
+
+
+def test_the_documented_limits_are_those_of_the_data() -> None:
+    limits = load_indexing().limits
+    text = " ".join(PAGE.split())
+    assert f"first {limits.documents_per_file} functions" in text
+    assert f"at most {limits.schema_types} document types" in text
+    assert f"at most {limits.document_bytes // 1024} KiB" in text

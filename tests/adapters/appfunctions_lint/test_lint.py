@@ -184,9 +184,7 @@ def test_a_file_that_breaks_a_rule_has_a_finding_and_the_corrected_one_none(rule
     broken, level, mended = FILES[rule]
     findings = [item for item in lint_text(broken) if item.code == f"appfunctions-{rule}"]
     assert {item.level for item in findings} == {level}
-    assert all(
-        item.hint and item.source is not None and item.source.path == "functions.xml" for item in findings
-    )
+    assert all(item.hint and item.source and item.source.path == "functions.xml" for item in findings)
     assert rule not in codes_of(lint_text(mended))
 
 
@@ -361,10 +359,8 @@ def test_files_that_jetpacks_compiler_writes_have_no_finding() -> None:
     odd = {}
     for path in sorted(folder.glob("androidx__*output__*.xml")):
         findings = lint_file(SourceFile(path.name, path.read_bytes()))
-        grave = {finding.code for finding in findings if finding.level != Level.NOTE} - {
-            "appfunctions-no-signature"
-        }
-        if grave:
+        codes = {finding.code for finding in findings if finding.level != Level.NOTE}
+        if grave := codes - {"appfunctions-no-signature"}:
             odd[path.name.rpartition("output__")[2]] = grave
     assert odd == {
         "entrypoints__valid_uri_service.xml": {"appfunctions-unknown-tag"},
@@ -372,16 +368,10 @@ def test_files_that_jetpacks_compiler_writes_have_no_finding() -> None:
     }
 
 
-PIECES = st.lists(
-    st.sampled_from(
-        [
-            *(GOOD, SCHEMA, METADATA, STRING, PARAMETER, function(), ""),
-            *("<a>", "</a>", "<type>9</type>", "<id>x</id>", "<paramNames>a</paramNames>"),
-            *("<scope>", "</scope>", "<!DOCTYPE a>", "\ufeff", "<xs:documentType>"),
-        ]
-    ),
-    max_size=5,
-).map("".join)
+PIECES = st.lists(st.sampled_from([
+    GOOD, SCHEMA, METADATA, STRING, PARAMETER, function(), "", "<a>", "</a>", "<type>9</type>", "<id>x</id>",
+    "<paramNames>a</paramNames>", "<scope>", "</scope>", "<!DOCTYPE a>", "\ufeff", "<xs:documentType>",
+]), max_size=5).map("".join)  # fmt: skip
 
 
 @given((PIECES.map(str.encode) | st.binary(max_size=60)).filter(lambda data: b"<manifest" not in data))
@@ -399,7 +389,7 @@ def test_linting_any_app_gives_declared_codes(text: str, schema: str) -> None:
 
 @pytest.mark.parametrize("guarded", [True, False])
 def test_a_service_that_is_meant_for_functions_and_has_no_file_lacks_the_action(*, guarded: bool) -> None:
-    permission = 'android:permission="android.permission.BIND_APP_FUNCTION_SERVICE"' if guarded else ""
+    permission = PERMISSION if guarded else ""
     action = "com.example.RUN" if guarded else "androidx.appfunctions.AppFunctionService"
     filters = f'<intent-filter><action android:name="{action}"/></intent-filter>'
     meant = f'<service android:name=".S" {permission}>{filters}</service>'

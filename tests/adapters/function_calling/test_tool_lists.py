@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from droidgate_function_calling.format import FORMAT
+from droidgate_function_calling.lint import lint_file
 from droidgate_mappings.formats.format import Reading, SourceFile, detect_format, load_formats
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.json_schema import write_schema
@@ -174,10 +175,8 @@ def test_a_list_for_two_vendors_is_read_tool_by_tool() -> None:
 def test_parameters_without_a_type_are_an_object() -> None:
     document = [{"name": "a", "input_schema": {"properties": {"b": {"type": "string"}}}}]
     assert [finding.rule for finding in read(document).findings] == ["F03"]
-    assert write_schema(tool(document, strict=False).input) == {
-        "type": "object",
-        "properties": {"b": {"type": "string"}},
-    }
+    schema = {"type": "object", "properties": {"b": {"type": "string"}}}
+    assert write_schema(tool(document, strict=False).input) == schema
 
 
 @titled(("broken", "message"), {
@@ -287,12 +286,10 @@ BAD_OF_GEMINI = {"type": "OBJECT", "properties": {"a": {"type": "STR"}}}
         "/functionDeclarations/0/responseJsonSchema"),
 ])  # fmt: skip
 def test_a_schema_that_is_not_one_is_found_in_each_vendors_list(document: Json, pointer: str) -> None:
-    assert FORMAT.lint_file is not None
-    (finding,) = FORMAT.lint_file(source(document))
+    (finding,) = lint_file(source(document))
     assert (finding.code, finding.pointer) == ("schema-form", f"{pointer}/properties/a/type")
 
 
 @pytest.mark.parametrize("document", [[CHAT], [RESPONSES], [CLAUDE], {"functionDeclarations": [GEMINI]}])
 def test_a_correct_list_has_no_finding(document: Json) -> None:
-    assert FORMAT.lint_file is not None
-    assert FORMAT.lint_file(source(document)) == ()
+    assert lint_file(source(document)) == ()

@@ -214,9 +214,8 @@ def test_a_description_that_an_api_refuses_for_its_length_is_whole_and_reported(
     capability = described.changed({"effects": Effects(read_only=False)})
     writing = write(Provider(protocol="test", capabilities=(capability,)), dialect)
     assert writing.provider.capabilities[0].description == f"{described.description}{hint}"
-    reported = [
-        (item.level, item.pointer, item.message) for item in writing.findings if item.code == "text-too-long"
-    ]
+    too_long = [item for item in writing.findings if item.code == "text-too-long"]
+    reported = [(item.level, item.pointer, item.message) for item in too_long]
     message = f"the description has {most + 1:,} characters; the target takes {most:,}"
     assert reported == [(Level.IMPOSSIBLE, "/capabilities/0/description", message)][:excess]
 
@@ -341,11 +340,8 @@ def test_a_tool_that_strict_mode_cannot_express_is_not_strict(part: dict[str, An
 
 def test_a_recursive_tool_is_strict_in_all_of_its_parts() -> None:
     inner = {"type": "array", "items": {"$ref": "#/$defs/I"}}
-    item = {
-        "type": "object",
-        "properties": {"text": {"type": "string"}, "inner": inner},
-        "required": ["text"],
-    }
+    properties = {"text": {"type": "string"}, "inner": inner}
+    item = {"type": "object", "properties": properties, "required": ["text"]}
     schema = {"type": "object", "properties": {"item": {"$ref": "#/$defs/I"}}, "$defs": {"I": item}}
     tool, _ = strict_tool(schema)
     assert tool["strict"] is True

@@ -158,11 +158,9 @@ def _with(**changes: Any) -> dict[str, Any]:
 
 def test_a_document_that_does_not_fit_is_an_invalid_argument(ask: Ask) -> None:
     item, two = document("dev.made.Item"), [document("dev.made.Item", text=texts("a"))] * 2
+    wrong_texts: tuple[Any, ...] = (texts("a", "b"), texts(), {"long": [1]})
     wrong = {
-        "text": [
-            _without("text"),
-            *(_with(text=value) for value in (texts("a", "b"), texts(), {"long": [1]})),
-        ],
+        "text": [_without("text"), *(_with(text=value) for value in wrong_texts)],
         "small": [_with(small=value) for value in ({"long": [2147483648]}, {"double": [1.5]}, texts("1"))],
         "item": [_with(item=value) for value in ({"document": [item]}, texts("{}"), {"document": two})],
         "items": [_with(items={"document": [document("dev.made.Item", text={"flag": [True]})]})],
@@ -191,13 +189,10 @@ def test_recursive_documents_are_parameters_and_results(ask: Ask) -> None:
     inner = document("dev.made.Tree", value={"long": [2]})
     tree = document("dev.made.Tree", value={"long": [1]}, children={"document": [inner, inner]})
     value = {"value": 1, "children": [{"value": 2}, {"value": 3, "children": []}]}
-    answer, none = ask(
-        [("tree", document(tree={"document": [tree]})), ("tree", document())], {"tree": {"returns": value}}
-    )
-    assert json.loads(answer["calls"][0][1][0].partition(" ")[2]) == {
-        "value": 1,
-        "children": [{"value": 2}, {"value": 2}],
-    }
+    calls = [("tree", document(tree={"document": [tree]})), ("tree", document())]
+    answer, none = ask(calls, {"tree": {"returns": value}})
+    seen = {"value": 1, "children": [{"value": 2}, {"value": 2}]}
+    assert json.loads(answer["calls"][0][1][0].partition(" ")[2]) == seen
     assert none["calls"] == [["tree", ["null"]]]
     (returned,) = answer["result"]["properties"][RETURN]["GenericDocument"]
     assert returned["type"] == "dev.made.Tree"
@@ -221,15 +216,12 @@ def test_a_choice_is_reported_by_its_schema_type(ask: Ask) -> None:
 
 def test_members_of_a_combination_make_one_document(ask: Ask) -> None:
     both = document("dev.made.Both", text=texts("t"), extra={"long": [7]})
-    (answer,) = ask(
-        [("both", document(both={"document": [both]}))], {"both": {"returns": [{"text": "a", "extra": 1}]}}
-    )
+    behaviour = {"both": {"returns": [{"text": "a", "extra": 1}]}}
+    (answer,) = ask([("both", document(both={"document": [both]}))], behaviour)
     assert json.loads(answer["calls"][0][1][0].partition(" ")[2]) == {"text": "t", "extra": 7}
     (returned,) = answer["result"]["properties"][RETURN]["GenericDocument"]
-    assert returned == {
-        "type": "dev.made.Both",
-        "properties": {"text": {"String": ["a"]}, "extra": {"long": [1]}},
-    }
+    assert returned["type"] == "dev.made.Both"
+    assert returned["properties"] == {"text": {"String": ["a"]}, "extra": {"long": [1]}}
 
 
 @titled(("name", "returned", "kept"), {
@@ -247,18 +239,14 @@ def test_a_result_is_under_the_return_key_in_its_declared_kind_and_null_is_an_em
 
 
 def test_values_outside_of_an_enum_are_refused(ask: Ask) -> None:
-    good, bad = ask(
-        [("maybe", document(state=texts("A"))), ("maybe", document(state=texts("C")))], {"maybe": {}}
-    )
+    good, bad = ask([("maybe", document(state=texts(word))) for word in "AC"], {"maybe": {}})
     assert good["calls"] == [["maybe", ["String A"]]]
     assert bad["error"].startswith("invalid_argument: state")
 
 
 def test_failures_carry_the_platforms_codes() -> None:
     _, code = handlers_for(NOTES, "appfunctions+v2")
-    service = next(
-        artifact.text for artifact in code.artifacts if artifact.path.endswith("NotesService.java")
-    )
+    service = next(item.text for item in code.artifacts if item.path.endswith("NotesService.java"))
     # Reference appfunctions 5.1.
     codes = {"invalid_argument": 1001, "unknown_capability": 1003, "denied": 1000, "canceled": 2001}
     for token, number in codes.items():
@@ -268,20 +256,13 @@ def test_failures_carry_the_platforms_codes() -> None:
 
 @pytest.mark.slow
 def test_the_service_answers_each_call_once_with_what_the_author_filled_in(tmp_path: Path) -> None:
-    notes = NOTES.model_copy(
-        update={
-            "capabilities": (
-                _function("echo", string(), text=required(string())),
-                _function("later", string()),
-            )
-        }
-    )
+    echo, later = _function("echo", string(), text=required(string())), _function("later", string())
+    notes = NOTES.model_copy(update={"capabilities": (echo, later)})
     _, code = handlers_for(notes, "appfunctions+v2")
     sources = write_sources(code, tmp_path)
     author = next(path for path in sources if path.name == "NotesServiceCapabilities.java")
-    filled = re.sub(
-        r"throw new \S+\(\"unavailable\", \"\S+echo is [^;]+;", 'return text + "!";', author.read_text()
-    )
+    unavailable = r"throw new \S+\(\"unavailable\", \"\S+echo is [^;]+;"
+    filled = re.sub(unavailable, 'return text + "!";', author.read_text())
     assert filled != author.read_text()
     author.write_text(filled)
     runner = add_runner("ServiceRunner", "dev.made.app", "NotesService", tmp_path)

@@ -75,15 +75,16 @@ def broadcast(tmp_path_factory: pytest.TempPathFactory) -> Ask:
     return _compiled("mmcp+broadcast", "MmcpToolReceiver", tmp_path_factory.mktemp("broadcast"))
 
 
+def extract(ask: Ask, *arguments: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the answers to calls of the tool that takes arguments."""
+    calls = [("extract_text", json.dumps(item)) for item in arguments]
+    return ask(calls, {"extractText": {"returns": {}}})
+
+
 @pytest.mark.slow
 def test_arguments_reach_the_author_typed(activity: Ask) -> None:
-    least, full = activity(
-        [("extract_text", json.dumps(ARGUMENTS)), ("extract_text", json.dumps(FULL))],
-        {"extractText": {"returns": {}}},
-    )
-    assert least["calls"] == [
-        ["extractText", ["String a.pdf", "null", "null", "null", "null", "null", "null"]]
-    ]
+    least, full = extract(activity, ARGUMENTS, FULL)
+    assert least["calls"] == [["extractText", ["String a.pdf", *["null"] * 6]]]
     assert full["calls"][0][1][:5] == [
         "String a.pdf", "Long 9", 'String sl"ow', "ArrayList [a, b]", 'JSONObject {"title":"t"}',
     ]  # fmt: skip
@@ -123,10 +124,7 @@ WRONG: tuple[dict[str, Any], ...] = (
 def test_arguments_that_do_not_fit_are_refused_with_their_place(activity: Ask) -> None:
     incomplete = WRONG[:2]
     sent = [item if item in incomplete else {**ARGUMENTS, **item} for item in WRONG]
-    answers = activity(
-        [("extract_text", json.dumps(item)) for item in sent], {"extractText": {"returns": {}}}
-    )
-    for item, answer in zip(WRONG, answers, strict=True):
+    for item, answer in zip(WRONG, extract(activity, *sent), strict=True):
         assert answer["error"].startswith("invalid_argument: "), item
         assert answer["calls"] == [], item
         if item not in incomplete:
@@ -134,10 +132,7 @@ def test_arguments_that_do_not_fit_are_refused_with_their_place(activity: Ask) -
 
 
 def test_length_is_counted_in_characters(activity: Ask) -> None:
-    (answer,) = activity(
-        [("extract_text", json.dumps({**ARGUMENTS, "path": "\U0001f600" * 20}))],
-        {"extractText": {"returns": {}}},
-    )
+    (answer,) = extract(activity, {**ARGUMENTS, "path": "\U0001f600" * 20})
     assert "error" not in answer
 
 
@@ -162,8 +157,7 @@ def test_a_deep_value_of_a_recursive_type_is_checked_to_its_end(activity: Ask) -
             node = {"value": 1, "next": node}
         return node
 
-    good, bad = (json.dumps({**ARGUMENTS, "tree": tree(60, last)}) for last in (1, "1"))
-    fits, fails = activity([("extract_text", good), ("extract_text", bad)], {"extractText": {"returns": {}}})
+    fits, fails = extract(activity, *({**ARGUMENTS, "tree": tree(60, last)} for last in (1, "1")))
     assert "error" not in fits
     assert fails["error"].startswith("invalid_argument: ")
 

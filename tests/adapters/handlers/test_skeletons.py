@@ -69,11 +69,8 @@ def test_skeletons_are_ascii_outside_comments_and_have_no_escape_in_them(target:
 @pytest.mark.parametrize("target", TARGETS)
 def test_the_checks_and_the_calls_do_not_know_android(target: str) -> None:
     _, code = handlers_for(WILD, target)
-    pure = [
-        item
-        for item in code.artifacts
-        if item.path.endswith(("Calls.java", "Shapes.java", "Json.java", "Requests.java"))
-    ]
+    names = ("Calls.java", "Shapes.java", "Json.java", "Requests.java")
+    pure = [item for item in code.artifacts if item.path.endswith(names)]
     assert len(pure) == (3 if target.startswith("appfunctions") else 4)
     assert not [item.path for item in pure if "import android" in item.text or "android.os" in item.text]
 

@@ -28,9 +28,8 @@ def test_every_member_of_a_tool_is_in_the_model() -> None:
     assert capability.description == "Returns the weather of a city."
     assert capability.effects == Effects(read_only=True, open_world=True)
     assert properties_of(capability.input)["city"].required
-    assert properties_of(capability.input)["unit"].type == string(
-        enum=("celsius", "fahrenheit"), keywords={"default": "celsius"}
-    )
+    unit = string(enum=("celsius", "fahrenheit"), keywords={"default": "celsius"})
+    assert properties_of(capability.input)["unit"].type == unit
     assert capability.input.keywords == {"additionalProperties": False}
     assert properties_of(capability.output)["temperature"].type == float64()
     assert capability.extensions == {}
@@ -147,29 +146,29 @@ def test_the_revision_is_read_from_the_document() -> None:
     assert read_one(SHAPES["array"]).dialect == "2025-11-25"
 
 
-def case(title: str, mark: pytest.MarkDecorator, tool: Json, expected: Json) -> Any:
-    """Return the case of a list with one tool that only the row of a mark lets in, and how it is written."""
+def case(title: str, row: str, tool: Json, expected: Json) -> Any:
+    """Return the case of a list with one tool that only a row lets in, and how it is written."""
     written = [{"name": "a", **expected}]
-    return pytest.param(mark.args[0], [{"name": "a", **tool}], written, id=title, marks=mark)
+    return pytest.param(row, [{"name": "a", **tool}], written, id=title, marks=pytest.mark.row(row))
 
 
 EMPTY = {"inputSchema": {"type": "object"}}
 
 
 @pytest.mark.parametrize(("row", "document", "expected"), [
-    case("no input schema", pytest.mark.row("P01"), {}, EMPTY),
-    case("an input schema without a type", pytest.mark.row("P02"), {"inputSchema": {"properties": {"x": {}}}},
+    case("no input schema", "P01", {}, EMPTY),
+    case("an input schema without a type", "P02", {"inputSchema": {"properties": {"x": {}}}},
         {"inputSchema": {"type": "object", "properties": {"x": {}}}}),
-    case("an input schema that is true", pytest.mark.row("P02"), {"inputSchema": True}, EMPTY),
-    case("an output of an older list that is an array", pytest.mark.row("P03"),
+    case("an input schema that is true", "P02", {"inputSchema": True}, EMPTY),
+    case("an output of an older list that is an array", "P03",
         {**EMPTY, "outputSchema": {"type": "array"}}, {**EMPTY,
         "outputSchema": {"type": "array"}}),
-    case("an output schema that is false", pytest.mark.row("P03"),
+    case("an output schema that is false", "P03",
         {**EMPTY, "outputSchema": False}, {**EMPTY, "outputSchema": {"not": {}}}),
-    case("null for what is absent", pytest.mark.row("P05"), {"title": None, "inputSchema": {"type": "object"},
+    case("null for what is absent", "P05", {"title": None, "inputSchema": {"type": "object"},
         "annotations": {"readOnlyHint": None, "x": 1}}, {**EMPTY, "annotations": {"x": 1}}),
-    case("another spelling of a member", pytest.mark.row("P06"), {"input_schema": {"type": "object"}}, EMPTY),
-    case("another spelling of a hint", pytest.mark.row("P06"),
+    case("another spelling of a member", "P06", {"input_schema": {"type": "object"}}, EMPTY),
+    case("another spelling of a hint", "P06",
         {**EMPTY, "annotations": {"read_only_hint": True}}, {**EMPTY,
         "annotations": {"readOnlyHint": True}}),
 ])  # fmt: skip

@@ -109,9 +109,8 @@ def test_what_mcp_has_no_field_for_is_in_meta() -> None:
 })  # fmt: skip
 def test_an_array_of_tools_with_facts_about_its_server_becomes_a_result(field: str, value: Any) -> None:
     writing = write(read_one([WEATHER]).model_copy(update={field: value}))
-    assert facts_of(writing, "/extensions/") == {
-        "mcp/document 2025-11-25": ("notation-dropped", Level.RENAMED)
-    }
+    dropped = {"mcp/document 2025-11-25": ("notation-dropped", Level.RENAMED)}
+    assert facts_of(writing, "/extensions/") == dropped
     assert {finding.level for finding in writing.findings} == {Level.RENAMED}
     assert getattr(read_one(writing.artifacts[0].text), field) == value
 
@@ -208,11 +207,8 @@ def test_an_output_inside_an_object_takes_the_values_it_took_and_each_difference
 
 
 def test_references_into_an_input_are_written_as_they_were_read() -> None:
-    schema = {
-        "type": "object",
-        "properties": {"a": {"type": "string"}, "b": {"$ref": "#/properties/a"}, "c": {"$ref": "#"}},
-    }
-    document = result({"name": "a", "inputSchema": schema})
+    properties = {"a": {"type": "string"}, "b": {"$ref": "#/properties/a"}, "c": {"$ref": "#"}}
+    document = result({"name": "a", "inputSchema": {"type": "object", "properties": properties}})
     provider = read_one(document)
     assert written(provider) == document
     writing = write(provider, "2026-07-28")

@@ -23,11 +23,8 @@ WEATHER: dict[str, Any] = {
         "required": ["city"],
         "additionalProperties": False,
     },
-    "outputSchema": {
-        "type": "object",
-        "properties": {"temperature": {"type": "number"}},
-        "required": ["temperature"],
-    },
+    "outputSchema":
+        {"type": "object", "properties": {"temperature": {"type": "number"}}, "required": ["temperature"]},
     "annotations": {"readOnlyHint": True, "openWorldHint": True},
 }  # fmt: skip
 TREE: dict[str, Any] = {

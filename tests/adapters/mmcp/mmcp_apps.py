@@ -95,11 +95,6 @@ def read_back(writing: Writing) -> Provider:
         return only(read_app(app, strict=True))
     (receiver,) = app.of_kind("receiver")
     answer = json.loads(texts["mmcp_discovery.json"])
-    read = read_discovery(
-        answer,
-        ReadingContext(strict=True),
-        place=Place(path="answer"),
-        package=app.package,
-        component=receiver.name,
-    )
+    place, names = Place(path="answer"), {"package": app.package, "component": receiver.name}
+    read = read_discovery(answer, ReadingContext(strict=True), place=place, **names)
     return read.model_copy(update={"name": receiver.label, "access": read_access(app, receiver)})

@@ -13,6 +13,7 @@ from droidgate_mappings.model.capability import Place, Provider
 from droidgate_mmcp.discovery import read_discovery
 from droidgate_mmcp.format import FORMAT
 from droidgate_mmcp.wire import MmcpToolFailure, read_activity_result, read_broadcast_result
+from mappings.fit.capacities import write_for
 from requirements_of_tests import require
 
 pytestmark = pytest.mark.requires("corpus")
@@ -69,16 +70,14 @@ def test_a_file_is_read(name: str) -> None:
 
 @pytest.mark.parametrize("name", READ)
 def test_a_file_is_written_again_as_it_was(name: str) -> None:
-    assert FORMAT.write is not None
     (provider,) = read(name, ReadingContext())
-    writing = FORMAT.write(provider, FORMAT.dialect(provider.dialect))
+    writing = write_for(provider, f"mmcp+{provider.dialect}")
     assert not writing.findings
     (document,) = [item.text for item in writing.artifacts if item.role == "document"]
     (again,) = FORMAT.read_file(SourceFile("a", document.encode()), ReadingContext(strict=True)).providers
     assert [item.input for item in again.capabilities] == [item.input for item in provider.capabilities]
     if name.endswith(".json"):
-        expected = json.loads((corpus() / name).read_text(encoding="utf-8"))
-        assert json.loads(document) == {"protocolVersion": "1.0", **expected}
+        assert json.loads(document) == {"protocolVersion": "1.0", **corpus_json(name)}
 
 
 def test_known_answers_to_calls_are_read() -> None:
@@ -102,9 +101,8 @@ def test_known_answers_to_broadcasts_are_read() -> None:
     answers = corpus_json("derived__broadcast-discovery-and-invoke.json")
     extras = {key: extra["value"] for key, extra in answers["discovery"]["result_extras"].items()}
     package, _, component = answers["discovery"]["component"].partition("/")
-    provider = read_discovery(
-        extras, ReadingContext(strict=True), place=Place(path="a"), package=package, component=component
-    )
+    context, place = ReadingContext(strict=True), Place(path="a")
+    provider = read_discovery(extras, context, place=place, package=package, component=component)
     assert [item.id for item in provider.capabilities] == ["getWeather"]
     data = answers["invoke"]["result_data"]
     assert read_broadcast_result(-1, data, ReadingContext()).values == {"text": data}

@@ -27,8 +27,6 @@ from strategies import FINITE, json_values
 from titled_rows import titled
 
 OK, CANCELED = -1, 0
-
-
 DEEP = {"path": "/a.pdf", "deep": {"n": [1, None]}}
 
 
@@ -170,25 +168,24 @@ NAMED = {"b.c.description": "B", "a.parameters": "{}", "a.description": "A", ".p
 TWO_TOOLS = {**WEATHER, "tools": ["bad", "getWeather"]}
 COUNT = {"type": "object", "properties": {"n": {"type": "integer"}}}
 PLACE, NOTHING = record({"location": required(string())}), ObjectType()
-M37, M50 = pytest.mark.row("M37"), pytest.mark.row("M50")
 
 
-def answer(title: str, row: pytest.MarkDecorator | None, extras: dict[str, Json], **inputs: Type) -> Any:
+def answer(title: str, row: str, extras: dict[str, Json], **inputs: Type) -> Any:
     """Return the case of an answer: the row that lets it in, and the input of each tool."""
-    rows = list(row.args) if row else []
-    return pytest.param(extras, inputs, rows, id=title, marks=(row,) if row else ())
+    marks = [pytest.mark.row(row)] if row else []
+    return pytest.param(extras, inputs, [row] if row else [], id=title, marks=marks)
 
 
 @pytest.mark.parametrize(("extras", "inputs", "rows"), [
-    answer("nothing at all", None, {}),
-    answer("a tool without parameters", None, {"tools": ("a",)}, a=NOTHING),
-    answer("an empty object of parameters", None, {"tools": ("a",), "a.parameters": "{}"}, a=NOTHING),
-    answer("an empty text of parameters", None, {"tools": ("a",), "a.parameters": ""}, a=NOTHING),
-    answer("without a list other keys name the tools", M50, NAMED, **{"b.c": NOTHING, "a": NOTHING}),
-    *(answer(f"parameters that are not an object leave the other tool: {text!r}", M50,
+    answer("nothing at all", "", {}),
+    answer("a tool without parameters", "", {"tools": ("a",)}, a=NOTHING),
+    answer("an empty object of parameters", "", {"tools": ("a",), "a.parameters": "{}"}, a=NOTHING),
+    answer("an empty text of parameters", "", {"tools": ("a",), "a.parameters": ""}, a=NOTHING),
+    answer("without a list other keys name the tools", "M50", NAMED, **{"b.c": NOTHING, "a": NOTHING}),
+    *(answer(f"parameters that are not an object leave the other tool: {text!r}", "M50",
         {**TWO_TOOLS, "bad.parameters": text}, bad=NOTHING, getWeather=PLACE)
         for text in ("{", "[]", "5", 5)),
-    answer("a JSON Schema for the parameters", M37, {**WEATHER, "getWeather.parameters": json.dumps(COUNT)},
+    answer("a JSON Schema for the parameters", "M37", {**WEATHER, "getWeather.parameters": json.dumps(COUNT)},
         getWeather=record({"n": optional(int64())})),
 ])  # fmt: skip
 def test_an_answer_to_discovery_is_read_by_its_row(

@@ -73,15 +73,11 @@ def test_a_written_app_is_as_its_golden_files(dialect: str, golden: Golden) -> N
 
 def test_the_json_is_as_section_2_has_it() -> None:
     manifest = json.loads(artifact(write(DOCUMENTS, "1.0"), "mmcp_manifest.json"))
-    returns = (
-        '{"properties":{"pages":{"format":"int32","type":"integer"}},"required":["pages"],"type":"object"}'
-    )
+    pages = '{"pages":{"format":"int32","type":"integer"}}'
+    returns = f'{{"properties":{pages},"required":["pages"],"type":"object"}}'
     what = {"type": "string", "enum": ["text", "pictures"]}
-    parameters = {
-        "type": "object",
-        "required": ["file"],
-        "properties": {"file": {"type": "string", "description": "Where it lies"}, "what": what},
-    }
+    properties = {"file": {"type": "string", "description": "Where it lies"}, "what": what}
+    parameters = {"type": "object", "required": ["file"], "properties": properties}
     tool = {
         "name": "read_document",
         "description": f"Gets text or pictures out of a document [Returns: {returns}]",
@@ -325,15 +321,9 @@ HOSTILE = (
 def provider_of_text(text: str) -> Provider:
     properties = {name: optional(string(description=text)) for name in NAMES}
     # As read from mMCP, so that ids stay what they are.
-    return Provider(
-        protocol="mmcp",
-        dialect="1.0",
-        package="com.example.app",
-        component=".MmcpToolActivity",
-        name=text,
-        instructions=text,
-        capabilities=(Capability(id=text, description=text, input=record(properties)),),
-    )
+    tool = Capability(id=text, description=text, input=record(properties))
+    provider = provider_of(tool, component=".MmcpToolActivity", name=text, instructions=text)
+    return provider.changed({"protocol": "mmcp", "dialect": "1.0"})
 
 
 def compiled(text: str, dialect: str, folder: Path) -> tuple[list[tuple[str, dict[str, Json]]], Writing]:

@@ -67,12 +67,8 @@ CLICK: dict[str, Any] = {
 def info(name: str, tool_type: str, **more: Json) -> dict[str, Any]:
     server = "MobileActionExecutor" if tool_type == "action" else "MobileDataCollector"
     nothing = dict.fromkeys(("title", "output_schema", "meta", "annotations"))
-    stated = {
-        "tool_key": f"{tool_type}::{name}",
-        "tool_name": name,
-        "namespace": server,
-        "tool_type": tool_type,
-    }
+    names = {"tool_key": f"{tool_type}::{name}", "tool_name": name}
+    stated = {**names, "namespace": server, "tool_type": tool_type}
     schema = {"type": "object", "properties": {}}
     return {**stated, **nothing, "description": "What it does.", "input_schema": schema, **more}
 
@@ -91,23 +87,16 @@ def only(document: Json, *, strict: bool = True) -> Provider:
 
 
 def read_only_of(provider: Provider) -> dict[str, bool | None]:
-    return {
-        capability.id: None if capability.effects is None else capability.effects.read_only
-        for capability in provider.capabilities
-    }
+    effects = {capability.id: capability.effects for capability in provider.capabilities}
+    return {name: None if item is None else item.read_only for name, item in effects.items()}
 
 
 def test_the_commands_are_a_source_by_the_name_of_the_format() -> None:
     provider = built_in()
     assert (provider.protocol, provider.dialect) == ("mobile-agent", "commands")
-    assert read_only_of(provider) == {
-        **dict.fromkeys(DATA_TOOLS | OTHER_TOOLS, True),
-        **dict.fromkeys(ACTING_TOOLS, False),
-    }
-    servers = {
-        capability.id: capability.extensions["mobile-agent"]["tool_type"]
-        for capability in provider.capabilities
-    }
+    read_only = dict.fromkeys(DATA_TOOLS | OTHER_TOOLS, True)
+    assert read_only_of(provider) == read_only | dict.fromkeys(ACTING_TOOLS, False)
+    servers = {item.id: item.extensions["mobile-agent"]["tool_type"] for item in provider.capabilities}
     assert {name for name, server in servers.items() if server == "data_collection"} == DATA_TOOLS
 
 
@@ -153,9 +142,8 @@ def test_a_list_of_a_server_is_recognised_by_its_commands_and_has_their_effects(
     document = {"tools": [PRESS, CLICK]}
     assert detect_format(source(document)) is load_formats()["mobile-agent"]
     assert read_only_of(only(document)) == {"press_key": False, "click_control": False}
-    assert read_only_of(only({"jsonrpc": "2.0", "id": 1, "result": {"tools": [CONTROLS]}})) == {
-        "get_app_window_controls_target_info": True
-    }
+    response = {"jsonrpc": "2.0", "id": 1, "result": {"tools": [CONTROLS]}}
+    assert read_only_of(only(response)) == {"get_app_window_controls_target_info": True}
 
 
 @titled("tools", {
@@ -175,11 +163,9 @@ def test_what_fastmcp_wraps_is_read_as_what_the_tool_returns() -> None:
     provider = only({"tools": [CONTROLS]})
     output = provider.capabilities[0].output
     assert output is not None
-    assert write_schema(output, provider.definitions) == {
-        "type": "array",
-        "items": {"$ref": "#/$defs/TargetInfo"},
-        "$defs": CONTROLS["outputSchema"]["$defs"],
-    }
+    definitions = CONTROLS["outputSchema"]["$defs"]
+    schema = {"type": "array", "items": {"$ref": "#/$defs/TargetInfo"}, "$defs": definitions}
+    assert write_schema(output, provider.definitions) == schema
     assert provider.capabilities[0].extensions["mobile-agent"]["x-fastmcp-wrap-result"] is True
 
 
@@ -231,8 +217,7 @@ def test_nothing_is_known_of_another_tool_or_of_a_command_on_another_server() ->
 @pytest.mark.row("U01")
 def test_the_older_name_of_the_input_schema_is_read() -> None:
     tool = info("tap", "action")
-    tool["tool_schema"] = {"type": "object", "properties": {"x": {"type": "integer"}}}
-    del tool["input_schema"]
+    tool["tool_schema"] = {**tool.pop("input_schema"), "properties": {"x": {"type": "integer"}}}
     (provider,) = reading([tool]).providers
     assert write_schema(provider.capabilities[0].input) == tool["tool_schema"]
     with pytest.raises(InputError):
@@ -291,8 +276,6 @@ NEARLY = st.fixed_dictionaries(
         "action": CALLED,
     },
 )
-
-
 AT = st.fixed_dictionaries(dict.fromkeys("xy", st.integers(0, 9)))
 WRITTEN = st.fixed_dictionaries(
     {"tool_name": st.just("tap"), "parameters": AT},

@@ -48,8 +48,6 @@ DESCRIPTORS: dict[str, tuple[str, list[str], set[str]]] = {
     f"{SPEC}sample-capabilities-root@42b1e2d.xml": ("1.0", [], set()),
     f"{SPEC}sample-capability-element@42b1e2d.xml": ("1.0", ["XXX"], {"M05", "M07", "M29", "M61", "M63"}),
 }
-
-
 App = tuple[dict[str, str], str, str | None, list[str]]
 
 

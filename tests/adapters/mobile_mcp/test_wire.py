@@ -107,38 +107,36 @@ def in_place_of(depth: int) -> dict[str, str]:
 
 LISTED_ARGUMENTS = [{"name": "a", "type": "integer", "value": 1}, {"name": "b", "value": None}]
 BESIDE = {"version": "1.0", "request": {"id": "u-1", "capability": {"id": "dim"}, "args": {"a": 1}}}
-M01, M02, M03 = pytest.mark.row("M01"), pytest.mark.row("M02"), pytest.mark.row("M03")
-M14, M24, M26 = pytest.mark.row("M14"), pytest.mark.row("M24"), pytest.mark.row("M26")
 
 
-def case(title: str, mark: pytest.MarkDecorator, extras: dict[str, Any], **expected: Json) -> Any:
-    """Return the case of a request or response that only the row of a mark lets in."""
-    return pytest.param(mark.args[0], extras, expected, id=title, marks=mark)
+def case(title: str, row: str, extras: dict[str, Any], **expected: Json) -> Any:
+    """Return the case of a request or response that only a row lets in."""
+    return pytest.param(row, extras, expected, id=title, marks=pytest.mark.row(row))
 
 
 @pytest.mark.parametrize(("row", "extras", "expected"), [
-    case("args and input that are equal count once", M01,
+    case("args and input that are equal count once", "M01",
         wrapped(args={"a": 1}, input={"a": 1.0}), arguments={"a": 1}),
-    case("arguments beside the capability", M01,
+    case("arguments beside the capability", "M01",
         {SPEC_EXTRA: json.dumps({"mobile-mcp-request": BESIDE})}, arguments={"a": 1}),
-    case("listed arguments", M02, wrapped(input=LISTED_ARGUMENTS), arguments={"a": 1, "b": None}),
+    case("listed arguments", "M02", wrapped(input=LISTED_ARGUMENTS), arguments={"a": 1, "b": None}),
     # A text in a wrapped request, an object in one of the prototype.
-    case("a text for args", M03, wrapped(args='{"a":1}'), arguments={"a": 1}),
-    case("an empty text for args", M03, wrapped(args=""), arguments={}),
-    case("a text of an empty object", M03, wrapped(args="{}"), arguments={}),
-    case("a blank text for args", M03, wrapped(args="  "), arguments={}),
-    case("an object for input in the prototype", M03, unwrapped(input={"a": 1}), arguments={"a": 1}),
-    case("a request without its outer object", M14,
+    case("a text for args", "M03", wrapped(args='{"a":1}'), arguments={"a": 1}),
+    case("an empty text for args", "M03", wrapped(args=""), arguments={}),
+    case("a text of an empty object", "M03", wrapped(args="{}"), arguments={}),
+    case("a blank text for args", "M03", wrapped(args="  "), arguments={}),
+    case("an object for input in the prototype", "M03", unwrapped(input={"a": 1}), arguments={"a": 1}),
+    case("a request without its outer object", "M14",
         in_place_of(1), request_id="u-1", extra_key=SPEC_EXTRA, wrapped=True),
-    case("a request without its outer objects", M14,
+    case("a request without its outer objects", "M14",
         in_place_of(2), request_id="u-1", extra_key=SPEC_EXTRA, wrapped=False),
-    case("a wrapped request in the prototype's extra", M14,
+    case("a wrapped request in the prototype's extra", "M14",
         {"request": wrapped(args={"a": 1})[SPEC_EXTRA]}, extra_key="request", wrapped=True,
         dialect=WIRE_DIALECTS["S0"]),
-    case("no version", M24, wrapped(None), capability_id="dim"),
-    case("a version without its minor part", M24, wrapped("1"), capability_id="dim"),
-    case("a number for the version", M24, wrapped(1), capability_id="dim"),
-    case("a number for the id is text, and repeated as it was", M26,
+    case("no version", "M24", wrapped(None), capability_id="dim"),
+    case("a version without its minor part", "M24", wrapped("1"), capability_id="dim"),
+    case("a number for the version", "M24", wrapped(1), capability_id="dim"),
+    case("a number for the id is text, and repeated as it was", "M26",
         wrapped(request_id=12), request_id="12", id_value=12),
 ])  # fmt: skip
 def test_what_agents_send_instead_is_read_by_its_row(
@@ -341,31 +339,31 @@ def in_capability(status: str) -> dict[str, Json]:
 
 
 UNWRAPPED = {"id": "u-1", "status": "success", "capability": {"id": "q", "output": LISTED}}
-M15, M18, M21 = pytest.mark.row("M15"), pytest.mark.row("M18"), pytest.mark.row("M21")
-M27 = pytest.mark.row("M27")
 OTHER_VERSIONS: tuple[Json, ...] = (None, "2.0", 1, True, {})
 
 
 @pytest.mark.parametrize(("row", "extras", "expected"), [
-    case("a response without its outer objects", M15, {ANSWER_EXTRA: json.dumps(UNWRAPPED)}, outputs=OUTPUTS),
-    case("a wrapped response in the prototype's extra", M15,
+    case("a response without its outer objects", "M15",
+        {ANSWER_EXTRA: json.dumps(UNWRAPPED)}, outputs=OUTPUTS),
+    case("a wrapped response in the prototype's extra", "M15",
         {"response": answered(LISTED)[ANSWER_EXTRA]}, outputs=OUTPUTS),
-    case("an output without its type", M18,
+    case("an output without its type", "M18",
         answered([{"name": "date", "value": "x"}]), outputs={"date": "x"}),
-    case("an output without a value is missing", M18,
+    case("an output without a value is missing", "M18",
         answered([*LISTED, {"name": "late", "type": "boolean"}]), outputs=OUTPUTS),
-    *(case(f"the version {text!r}", M24,
+    *(case(f"the version {text!r}", "M24",
         versioned(version=text), outputs=OUTPUTS) for text in OTHER_VERSIONS),
-    case("a response without a version", M24, versioned(), outputs=OUTPUTS),
-    case("a success in the capability", M21, in_capability("success"), succeeded=True, message="Told inside"),
-    case("a failure in the capability", M21,
+    case("a response without a version", "M24", versioned(), outputs=OUTPUTS),
+    case("a success in the capability", "M21",
+        in_capability("success"), succeeded=True, message="Told inside"),
+    case("a failure in the capability", "M21",
         in_capability("failure"), succeeded=False, message="Told inside"),
-    case("an unknown status is a failure", M21, answered(None, "error"), succeeded=False),
-    case("an unknown status next to outputs is a failure", M21, answered(LISTED, "ok"), succeeded=False),
-    case("no status next to outputs is a success", M21, answered(LISTED, None), succeeded=True),
-    case("no status without outputs is a failure", M21, answered(None, None), succeeded=False),
-    case("a number for the status is a failure", M21, answered(None, 7), succeeded=False),
-    case("the extra says the request where the response does not", M27,
+    case("an unknown status is a failure", "M21", answered(None, "error"), succeeded=False),
+    case("an unknown status next to outputs is a failure", "M21", answered(LISTED, "ok"), succeeded=False),
+    case("no status next to outputs is a success", "M21", answered(LISTED, None), succeeded=True),
+    case("no status without outputs is a failure", "M21", answered(None, None), succeeded=False),
+    case("a number for the status is a failure", "M21", answered(None, 7), succeeded=False),
+    case("the extra says the request where the response does not", "M27",
         {**answered(LISTED, id=None), "mcp_request_id": "u-9"}, request_id="u-9"),
 ])  # fmt: skip
 def test_what_tools_answer_instead_is_read_by_its_row(
@@ -478,9 +476,8 @@ def test_a_malformed_request_is_answered_with_the_id_that_was_read() -> None:
         with pytest.raises(MalformedRequestError) as refused:
             read_request(extras)
         assert refused.value.request is not None
-        answer = MobileMcpResponse(
-            request_id, succeeded=False, token=refused.value.failure, message=refused.value.message
-        )
+        error = refused.value
+        answer = MobileMcpResponse(request_id, succeeded=False, token=error.failure, message=error.message)
         written = json.loads(write_response(answer, refused.value.request)["response"])
         assert written["id"] == request_id
         assert written["status"] == "failure"

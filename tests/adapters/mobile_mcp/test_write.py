@@ -26,6 +26,7 @@ from adapters.mobile_mcp.tools import (
     read_back,
     round_trip,
     service,
+    whole_service,
     write,
 )
 from conftest import Golden
@@ -151,7 +152,7 @@ def assert_written_again(provider: Provider) -> RoundTrip:
 @titled("text", STRANGE_DESCRIPTORS)
 def test_a_descriptor_written_again_in_its_dialect_means_the_same(text: str) -> None:
     files = {"res/xml/mcp_capabilities.xml": text}
-    (provider,) = read_app(service(NAME, DESCRIPTION, CAPABILITIES), files=files).providers
+    (provider,) = read_app(whole_service(), files=files).providers
     assert_written_again(provider)
 
 
@@ -186,13 +187,12 @@ FILTER = '<intent-filter><action android:name="a.B"/><category android:name="a.C
 
 @titled("components", {
     "a service that is neither exported nor enabled":
-        service(NAME, DESCRIPTION, CAPABILITIES,
-            attributes='android:exported="false" android:enabled="false"'),
-    "a service with a permission and a kind": service(NAME, DESCRIPTION, CAPABILITIES,
-        attributes='android:permission="a.CALL" android:foregroundServiceType="dataSync"'),
+        whole_service(attributes='android:exported="false" android:enabled="false"'),
+    "a service with a permission and a kind":
+        whole_service(attributes='android:permission="a.CALL" android:foregroundServiceType="dataSync"'),
     "a name that looks like a number": service(NAME.replace("Lamp", "2048"), CAPABILITIES),
     "the older action and key": service(NAME, DESCRIPTION, OLDER_CAPABILITIES, action=OLDER_ACTION),
-    "a filter of another action": service(NAME, DESCRIPTION, CAPABILITIES, FILTER),
+    "a filter of another action": whole_service(FILTER),
     "capabilities of the application": OLDER_CAPABILITIES + service(NAME, DESCRIPTION),
 })  # fmt: skip
 def test_a_service_written_again_means_the_same(components: str) -> None:
@@ -201,9 +201,8 @@ def test_a_service_written_again_means_the_same(components: str) -> None:
 
 
 def test_a_raw_descriptor_is_written_raw_again() -> None:
-    files = {
-        "res/raw/mcp_capabilities.xml": descriptor('<capability id="c" description="007 \\n" version="1"/>')
-    }
+    text = descriptor('<capability id="c" description="007 \\n" version="1"/>')
+    files = {"res/raw/mcp_capabilities.xml": text}
     raw = service(NAME, DESCRIPTION, CAPABILITIES.replace("@xml", "@raw"))
     trip = assert_written_again(read_app(raw, files=files).providers[0])
     assert '"007 \\n"' in artifact(trip.writing, "res/raw/mcp_capabilities.xml")
@@ -212,9 +211,8 @@ def test_a_raw_descriptor_is_written_raw_again() -> None:
 def test_a_lone_descriptor_gets_a_manifest_and_what_was_made_up_is_reported() -> None:
     before = provider_of(FULL)
     writing = write(before)
-    assert {(finding.code, finding.pointer) for finding in writing.findings} == {
-        ("field-defaulted", f"/{field}") for field in ("component", "name", "description")
-    }
+    places = {("field-defaulted", f"/{field}") for field in ("component", "name", "description")}
+    assert {(finding.code, finding.pointer) for finding in writing.findings} == places
     after = provider_of(artifact(writing, "res/xml/mcp_capabilities.xml"))
     assert_same_capabilities(before, after)
 
@@ -228,9 +226,8 @@ def assert_same_capabilities(before: Provider, after: Provider) -> None:
 
 
 def with_facts(**facts: Json) -> Provider:
-    return LAMP.model_copy(
-        update={"protocol": "mobile-mcp", "component": ".S", "extensions": {"mobile-mcp": facts}}
-    )
+    extensions = {"mobile-mcp": facts}
+    return LAMP.changed({"protocol": "mobile-mcp", "component": ".S", "extensions": extensions})
 
 
 @titled(("fact", "value"), {
@@ -289,10 +286,9 @@ WILD_VALUES = st.recursive(
 def test_wild_facts_are_written_or_dropped(facts: dict[str, Json]) -> None:
     extensions = {"mobile-mcp": facts} if facts else {}
     property_ = required(string(description="X", extensions=extensions), extensions=extensions)
-    capability = Capability(
-        id="c", description="C", version="1", input=record({"x": property_}), extensions=extensions
-    )
-    provider = with_facts().model_copy(update={"extensions": extensions, "capabilities": (capability,)})
+    capability = Capability(id="c", description="C", version="1", input=record({"x": property_}))
+    capabilities = (capability.changed({"extensions": extensions}),)
+    provider = with_facts().changed({"extensions": extensions, "capabilities": capabilities})
     writing = write(provider)
     assert_findings_match(provider, writing)
     assert_same_declaration(writing.provider, read_back(writing))
@@ -341,7 +337,7 @@ def param(word: str) -> str:
 
 def facts_lost(text: str, target: str, *components: str, attributes: str = "") -> list[Finding]:
     """Return the findings about facts of Mobile-MCP when an app is converted."""
-    services = components or (service(NAME, DESCRIPTION, CAPABILITIES),)
+    services = components or (whole_service(),)
     files = {"res/xml/mcp_capabilities.xml": text, "res/xml/other.xml": text}
     (provider,) = read_app(*services, attributes=attributes, files=files).providers
     findings = write_for(provider, target).findings
@@ -381,12 +377,11 @@ def test_a_type_word_that_means_more_is_reported(word: str, target: str) -> None
 
 def test_a_rule_of_the_application_is_written_at_the_service() -> None:
     whole = 'android:permission="a.WHOLE"'
-    (provider,) = read_app(service(NAME, DESCRIPTION, CAPABILITIES), attributes=whole).providers
+    (provider,) = read_app(whole_service(), attributes=whole).providers
     trip = round_trip(provider)
     assert trip.after.access == provider.access
-    assert facts_of(trip.writing) == {
-        "/extensions/mobile-mcp/application-access": ("notation-dropped", Level.RENAMED)
-    }
+    place = "/extensions/mobile-mcp/application-access"
+    assert facts_of(trip.writing) == {place: ("notation-dropped", Level.RENAMED)}
 
 
 def test_every_written_word_is_read_as_its_kind() -> None:
@@ -435,21 +430,15 @@ HOSTILE = (
 
 
 def wild_provider() -> Provider:
-    properties = {
-        name: required(string(description=text)) for name, text in zip(NAMES, HOSTILE, strict=False)
-    }
+    texts = dict(zip(NAMES, HOSTILE, strict=False))
+    properties = {name: required(string(description=text)) for name, text in texts.items()}
     capabilities = [Capability(id=name, description="D", version="1") for name in NAMES]
     capabilities += [
         Capability(id=f"text{number}", description=text, version=text, input=record(properties))
         for number, text in enumerate(HOSTILE)
     ]
-    return Provider(
-        protocol="test",
-        package="com.example.lamp",
-        name='100% "it\'s" 007',
-        description="@string/x\n",
-        capabilities=tuple(capabilities),
-    )
+    texts = {"name": '100% "it\'s" 007', "description": "@string/x\n"}
+    return LAMP.changed({**texts, "capabilities": tuple(capabilities)})
 
 
 @COMPILED
@@ -487,9 +476,7 @@ def description_of(archive: dict[str, bytes]) -> str | None:
 @COMPILED
 def test_longer_texts_are_lost_by_the_compiler_which_is_why_they_are_cut(tmp_path: Path) -> None:
     capability = Capability(id="c", description="é" * 30_000, version="1")
-    provider = Provider(
-        protocol="test", package="com.example.lamp", name="n" * 40_000, capabilities=(capability,)
-    )
+    provider = LAMP.changed({"name": "n" * 40_000, "description": None, "capabilities": (capability,)})
     writing = write(provider)
     files = {item.path: item.text for item in writing.artifacts}
     compiled = description_of(compile_application(files, tmp_path))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from droidgate_android.projects.android_project import application_from_tree
 from droidgate_mappings.formats.application import Application
@@ -69,6 +70,10 @@ def service(
 ) -> str:
     found_by = f'<intent-filter><action android:name="{action}"/></intent-filter>' if action else ""
     return f'<service android:name="{name}" {attributes}>{found_by}{"".join(children)}</service>'
+
+
+def whole_service(*more: str, **options: Any) -> str:
+    return service(NAME, DESCRIPTION, CAPABILITIES, *more, **options)
 
 
 def manifest(*components: str, attributes: str = "") -> str:

@@ -133,14 +133,9 @@ def test_an_app_without_a_known_anchor_has_no_providers(inner: str) -> None:
 
 def rosenpin() -> str:
     """Return the service of rosenpin's template."""
-    facts_of_server = {
-        "mcp.server.name": "Phone",
-        "mcp.server.description": "Calls people",
-        "mcp.server.version": "1.0.0",
-        "mcp.server.capabilities": "tools,resources",
-        "mcp.protocol.version": "2024-11-05",
-    }
-    meta = "".join(meta_value(*fact) for fact in facts_of_server.items())
+    texts = {"name": "Phone", "description": "Calls people", "version": "1.0.0"}
+    meta = described("mcp.server", **texts, capabilities="tools,resources")
+    meta += meta_value("mcp.protocol.version", "2024-11-05")
     permission = 'android:permission="io.rosenpin.mmcp.permission.ACCESS_MCP_SERVICE"'
     return service("io.rosenpin.mmcp.action.MCP_SERVICE", meta=meta, more=permission)
 
@@ -243,13 +238,9 @@ def test_a_file_that_is_not_a_text_leaves_other_protocols_readable(
     dialect: str, meta: str, asset: str
 ) -> None:
     anchor = ANCHORS[dialect].replace("</service>", f"{meta}</service>")
-    built = pack_project(
-        {
-            "AndroidManifest.xml": MANIFEST.format(anchor + ANCHORS["mabl"]).encode(),
-            f"assets/{asset}": b'{"name": "\xff\xfe"}',
-        },
-        key=signing_key("ec"),
-    )
+    manifest = MANIFEST.format(anchor + ANCHORS["mabl"]).encode()
+    tree = {"AndroidManifest.xml": manifest, f"assets/{asset}": b'{"name": "\xff\xfe"}'}
+    built = pack_project(tree, key=signing_key("ec"))
     with open_apk(MemorySource(built, name="app.apk")) as apk:
         with pytest.raises(InputError):
             ApkResources(apk).read_asset(asset)
@@ -317,9 +308,7 @@ def test_an_ari_file_by_itself_is_the_same_declaration() -> None:
     app = service("com.ari_os.ari.action.TOOL_PROVIDER")
     assert alone.capabilities[0].id == "add_circle"
     in_app = read_one(app, {"assets/ari_tools.json": json.dumps(ARI)})
-    assert [item.model_copy(update={"source": None}) for item in alone.capabilities] == [
-        item.model_copy(update={"source": None}) for item in in_app.capabilities
-    ]
+    assert alone.changed({"capabilities": in_app.capabilities}).content_digest() == alone.content_digest()
 
 
 @pytest.mark.parametrize("version", [None, 0, 3, "2", True], ids=repr)
@@ -388,24 +377,21 @@ MCP_TOOLS = """<mcp-tools namespace="files" version="1.0">
 
 
 def test_the_first_capapp_specification_has_an_xml_of_tools() -> None:
-    app = service(
-        "com.llmintentions.ACTION_MCP_TOOL", meta=meta_resource("com.llmintentions.mcp.tools", "@xml/tools")
-    )
+    meta = meta_resource("com.llmintentions.mcp.tools", "@xml/tools")
+    app = service("com.llmintentions.ACTION_MCP_TOOL", meta=meta)
     reading = read(app, {"res/xml/tools.xml": MCP_TOOLS})
     (provider,) = reading.providers
     (capability,) = provider.capabilities
     assert capability.extensions == {"observed": {"since": "2"}}
     assert capability.source is not None
     assert (capability.source.path, capability.source.line) == ("app/res/xml/tools.xml", 2)
-    path, lines = properties_of(capability.input)["path"], properties_of(capability.input)["lines"]
+    path, lines = properties_of(capability.input).values()
     assert path.required
     assert path.type.description == "Which one"
     assert lines.type == int64()
     assert facts(provider) == {"namespace": "files", "version": "1.0"}
-    assert [finding.message.partition(": ")[2] for finding in reading.findings] == [
-        "it has no name",
-        "<note> is not a <tool>",
-    ]
+    reasons = [finding.message.partition(": ")[2] for finding in reading.findings]
+    assert reasons == ["it has no name", "<note> is not a <tool>"]
     assert read_text(MCP_TOOLS).dialect == "capapp-documented"
 
 

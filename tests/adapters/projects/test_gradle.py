@@ -186,14 +186,10 @@ dependencyResolutionManagement { repositories { google { content { includeGroup(
 
 def test_included_projects_have_their_folders() -> None:
     settings = read_settings(SETTINGS)
+    moved = {":old": "legacy/old", ":older": "../older"}
     assert settings.folders == {
-        ":app": "app",
-        ":core": "core",
-        ":core:data-store": "core/data-store",
-        ":old": "legacy/old",
-        ":older": "../older",
-        ":plain": "plain",
-    }
+        ":app": "app", ":core": "core", ":core:data-store": "core/data-store", ":plain": "plain", **moved,
+    }  # fmt: skip
     assert settings.unread == ()
 
 
@@ -245,10 +241,8 @@ def test_what_only_a_build_knows_of_settings_is_reported_with_its_line(statement
 def test_the_dependencies_that_go_into_an_app_are_read(statement: str, expected: list[str]) -> None:
     dependencies = read_dependencies(f"dependencies {{\n{statement}\n}}")
     assert dependencies.unread == ()
-    assert [
-        f"{project.path or project.accessor} {project.variant}".strip() for project in dependencies.projects
-    ] == expected
-    assert all(project.line == 2 for project in dependencies.projects)
+    read = [(item.path or item.accessor, item.variant, item.line) for item in dependencies.projects]
+    assert read == [(*text.partition(" ")[::2], 2) for text in expected]
 
 
 @pytest.mark.parametrize("statement", [
@@ -313,8 +307,6 @@ android-application = { id = "com.android.application", version.ref = "agp" }
 my-app = "dev.example.convention:1.0"
 android_lib = { id = "com.android.library", version = "8" }
 """
-
-
 CATALOG_APP = """plugins { alias(libs.plugins.android.application) }
 android { defaultConfig { applicationId = libs.versions.app.id.get()
 minSdk = libs.versions.minSdk.get().toInt() } }"""

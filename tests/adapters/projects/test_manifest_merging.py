@@ -100,9 +100,8 @@ class Generator:
     def case(self) -> tuple[str, list[str]]:
         """Return an app's manifest and those of up to three libraries."""
         count = self._random.randint(1, 3)
-        return self._manifest("dev.app", is_app=True), [
-            self._manifest(f"dev.lib{number}", is_app=False) for number in range(count)
-        ]
+        app = self._manifest("dev.app", is_app=True)
+        return app, [self._manifest(f"dev.lib{number}", is_app=False) for number in range(count)]
 
     def _manifest(self, package: str, *, is_app: bool) -> str:
         attributes = self._attributes(["label", "permission"], is_app=is_app)
@@ -118,9 +117,8 @@ class Generator:
         attributes = self._attributes(["exported", "enabled", "process", "permission"], is_app=is_app)
         rule = ""
         if is_app and self._random.random() < 0.2:
-            rule = (
-                f'tools:node="{self._random.choice(["remove", "replace", "merge", "mergeOnlyAttributes"])}"'
-            )
+            node = self._random.choice(["remove", "replace", "merge", "mergeOnlyAttributes"])
+            rule = f'tools:node="{node}"'
         filters = "".join(
             f'<intent-filter><action android:name="{action}"/></intent-filter>'
             for action in self._some(["act.A", "act.B"])
@@ -162,10 +160,6 @@ def only_service(application: Application) -> Component:
     return service
 
 
-def codes(main: str, *libraries: str) -> list[str]:
-    return [finding.code for finding in merge_by_us(main, libraries)[1].findings]
-
-
 def test_a_component_that_only_a_library_has_is_added_with_its_own_class_and_place() -> None:
     application, context = merge_by_us(manifest_of("dev.app", ""), [LIBRARY])
     service = only_service(application)
@@ -181,11 +175,8 @@ def test_the_library_that_is_declared_first_has_the_higher_priority() -> None:
     service = only_service(application)
     assert (service.attributes["process"], service.label) == (":lib", "Second")
     (finding,) = context.findings
-    assert finding.code == MERGE_CONFLICT
-    assert (str(finding.source), "lib1/AndroidManifest.xml:4" in finding.message) == (
-        "lib0/AndroidManifest.xml:4",
-        True,
-    )
+    assert (finding.code, str(finding.source)) == (MERGE_CONFLICT, "lib0/AndroidManifest.xml:4")
+    assert "lib1/AndroidManifest.xml:4" in finding.message
 
 
 @pytest.mark.parametrize(("markers", "process", "meta", "conflicts"), [
@@ -237,10 +228,8 @@ def test_a_library_that_cannot_be_read_leaves_the_app_and_the_others() -> None:
     application, context = merge_by_us(manifest_of("dev.app", ""), ["<manifest", LIBRARY])
     assert application.qualified_name(only_service(application)) == "dev.lib.S"
     (finding,) = context.findings
-    assert (finding.code, str(finding.source)) == (
-        "unreadable-library-manifest",
-        "lib0/AndroidManifest.xml:1:10",
-    )
+    assert finding.code == "unreadable-library-manifest"
+    assert str(finding.source) == "lib0/AndroidManifest.xml:1:10"
 
 
 def test_no_manifest_can_forge_the_mark_that_names_an_elements_file() -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from adapters.mobile_mcp.test_read_application import TWO_FILES, UNREADABLE, WHOLE
+from adapters.mobile_mcp.test_read import TWO_FILES, UNREADABLE, WHOLE
 from adapters.mobile_mcp.tools import manifest as mobile_mcp_manifest
 from droidgate.cli.output.json_output import json_value
 from droidgate.sources import Providers, folder_files, packed_folders, read_source
