@@ -253,9 +253,10 @@ class Comparison(Frozen):
         )
 
     def weight(self) -> Weight | None:
-        """Return the heaviest weight, None where nothing changed."""
+        """Return the heaviest weight, None where nothing changed; what is not compared is not decided."""
         weights = [provider.weight for provider in self.providers]
         weights += [item.change.weight for item in self.protocol_changes]
+        weights += [Weight.NOT_DECIDED] * bool(self.not_compared)
         return heaviest(weights) if weights else None
 
 
