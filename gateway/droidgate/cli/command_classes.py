@@ -242,7 +242,7 @@ class Command(Options):
         if form == "text":
             return
         for name in getattr(self, "sources", None) or ():
-            if name.endswith((".sarif", ".md", ".json")) and not Path(name).exists():
+            if name.endswith(".sarif") or (name.endswith((".md", ".json")) and not Path(name).exists()):
                 hint = f"to write it into a file, end the command with: --{form} > {name}"
                 raise UsageError(f"--{form} prints its report, and takes no file", hint=hint)
 

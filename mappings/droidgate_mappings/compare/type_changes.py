@@ -457,7 +457,7 @@ class _Pair:
         for name, code in (("pattern", PATTERN_CHANGED), ("format", FORMAT_CHANGED)):
             was, is_now = getattr(before, name), getattr(after, name)
             if was != is_now:
-                message = f"another {name} is required{_from_to(was, is_now)}"
+                message = f"the required {name} changed{_from_to(was, is_now)}"
                 if was is None or is_now is None:
                     message = (
                         f"a {name} is now required" if was is None else f"no {name} is required any more"

@@ -43,8 +43,8 @@ class DiffDocument(PublishedDocument, schema="droidgate.diff/1"):
     """What `diff --json` prints.
 
     Attributes:
-        weight: The heaviest change that is not accepted, None where there is none; `not-decided` stands
-            for capabilities that are not compared, too.
+        weight: The heaviest change that is not accepted, None where there is none; `not-decided` also
+            where an old capability is not compared.
         counts: How many of these changes there are of each weight.
         comparison: Every change that is not accepted.
         accepted: The changes that `--accept` takes out, with their reasons.
