@@ -45,6 +45,7 @@ _OTHER_TOOL_KEYS: Final = frozenset({"inputSchema", "input_schema", "function"})
 ESCAPE_HINT: Final = (
     "the manifest JSON was probably not double-escaped for aapt: write every backslash twice in android:value"
 )
+QUOTES_HINT: Final = 'Android drops the quotes of a string resource: write \\" for each quote of the JSON'
 PLACEHOLDER_HINT: Final = "the build fills in ${...}, and its value is not known here; write the text itself"
 _PLACEHOLDER: Final = "${"
 
@@ -214,7 +215,8 @@ def _read_component(
 def hint_about_json(manifest: ManifestText) -> str | None:
     """Return why the text of a meta-data may not be JSON, None where nothing shows it."""
     if manifest.reference is not None:
-        return None
+        is_unquoted = _is_string(manifest.reference) and '"' not in manifest.text
+        return QUOTES_HINT if is_unquoted else None
     if manifest.raw is None:
         return ESCAPE_HINT
     if _PLACEHOLDER in manifest.text:

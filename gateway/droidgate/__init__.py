@@ -89,7 +89,7 @@ else:
             return import_module("droidgate.computer.version").VERSION
         if name not in homes:
             message = f"module {__name__!r} has no attribute {name!r}"
-            raise AttributeError(message)
+            raise AttributeError(message, name=name, obj=import_module(__name__))
         value = globals()[name] = getattr(import_module(homes[name]), name)
         return value
 

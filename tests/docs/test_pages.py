@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import typer
 
+import droidgate
 from droidgate.cli.program import build_app
 from droidgate_mappings.formats.format import Format
 from requirements_of_tests import CHECKOUT
@@ -143,6 +144,15 @@ def command_lines(text: str) -> Iterator[str]:
                 if typed.startswith("droidgate "):
                     yield typed
     yield from _SPAN.findall(_BLOCK.sub("", text))
+
+
+@pytest.mark.parametrize("name", ["mmcp", "mobile-mcp"])
+def test_the_descriptor_on_the_page_of_a_format_has_no_findings(name: str, tmp_path: Path) -> None:
+    page = (CHECKOUT / f"docs/reference/formats/{name}.md").read_text(encoding="utf-8")
+    descriptor = tmp_path / ("AndroidManifest.xml" if name == "mmcp" else "capabilities.xml")
+    descriptor.write_text(page.partition("```xml\n")[2].partition("```")[0], encoding="utf-8")
+    assert [item.id for item in droidgate.read(str(descriptor))[0].capabilities] == ["water_bed"]
+    assert droidgate.lint(str(descriptor)).findings == ()
 
 
 @functools.cache

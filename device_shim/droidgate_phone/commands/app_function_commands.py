@@ -255,7 +255,7 @@ def run_app_function(call: CommandCall) -> int:
     except ValueError as error:
         call.write(f"Exception: java.lang.IllegalArgumentException: {error}\n")
     except AndroidNotModelledError as error:
-        return refuse(call, error.message)
+        return refuse(call, error.what)
     except AndroidError as error:
         call.write(f"Exception: {error}\n")
     return FAILED

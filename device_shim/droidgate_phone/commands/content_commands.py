@@ -186,7 +186,7 @@ def _execute(call: CommandCall, read: _Arguments, run: Callable[[CommandCall, _A
     try:
         run(call, read)
     except AndroidNotModelledError as error:
-        return refuse(call, error.message)
+        return refuse(call, error.what)
     except AndroidError as error:
         error_text = f"{error.exception}: {error.message}" if error.message else error.exception
         call.write_error(f"Error while accessing provider:{authority}\n{error_text}\n")

@@ -33,7 +33,7 @@ def run_guarded(call: CommandCall, verb: str, run: Callable[[], int]) -> int:
     try:
         return run()
     except AndroidNotModelledError as error:
-        return refuse(call, error.message)
+        return refuse(call, error.what)
     except ArgumentError as error:
         print_exception(call, verb, error.exception, error.message)
     except AndroidError as error:

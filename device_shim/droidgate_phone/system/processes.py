@@ -27,10 +27,13 @@ _JOIN_SECONDS: Final = 5.0
 
 
 class AndroidNotModelledError(AndroidError):
-    """The phone does not model what was called; `message` says what."""
+    """The phone does not model what was called; `what` says what, and `message` says so to a caller."""
 
     def __init__(self, what: str) -> None:
-        super().__init__("dev.droidgate.phone.NotModelledException", what)
+        super().__init__(
+            "dev.droidgate.phone.NotModelledException", f"the virtual phone does not model {what}"
+        )
+        self.what = what
 
 
 class DeadProcessError(Exception):

@@ -238,12 +238,13 @@ class Command(Options):
         return forms[0] if forms else "text"
 
     def _check_sources(self, form: Form) -> None:
-        """Raise where the last source is the file that a report should go into: reports are printed."""
-        *_, last = getattr(self, "sources", None) or [""]
-        is_report = last.endswith(".sarif") or (last.endswith((".md", ".json")) and not Path(last).exists())
-        if form != "text" and is_report:
-            hint = f"to write it into a file, end the command with: --{form} > {last}"
-            raise UsageError(f"--{form} prints its report, and takes no file", hint=hint)
+        """Raise where a source is the file that a report should go into: reports are printed."""
+        if form == "text":
+            return
+        for name in getattr(self, "sources", None) or ():
+            if name.endswith(".sarif") or (name.endswith((".md", ".json")) and not Path(name).exists()):
+                hint = f"to write it into a file, end the command with: --{form} > {name}"
+                raise UsageError(f"--{form} prints its report, and takes no file", hint=hint)
 
 
 class PagedCommand(Command):

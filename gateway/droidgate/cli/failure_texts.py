@@ -26,6 +26,8 @@ _REPORT_FORMS: Final = ("--json", "--sarif", "--markdown", "--junit")
 _REPORT_OPTIONS: Final = ("-o", "--output", "--out")
 _REPORT_FILE: Final = re.compile(r"extra argument\(s\) \((\S+\.(?:sarif|json|md))\)")
 
+_SARIF_FILE: Final = re.compile(r"\((\S+\.sarif)\)")
+
 _HINTS_OF_FILES: Final = {
     errno.EACCES: "check who may use it",
     errno.EPERM: "check who may use it",
@@ -99,7 +101,8 @@ def _print_failure(error: Exception, called: str) -> int:
         return error.exit_code
     if isinstance(error, typer.Abort):
         print(file=sys.stderr)  # ends the line of the question
-        _print_error("the input ended before an answer", hint=f"answer y or n; see `{called} --help`")
+        hint = f"answer y or n, or by an option of `{called} --help`"
+        _print_error("the input ended before an answer", hint=hint)
         return ExitCode.USAGE
     if isinstance(error, _SHOWN_ERROR):
         return _print_usage(error, called)
@@ -181,7 +184,8 @@ def _print_usage(error: Exception, called: str) -> int:
         _keep_close_options(error)
         message, suggestion = _split_suggestion(_in_plain_words(error).replace("Value error, ", ""))
         hint = f"{suggestion or _form_of(error, context)}see `{path} --help`"
-        file = _REPORT_FILE.search(message)
+        sources = "" if context is None else f"({context.params.get('old')})"
+        file = _REPORT_FILE.search(message) or _SARIF_FILE.fullmatch(sources)
         if file or _asks_for_report_file(error, message, context):
             hint = f"to write the report into a file, end the command with: > {file[1] if file else 'FILE'}"
         _print_error(message[:1].lower() + message[1:].rstrip("."), hint=hint)

@@ -253,9 +253,12 @@ class Comparison(Frozen):
         )
 
     def weight(self) -> Weight | None:
-        """Return the heaviest weight, None where nothing changed."""
+        """Return the heaviest weight, None where nothing changed; an old capability that is not compared is
+        not decided.
+        """
         weights = [provider.weight for provider in self.providers]
         weights += [item.change.weight for item in self.protocol_changes]
+        weights += [Weight.NOT_DECIDED for item in self.not_compared if item.missing_from == "new"]
         return heaviest(weights) if weights else None
 
 

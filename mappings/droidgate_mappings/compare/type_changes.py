@@ -72,6 +72,8 @@ from droidgate_mappings.tables.loading import find_format_tables
 from droidgate_mappings.values.schema_checks import NEWEST, dialect_of_schema
 
 _WORDS: Final = {"title", "$comment", "examples", "example", "deprecated"}
+_LONGEST_VALUE: Final = 60
+"""Characters of a value in a message; longer ones are in the change alone."""
 _CONDITION: Final = ("if", "then", "else")
 _CONTAINED: Final = ("contains", "minContains", "maxContains")
 _GROUPS: Final = {**dict.fromkeys(_CONDITION, _CONDITION), **dict.fromkeys(_CONTAINED, _CONTAINED)}
@@ -246,6 +248,12 @@ def _words_for_lists(before: list[Json] | None, after: list[Json] | None) -> tup
 def _listed(values: list[Json], most: int = 5) -> str:
     listed = ", ".join(canonical_json(value) for value in values[:most])
     return f"{listed} and {len(values) - most} more" if len(values) > most else listed
+
+
+def _from_to(was: Json, is_now: Json) -> str:
+    """Return both values for the end of a message; "" where one is not short."""
+    texts = [canonical_json(value) for value in (was, is_now)]
+    return "" if max(map(len, texts)) > _LONGEST_VALUE else " from {} to {}".format(*texts)
 
 
 def _allows_null(type_: Type) -> bool:
@@ -449,7 +457,7 @@ class _Pair:
         for name, code in (("pattern", PATTERN_CHANGED), ("format", FORMAT_CHANGED)):
             was, is_now = getattr(before, name), getattr(after, name)
             if was != is_now:
-                message = f"another {name} is required"
+                message = f"the required {name} changed{_from_to(was, is_now)}"
                 if was is None or is_now is None:
                     message = (
                         f"a {name} is now required" if was is None else f"no {name} is required any more"
@@ -518,6 +526,7 @@ class _Pair:
             message = f"{keyword!r} is new"
             if keyword in olds:
                 message = f"{keyword!r} changed" if keyword in news else f"{keyword!r} is gone"
+                message += _from_to(olds[keyword], news[keyword]) if keyword in news else ""
             if is_same:
                 message = f"what {keyword!r} refers to changed"
             pointers = (f"{self.old.pointer}/keywords", f"{self.new.pointer}/keywords")

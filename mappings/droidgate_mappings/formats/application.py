@@ -286,6 +286,10 @@ class Application:
             by_kind.setdefault(component.kind, []).append(component)
         object.__setattr__(self, "_by_kind", {kind: tuple(items) for kind, items in by_kind.items()})
 
+    def __repr__(self) -> str:
+        """Return one line."""
+        return f"<Application {self.package!r}: components={len(self.components)}>"
+
     def of_kind(self, *kinds: ComponentKind) -> Iterator[Component]:
         """Yield the components of the given kinds."""
         if len(kinds) == 1:

@@ -210,6 +210,13 @@ def _located(error: json.JSONDecodeError, path: str, line: int) -> InputError:
         hint = "remove the comment: JSON has none"
     elif error.msg.startswith("Expecting property name enclosed in double quotes"):
         hint = "names are in double quotes, and no comma follows the last member"
+    elif (
+        "trailing comma" in error.msg
+        or (  # since Python 3.13; before, a value is expected
+            error.doc[: error.pos].rstrip().endswith(",") and error.doc.startswith("]", error.pos)
+        )
+    ):
+        hint = "remove the comma after the last item"
     place = f"{path}:{error.lineno + line - 1}:{error.colno}"
     reason = error.msg[:1].lower() + error.msg[1:].removesuffix(" at")
     return InputError(f"not JSON: {reason}", place=place, hint=hint)

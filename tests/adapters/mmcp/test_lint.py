@@ -182,6 +182,13 @@ def test_json_that_lost_its_backslashes_is_reported_with_the_reason(value: str, 
     assert ("double-escaped for aapt" in (finding.hint or "")) is is_escaped
 
 
+def test_json_that_lost_its_quotes_in_a_string_resource_is_reported_with_the_reason() -> None:
+    strings = {"res/values/s.xml": f'<resources><string name="tools">{TOO_LONG}</string></resources>'}
+    (finding,) = lint_app(component_xml('android:value="@string/tools"'), **strings)
+    assert finding.code == "mmcp-json"
+    assert "drops the quotes of a string resource" in (finding.hint or "")
+
+
 @pytest.mark.parametrize("reference", ["android:value", "android:resource"])
 def test_a_manifest_of_a_string_resource_is_as_long_as_its_text_and_one_of_a_raw_file_is_not(
     reference: str,

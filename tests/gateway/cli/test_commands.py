@@ -63,6 +63,8 @@ TYPED = [
     ("diff timer timer --fail-on text-only", 0, NOTHING_CHANGED, None),
     ("diff timer timer --markdown", 0, "**nothing changed; 2 capabilities are as they were**\n", ""),
     ("diff timer timer --sarif out.sarif", 2, "", "end the command with: > out.sarif"),
+    ("diff --sarif out.sarif timer timer", 2, "", "end the command with: > out.sarif"),
+    ("lint --sarif out.sarif timer", 2, "", "end the command with: --sarif > out.sarif"),
     ("lint timer --sarif out.sarif", 2, "", "end the command with: --sarif > out.sarif"),
     ("lint timer --sarif=out.sarif", 2, "", "end the command with: > FILE"),
     ("lint timer -o out.sarif", 2, "", "end the command with: > FILE"),

@@ -213,7 +213,7 @@ def test_findings_are_grouped_by_code_and_capability_gravest_first() -> None:
 
 def test_a_group_shows_its_first_message_and_that_there_are_others() -> None:
     _, group, *_ = group_findings(FINDINGS, ["first", "second"])
-    assert (group.message, group.place) == ("one (and 1 more like it)", "a.xml:1,2")
+    assert (group.message, group.place) == ("one (and 1 other message)", "a.xml:1,2")
 
 
 def test_findings_on_different_fields_of_the_provider_are_separate_groups() -> None:
@@ -237,7 +237,7 @@ def test_a_table_of_findings_shows_the_place_of_each() -> None:
         "/component",
     ]
     assert list(table.rows[1])[:3] == ["moved", "2", "enum"]
-    assert list(table.rows[1])[4:] == ["one (and 1 more like it)"]
+    assert list(table.rows[1])[4:] == ["one (and 1 other message)"]
     assert findings_table([]) == []
 
 

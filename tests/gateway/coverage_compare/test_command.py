@@ -324,7 +324,10 @@ def test_a_part_that_cannot_be_read_is_named_with_its_place(
         f"{main}/res/xml/guide.xml": b"<wrong/>",
         f"{main}/assets/f.xml": function,
     }
-    done = droidgate("coverage", scanned(droidgate, tmp_path, files, monkeypatch), "--json")
+    catalog = scanned(droidgate, tmp_path, files, monkeypatch)
+    page = droidgate("scan", catalog, "--catalog", tmp_path / "again").out
+    assert f'problems: droidgate catalog sql {tmp_path}/again "SELECT place, message FROM problems"' in page
+    done = droidgate("coverage", catalog, "--json")
     unread = json.loads(done.out)["report"]["unread"]
     assert (unread["sources"], unread["parts"], unread["left_out"]) == (0, 1, 0)
     (part,) = unread["inputs"]

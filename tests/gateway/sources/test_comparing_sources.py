@@ -139,15 +139,15 @@ def test_what_cannot_be_read_is_not_compared(
         assert "Kotlin syntax error" in first["reason"]
 
 
-def test_an_app_and_a_tree_with_a_syntax_error_are_compared_without_its_functions(
+def test_functions_behind_a_syntax_error_are_not_compared_and_count_as_breaking(
     droidgate: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path / "home"))
     write_tree(tmp_path / "p", entry_point_tree())
     assert droidgate("pack", tmp_path / "p", "-o", tmp_path / "app.apk", "--generate").code == 0
     write_tree(tmp_path / "p", {NOTES_FILE: FUNCTIONS.replace("title: String", "title String")})
-    ran = droidgate("diff", tmp_path / "app.apk", tmp_path / "p")
-    assert ran.code == 0
+    ran = droidgate("diff", tmp_path / "app.apk", tmp_path / "p", "--fail-on", "breaking")
+    assert (ran.code, "what is not compared counts as breaking" in ran.err) == (1, True)
     assert "nothing changed; 1 capability is as it was; 1 not compared" in ran.out
     assert DELETE_NOTE not in ran.out
 

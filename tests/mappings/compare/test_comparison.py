@@ -438,6 +438,17 @@ def test_a_changed_definition_is_reported_at_every_capability_that_reaches_it() 
         assert (change.old_pointer, change.new_pointer) == ("/definitions/Inner", "/definitions/Inner")
 
 
+@pytest.mark.parametrize(("old", "new", "message"), [
+    (text(maxLength=9), text(maxLength=5), "'maxLength' changed from 9 to 5"),
+    (text(pattern="^a"), text(pattern="^b"), 'the required pattern changed from "^a" to "^b"'),
+    (text(default="a"), text(default="b" * 60), "'default' changed"),
+])  # fmt: skip
+def test_a_message_has_both_values_where_they_are_short(old: Schema, new: Schema, message: str) -> None:
+    sides = (_input({"type": "object", "properties": {"a": item}}) for item in (old, new))
+    (change,) = _compare(*sides).all_changes()
+    assert change.message == message
+
+
 def test_a_definition_that_only_a_keyword_reaches_is_compared() -> None:
     def provider(inner: Schema) -> Provider:
         excluded = {"required": ["a"], "properties": {"a": {"$ref": "#/$defs/A"}}}

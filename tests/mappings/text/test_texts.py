@@ -37,6 +37,13 @@ def test_what_the_standard_library_writes_is_read_back(value: object) -> None:
     assert parse_json(json.dumps(value, ensure_ascii=False).encode()) == value
 
 
+@pytest.mark.parametrize("text", ["[1,]", '{"a": [1,\n]}'])
+def test_a_comma_after_the_last_item_is_named(text: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_json(text)
+    assert caught.value.hint == "remove the comma after the last item"
+
+
 JSON_PIECES = [*'{}[]",:\\0-. \n\t\0é', "\\ud8c0", "1e9", "1E+999", "null", "true", '"a":', "\ufeff"]
 
 

@@ -34,6 +34,7 @@ _MOST_REASONS: Final = 5
 _NOT_READ: Final = "FROM sources WHERE unit IS NULL AND outcome NOT IN ('no-descriptor', 'left-out')"
 """A split that was read with its base has the base's unit; a split without a base has none."""
 
+_PROBLEMS: Final = "SELECT place, message FROM problems"
 _LATE: Final = "SELECT source FROM sources WHERE outcome = 'out-of-time'"
 _SAME_CONTENT: Final = "SELECT count(unit) - count(DISTINCT unit) FROM sources WHERE outcome = 'read'"
 _DECLARED_TWICE: Final = """
@@ -128,6 +129,7 @@ def scan_page(result: ScanResult) -> list[Block]:
         *_counted_otherwise(result),
         Table(("TABLE", "ROWS"), [(name, f"{catalog.rows[name]:,}") for name in _SHOWN_TABLES]),
         Line(),
+        *_problems(result),
     ]
 
 
@@ -142,6 +144,13 @@ def _reasons(result: ScanResult) -> list[Block]:
     if len(rows) > len(shown_rows):
         reasons.append(Line(f"all of them: {_question(result)}", indent=1))
     return [Line("not read:"), *reasons, Line()]
+
+
+def _problems(result: ScanResult) -> list[Block]:
+    """Return how to list the parts of sources that were not read."""
+    if not result.catalog.rows["problems"]:
+        return []
+    return [Line(f"problems: {_question(result, _PROBLEMS)}"), Line()]
 
 
 def _left_out(result: ScanResult) -> list[Block]:

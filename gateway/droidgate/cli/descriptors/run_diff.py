@@ -43,7 +43,8 @@ class DiffDocument(PublishedDocument, schema="droidgate.diff/1"):
     """What `diff --json` prints.
 
     Attributes:
-        weight: The heaviest change that is not accepted, None where there is none.
+        weight: The heaviest change that is not accepted, None where there is none; `not-decided` also
+            where an old capability is not compared.
         counts: How many of these changes there are of each weight.
         comparison: Every change that is not accepted.
         accepted: The changes that `--accept` takes out, with their reasons.
@@ -77,7 +78,8 @@ def diff_sources(options: Diff) -> Report:
     comparison = acceptance.left
     weight, threshold = comparison.weight(), options.fail_on
     if weight is Weight.NOT_DECIDED and threshold is not None:
-        print_warning("what is not decided counts as breaking")
+        unknown = "compared" if comparison.not_compared else "decided"
+        print_warning(f"what is not {unknown} counts as breaking")
         weight = Weight.BREAKING
     reached = threshold is not None and weight is not None and weight >= Weight(threshold.value)
     return Report(

@@ -11,6 +11,7 @@ from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.shared_options import ConversionThreshold, LintThreshold
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.findings import CONVERSION_LEVELS, LINT_LEVELS, Finding, Level, at_least
+from droidgate_mappings.text.counted_nouns import amount
 
 _ORDER: Final = {
     level: position for scale in (CONVERSION_LEVELS, LINT_LEVELS) for position, level in enumerate(scale)
@@ -41,7 +42,7 @@ class FindingGroup:
     def message(self) -> str:
         """The first one's message, and that there are others."""
         messages = dict.fromkeys(finding.text for finding in self.findings)
-        more = f" (and {len(messages) - 1} more like it)" if len(messages) > 1 else ""
+        more = f" (and {amount(len(messages) - 1, 'other message')})" if len(messages) > 1 else ""
         return one_line(next(iter(messages))) + more
 
     @property

@@ -13,6 +13,7 @@ from droidgate_mappings.text.counted_nouns import amount
 MOST_CHARACTERS: Final = 60_000
 """A comment of GitHub takes 65,536."""
 
+_BLANK_LINES: Final = re.compile(r"\n{3,}")
 _MARKUP: Final = re.compile(
     r"""
     [\\`*\[\]<>&#+|~@^$=\r\n\t]
@@ -50,7 +51,7 @@ def markdown_page(blocks: Iterable[Block]) -> str:
             output_lines += ["", f"{count} of this report did not fit into a comment"]
             break
         output_lines.append(line)
-    return "\n".join(output_lines).strip() + "\n"
+    return _BLANK_LINES.sub("\n\n", "\n".join(output_lines)).strip() + "\n"
 
 
 def _lines_of(block: Block) -> Iterator[str]:

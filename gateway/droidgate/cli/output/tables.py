@@ -82,7 +82,9 @@ def _divide_columns(rows: Sequence[Sequence[str]], width: int) -> list[list[tupl
     lines: list[list[int]] = []
     room = -1
     for column, needed in enumerate(least):
-        if room < _GAP + needed:
+        # Sentences are easier to read on a line of their own than next to another column.
+        is_long_text = len(lines) > 1 and column == len(least) - 1 and room < _GAP + natural[-1]
+        if is_long_text or room < _GAP + needed:
             lines.append([])
             room = width - (_CONTINUED_INDENT if len(lines) > 1 else _INDENT) + _GAP
         lines[-1].append(column)
