@@ -480,7 +480,7 @@ def test_a_dialect_that_states_nothing_carries_what_its_format_does(monkeypatch:
         return loading.load_format_tables.__wrapped__("f").dialects[0].capacity
 
     written, own = load(usual, stated), load(usual, {**stated, "capacity": {"capability_fields": []}})
-    fields = [capacity and capacity.capability_fields for capacity in (written, own)]
+    fields = [set() if capacity is None else capacity.capability_fields for capacity in (written, own)]
     assert fields == [{"title"}, set()]
     assert load(usual, stated | unwritten) is None
     for table, dialect in (

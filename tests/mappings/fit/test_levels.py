@@ -217,6 +217,9 @@ LOSSES_OF_PARTS: dict[str, tuple[str, dict[str, Any], dict[str, tuple[str, Level
     "what a list of tools does not have": ("function-calling", DECLARED, {
         "/capabilities/0/id": RENAMED_ID, "/component": DROPPED, "/package": DROPPED, "/name": DROPPED,
         "/instructions": DROPPED, "/capabilities/0/title": DROPPED, "/capabilities/0/version": DROPPED}),
+    "rules that keep nobody out": ("function-calling", {
+        "access": ComponentAccess(exported=None, permission="")}, dict.fromkeys(
+        ("/access/exported", "/access/permission"), ("notation-dropped", Level.RENAMED))),
     "a description where functions have none": ("appfunctions+v1", DECLARED, {
         "/capabilities/0/description": DROPPED}),
 }  # fmt: skip
@@ -257,9 +260,12 @@ def test_an_output_that_is_not_declared_is_text_where_the_protocol_returns_text(
     protocol: str, kind: str
 ) -> None:
     provider = provider_of(Capability(id="c", description="d"), protocol=protocol)
-    output = fit_for(provider, "appfunctions").provider.capabilities[0].output
+    fitted = fit_for(provider, "appfunctions")
+    output = fitted.provider.capabilities[0].output
     assert output is not None
     assert output.kind == kind
+    reported = {fact for place, fact in facts_of(fitted).items() if "/output" in place}
+    assert reported == {("output-defaulted", Level.DEFAULTED)}
     if isinstance(output, ObjectType):
         assert output.properties == {"result": required(string())}
 
