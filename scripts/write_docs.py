@@ -552,9 +552,10 @@ def ask_phone() -> dict[str, str]:
             )
             if run.returncode not in {ExitCode.OK, ExitCode.FINDINGS}:
                 raise RuntimeError(f"{command} ended with {run.returncode}: {run.stderr}")
-            shown = run.stdout.replace(phone.serial, "127.0.0.1:5600").replace(
-                f"{folder}/config", "~/.config/droidgate"
-            )
+            # In a column, the shorter serial takes the room of the other one.
+            serial, longest = "127.0.0.1:5600", len(phone.serial)
+            shown = run.stdout.replace(f"{phone.serial}  ", f"{serial:<{longest}}  ")
+            shown = shown.replace(phone.serial, serial).replace(f"{folder}/config", "~/.config/droidgate")
             blocks[name] = shell_block([(command, [line.rstrip() for line in shown.splitlines()])])
     return blocks
 

@@ -64,7 +64,8 @@ def translate_each(
         UsageError: the dialect is only read, with the reason.
     """
     if target.write is None or dialect.capacity is None:
-        message = f"{target.id}+{dialect.id} is only read: {dialect.not_written_because}"
+        reason = dialect.not_written_because or "the format has no writer"
+        message = f"{target.id}+{dialect.id} is only read: {reason}"
         raise UsageError(message, hint="`droidgate formats` lists the formats that are written")
     outcomes: list[Translation | FailedTranslation] = []
     for provider in providers:

@@ -82,8 +82,9 @@ class ShimOptions(Frozen):
     """How shims are made.
 
     Attributes:
-        protocols: Protocols whose apps get a shim: `appfunctions`, `mmcp`, `mobile-mcp`, or `all`. By default
-            all but `mobile-mcp`, whose apps agents reach by themselves; with `only` or `advertise` all.
+        protocols: Formats whose apps get a shim: `app-actions`, `appfunctions`, `mmcp`, `mobile-mcp`, or
+            `all`. By default all but `mobile-mcp`, whose apps agents reach by themselves; with `only` or
+            `advertise` all.
         only: Ids of the capabilities to offer, alone or behind their package and a slash
             (`com.example/createNote`); all where it is empty.
         aggregate: One shim for all apps, in place of one for each.

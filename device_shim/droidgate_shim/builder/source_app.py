@@ -13,9 +13,7 @@ from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, finding_code
 from droidgate_mappings.model.json_values import pointer_token
-from droidgate_shim.builder.shim_callability import (
-    listing_of,
-)
+from droidgate_shim.builder.shim_callability import listing_of
 
 _code = partial(finding_code, module=__name__)
 

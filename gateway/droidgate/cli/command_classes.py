@@ -89,7 +89,9 @@ class Options:
     """
 
     _headings: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """Headings of `--help` with the fields below each; the other options follow below `Options`."""
+    """Headings of `--help` with the fields below each; the others are below `_heading`."""
+    _heading: ClassVar[str | None] = None
+    """The heading of the others; without one they follow below `Options`."""
 
     def __init__(self, **given: Any) -> None:
         fields = vars(type(self)).items()
@@ -119,7 +121,7 @@ class Options:
     @classmethod
     def heading_of(cls, name: str) -> str | None:
         """Return the heading of a field's option in `--help`, None where it has none of its own."""
-        return next((heading for heading, names in cls._headings.items() if name in names), None)
+        return next((heading for heading, names in cls._headings.items() if name in names), cls._heading)
 
 
 def _options_below(annotation: Any) -> type[Options] | None:

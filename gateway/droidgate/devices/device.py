@@ -426,7 +426,7 @@ class Device:
             if status is not None:
                 return self._result_of(request, status)
         # A thread looks first which device this is.
-        run = functools.partial(self._run_observed, arguments, None, waiting, MAX_OUTPUT_BYTES, condition)
+        run = functools.partial(self._run_observed, arguments, None, waiting, limit, condition)
         # Not one of the shared threads, which a phone that does not answer would keep.
         limiter = anyio.CapacityLimiter(1)
         return await anyio.to_thread.run_sync(run, abandon_on_cancel=True, limiter=limiter)

@@ -6,9 +6,9 @@ import tomllib
 from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from droidgate_mappings.model.types import TYPE_KINDS, Frozen
 from droidgate_mappings.tables.capacity import Capacity
@@ -27,9 +27,9 @@ class DialectTable(Frozen):
             only the protocol's own agent calls them.
         readable: It has a static descriptor.
         not_read_because: Why it is not read, where it is not.
-        not_written_because: Why it is not written, where there is no capacity.
+        not_written_because: Why it is not written, where it is not.
         most_capabilities: How many capabilities its readers take at once, where that is limited.
-        capacity: What it carries.
+        capacity: What it carries; None where it is not written.
     """
 
     id: str
@@ -41,6 +41,14 @@ class DialectTable(Frozen):
     not_written_because: str | None = None
     most_capabilities: int | None = None
     capacity: Capacity | None = None
+
+    @model_validator(mode="after")
+    def _check_capacity(self) -> Self:
+        """Check that it says what it carries, or why it is not written."""
+        if (self.capacity is None) is (self.not_written_because is None):
+            message = f"the dialect {self.id!r} has either a capacity or the reason why it is not written"
+            raise ValueError(message)
+        return self
 
 
 class WordTable(Frozen):
@@ -168,7 +176,7 @@ def load_table(name: str, model: type[Table], check: Callable[[Table], None] | N
 
 @cache
 def load_format_tables(format_id: str) -> FormatTables:
-    """Return a format's tables; dialects inherit `[capacity]` and state what differs.
+    """Return a format's tables; dialects that are written inherit `[capacity]` and state what differs.
 
     Raises:
         ValueError: the TOML does not fit the schema; the message names table and key.
@@ -176,8 +184,8 @@ def load_format_tables(format_id: str) -> FormatTables:
     raw = read_table_file(f"formats/{format_id}.toml")
     base = raw.pop("capacity", {})
     for dialect in raw["dialects"]:
-        stated = dialect.get("capacity")
-        if stated is not None:
+        if "capacity" in dialect or (base and "not_written_because" not in dialect):
+            stated = dialect.get("capacity", {})
             types = {**_complete(base.get("types", {})), **_complete(stated.get("types", {}))}
             dialect["capacity"] = {**base, **stated, "types": types}
             outputs = stated.get("outputs")

@@ -140,6 +140,9 @@ def test_one_artifact_goes_into_a_file_or_to_standard_output(droidgate: Runner) 
     assert (run.code, "findings: " in run.err) == (0, True)
     for text in (Path("made/list.json").read_text(), run.out):
         assert [tool["name"] for tool in json.loads(text)["tools"]] == ["start_timer", "stop_timer"]
+    for form in ("--json", "--sarif", "--markdown"):
+        refused = droidgate("convert", "timer", "--to", "mcp", form)
+        assert (refused.code, refused.out, "cannot take the report" in refused.err) == (2, "", True)
 
 
 @pytest.mark.parametrize(("threshold", "code"), [

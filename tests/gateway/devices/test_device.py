@@ -67,6 +67,10 @@ def test_large_output_and_input_are_sent_at_the_same_time(start_server: StartSer
 
 def test_more_output_than_asked_for_is_an_error(start_server: StartServer) -> None:
     device = device_on(start_server(shell=lambda *_: Answer(b"x" * 1001)))
+    # A device that was not looked at yet is asked on a thread, else on the loop.
+    for _ in range(2):
+        with pytest.raises(OutputLimitError):
+            asyncio.run(device.run_on_loop(["cat"], limit=1000))
     with pytest.raises(OutputLimitError):
         device.run(["cat"], limit=1000)
     assert len(device.run(["cat"], limit=1001).stdout) == 1001

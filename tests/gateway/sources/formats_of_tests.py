@@ -58,7 +58,9 @@ def _read_application(application: Application, _context: ReadingContext) -> Rea
 
 TOOLS = Format(
     tables=FormatTables(
-        id="tools", title="Tools of the tests", dialects=(DialectTable(id="1", summary="The only one"),)
+        id="tools",
+        title="Tools of the tests",
+        dialects=(DialectTable(id="1", summary="The only one", not_written_because="no test writes it"),),
     ),
     detect=_detect,
     read_file=_read_file,

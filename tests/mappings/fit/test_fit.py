@@ -1,5 +1,6 @@
 """Fitting reports each leaf that changes, once, whatever a dialect can carry, and it fits once."""
 
+from copy import deepcopy
 from random import Random
 from typing import Any
 
@@ -14,6 +15,7 @@ from droidgate_mappings.model.capability import Capability, Effects, Provider
 from droidgate_mappings.model.findings import Level
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import AllOfType, AnyType, ArrayType, ObjectType, OneOfType, Type
+from droidgate_mappings.tables import loading
 from droidgate_mappings.tables.capacity import Capacity
 from mappings.fit.capacities import everything, facts_of, fit_for, random_capacity, write_for
 from model_types import (
@@ -466,3 +468,24 @@ def test_an_exclusive_choice_is_widened_only_where_a_value_can_be_of_two(
     assert facts_of(fitted) == {f"{VALUE}/exclusive": ("exclusive-dropped", level)}
     written = properties_of(fitted.provider.capabilities[0].input)["value"].type
     assert written == OneOfType(alternatives=alternatives, exclusive=False)
+
+
+def test_a_dialect_that_states_nothing_carries_what_its_format_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    stated = {"id": "1", "summary": "One"}
+    usual = {"id": "f", "title": "F", "capacity": {"capability_fields": ["title"], "types": {"*": {}}}}
+    unwritten, without_usual = {"not_written_because": "it is old"}, {"id": "f", "title": "F"}
+
+    def load(table: dict[str, Any], dialect: dict[str, Any]) -> Capacity | None:
+        monkeypatch.setattr(loading, "read_table_file", lambda _: deepcopy({**table, "dialects": [dialect]}))
+        return loading.load_format_tables.__wrapped__("f").dialects[0].capacity
+
+    written, own = load(usual, stated), load(usual, {**stated, "capacity": {"capability_fields": []}})
+    fields = [set() if capacity is None else capacity.capability_fields for capacity in (written, own)]
+    assert fields == [{"title"}, set()]
+    assert load(usual, stated | unwritten) is None
+    for table, dialect in (
+        (without_usual, stated),
+        (usual, {**stated, **unwritten, "capacity": usual["capacity"]}),
+    ):
+        with pytest.raises(ValueError, match="'1' has either a capacity or the reason"):
+            load(table, dialect)

@@ -201,9 +201,36 @@ def test_an_enum_around_a_nullable_alternative_does_not_allow_null() -> None:
     assert properties_of(written)["p"].type == string(enum=("a",))
 
 
-def test_a_moved_text_that_loses_characters_is_dropped() -> None:
-    fitted = fit_for(provider_of(package="a.b", instructions="bell \x07"), "mobile-mcp")
-    assert ("characters-replaced", Level.DROPPED) in facts_of(fitted).values()
+MOVED_TEXT, RENAMED_ID = ("text-moved", Level.MOVED), ("renamed", Level.RENAMED)
+DROPPED, REPLACED = ("field-dropped", Level.DROPPED), ("characters-replaced", Level.DROPPED)
+STATED_FIELD = ("field-defaulted", Level.DEFAULTED)
+TOOL = Capability(id="create note", title="Title", description="bell \x07", version="2")
+DECLARED: dict[str, Any] = {"package": "a.b", "component": ".Own", "name": "N", "instructions": "bell \x07"}
+LOSSES_OF_PARTS: dict[str, tuple[str, dict[str, Any], dict[str, tuple[str, Level]]]] = {
+    "another component": (MOBILE, {**DECLARED, "instructions": "Ask"}, {
+        "/component": ("component-renamed", Level.RENAMED),
+        "/instructions": MOVED_TEXT, "/capabilities/0/title": DROPPED,
+        "/capabilities/0/description": REPLACED}),
+    "what the source does not state": (MOBILE, {}, {
+        "/component": STATED_FIELD, "/name": STATED_FIELD, "/description": STATED_FIELD}),
+    "a moved text that loses characters": (MOBILE, DECLARED, {"/instructions": REPLACED}),
+    "what a list of tools does not have": ("function-calling", DECLARED, {
+        "/capabilities/0/id": RENAMED_ID, "/component": DROPPED, "/package": DROPPED, "/name": DROPPED,
+        "/instructions": DROPPED, "/capabilities/0/title": DROPPED, "/capabilities/0/version": DROPPED}),
+    "rules that keep nobody out": ("function-calling", {
+        "access": ComponentAccess(exported=None, permission="")}, dict.fromkeys(
+        ("/access/exported", "/access/permission"), ("notation-dropped", Level.RENAMED))),
+    "a description where functions have none": ("appfunctions+v1", DECLARED, {
+        "/capabilities/0/description": DROPPED}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("target", "declared", "expected"), LOSSES_OF_PARTS.values(), ids=LOSSES_OF_PARTS)
+def test_a_part_of_a_provider_or_capability_has_the_level_of_its_loss(
+    target: str, declared: dict[str, Any], expected: dict[str, tuple[str, Level]]
+) -> None:
+    facts = facts_of(fit_for(provider_of(TOOL, **declared), target))
+    assert {place: facts.get(place) for place in expected} == expected
 
 
 def test_notes_leave_out_what_does_not_help_a_caller() -> None:
@@ -233,9 +260,12 @@ def test_an_output_that_is_not_declared_is_text_where_the_protocol_returns_text(
     protocol: str, kind: str
 ) -> None:
     provider = provider_of(Capability(id="c", description="d"), protocol=protocol)
-    output = fit_for(provider, "appfunctions").provider.capabilities[0].output
+    fitted = fit_for(provider, "appfunctions")
+    output = fitted.provider.capabilities[0].output
     assert output is not None
     assert output.kind == kind
+    reported = {fact for place, fact in facts_of(fitted).items() if "/output" in place}
+    assert reported == {("output-defaulted", Level.DEFAULTED)}
     if isinstance(output, ObjectType):
         assert output.properties == {"result": required(string())}
 

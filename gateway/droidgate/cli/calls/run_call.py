@@ -246,18 +246,14 @@ def call_and_report(request: CallRequest, options: Call) -> int:
                 print_note(f"created: {copy}")
     finally:
         # The call was made, so Ctrl-C while its files are fetched must not take its result.
-        _show(result, as_json=options.as_json)
+        _warn(result.findings)
+        report = Report(lambda: output_lines(result.outputs), lambda: call_document(result), is_data=True)
+        report.print(options.form)
     return ExitCode.OK
 
 
 def _show_progress(progress: CallProgress) -> None:
     show_waiting_line(progress.text, progress.seconds)
-
-
-def _show(result: CallResult, *, as_json: bool) -> None:
-    _warn(result.findings)
-    report = Report(lambda: output_lines(result.outputs), lambda: call_document(result), is_data=True)
-    report.print("json" if as_json else "text")
 
 
 def explain_and_report(request: CallRequest, options: Call) -> int:

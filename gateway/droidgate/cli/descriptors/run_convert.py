@@ -232,7 +232,7 @@ def _names_a_file(out: Path, artifacts: Sequence[tuple[str, Artifact]]) -> bool:
 
 def _print_artifact(read: Providers, converted: Conversion, options: Convert) -> None:
     artifacts = [pair for files in converted.artifacts for pair in files]
-    if options.as_json or options.as_sarif:
+    if options.form != "text":
         message = "standard output takes the artifact, so it cannot take the report"
         raise UsageError(message, hint="write into a folder with -o OUT")
     check_output_name(_STANDARD_OUTPUT, len(artifacts))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import PublishedDocument, print_json
 from droidgate.cli.output.pages import Line, print_note
-from droidgate.cli.output.reports import Report
+from droidgate.cli.output.reports import Form, Report
 from droidgate.cli.phone.phone_options import PhoneStart
 from droidgate.cli.phone.running_phones import RunningPhone, forget_phone, record_phone
 from droidgate.devices.connection import remember_port
@@ -88,7 +88,7 @@ def start_virtual_phone(options: PhoneStart) -> int:
         elif options.foreground:
             _run_in_foreground(options)
         else:
-            _show(_start_in_background(options), as_json=options.as_json)
+            _show(_start_in_background(options), options.form)
     except DeviceError:
         if new_log is not None:
             new_log.unlink(missing_ok=True)
@@ -134,7 +134,7 @@ def _open_log(path: Path) -> int:
 def _run_in_foreground(options: PhoneStart) -> None:
     with _running(options) as phone:
         ended = _event_of_signals()
-        _show(_document(phone, options), as_json=options.as_json)
+        _show(_document(phone, options), options.form)
         sys.stdout.flush()
         print_note("Ctrl-C stops it")
         _wait(ended)
@@ -231,7 +231,7 @@ def _start_in_background(options: PhoneStart) -> PhoneStartDocument:
         raise DeviceError(f"the phone does not start: {reason}", hint=hint) from error
 
 
-def _show(document: PhoneStartDocument, *, as_json: bool) -> None:
+def _show(document: PhoneStartDocument, form: Form) -> None:
     if document.port in _PORTS_OF_EMULATORS:
         name = f"emulator-{document.port - 1}"
         print_note(
@@ -250,7 +250,7 @@ def _show(document: PhoneStartDocument, *, as_json: bool) -> None:
         Line("To end it:"),
         Line(f"droidgate phone stop --port {document.port}", 1),
     ]
-    Report(lambda: lines, lambda: document).print("json" if as_json else "text")
+    Report(lambda: lines, lambda: document).print(form)
 
 
 def _let_go_of_output() -> None:

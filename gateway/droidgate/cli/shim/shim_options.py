@@ -61,9 +61,7 @@ class ShimBuildOptions(Options):
     phone (`--allow-any-app`) is an option of `ShimInstall`: how shims are set up.
     """
 
-    _headings = {
-        _MAKING: ("protocols", "only", "aggregate", "advertise", "call_deadline", "signer", "key"),
-    }
+    _heading = _MAKING
 
     protocols: list[str] | None = option(
         "--format FORMAT",
@@ -107,9 +105,8 @@ class ShimBuildCommand(
 
     Agents that speak Mobile-MCP find the shim next to the app, under the app's name, and call the app's
     capabilities through it. Apps that agents reach by themselves, those of Mobile-MCP, get a shim only on
-    request (--format). What agents see may differ
-    from what the app declares. Each difference is a finding. Each
-    permission that a shim asks for is listed with the capabilities that need it.
+    request (--format). What agents see may differ from what the app declares. Each difference is a finding.
+    Each permission that a shim asks for is listed with the capabilities that need it.
     """
 
     _headings = {_MAKING: ("sources", "out", "force")}
