@@ -48,6 +48,7 @@ _MOST_PAIRS: Final = 250_000
 _DEPTH: Final = 30
 _LONGEST: Final = 200
 """Members of the largest array or object that a search makes."""
+_LONGEST_TEXT: Final = 10_000
 _NUMBERS: Final = 10_000
 """Numbers that are tried for one."""
 _SPLITS: Final = 6
@@ -992,6 +993,8 @@ class ValueSearch:
         if most is not None and least > most:
             return None
         matching, missed = branch.facts("pattern"), branch.facts("pattern", is_true=False)
+        if not matching and not missed and least > _LONGEST_TEXT:
+            return FoundValue(is_shown=False)
         if not matching and not missed:
             texts = ["", *(chr(ord("a") + place) for place in range(len(refused) + 1))]
             longer = (text * max(least, 1) for text in texts if least == 0 or text)
@@ -1379,11 +1382,11 @@ def _points(low: _Limit, high: _Limit) -> Iterator[Fraction]:
         yield from (low[0], high[0])
         yield from _multiples(Fraction(1), low, high) if width < _NUMBERS else ()
     else:
-        start, width = (Fraction(0) if low is None else low[0]), Fraction(100)
+        start, width = (Fraction(0) if low is None else low[0]), Fraction(1)
         if high is not None:
             start, width = high[0], -width
-        yield from (start + width * Fraction(at, 100) for at in range(100))
-    for parts in (2, 4, 5, 10, 16, 32, 64, 100, 800, 1000):
+        yield from (start + width * at for at in range(100))
+    for parts in (2, 4, 5, 10, 16, 32, 64, 100, 1000):
         yield from (start + width * Fraction(at, parts) for at in range(1, min(parts, 100)))
 
 
