@@ -552,6 +552,7 @@ _VALID: Final[Mapping[str, Callable[[Json], bool]]] = {
     **dict.fromkeys(("properties", "patternProperties", "dependentSchemas"), is_schema_map),
     **dict.fromkeys(("not", "if", "then", "else", "contains", "propertyNames"), _is_schema),
     **dict.fromkeys(("additionalProperties", "unevaluatedProperties", "unevaluatedItems"), _is_schema),
+    "additionalItems": _is_schema,
     "items": lambda value: _is_schema(value) or is_schema_list(value),
     **dict.fromkeys(_LIMITS, _is_number),
     "multipleOf": lambda value: _is_number(value) and value > 0,
@@ -563,7 +564,7 @@ _VALID: Final[Mapping[str, Callable[[Json], bool]]] = {
 }
 """Keywords that may refuse a value, with what each has to be."""
 _UNKNOWN_REFERENCES: Final = ("$dynamicRef", "$recursiveRef")
-KEYWORDS: Final = frozenset({*_VALID, *_UNKNOWN_REFERENCES, "additionalItems"})
+KEYWORDS: Final = frozenset({*_VALID, *_UNKNOWN_REFERENCES})
 """Keywords that may refuse a value, but for `$ref`."""
 
 
@@ -639,7 +640,7 @@ def _read_items(part: Part, stated: Mapping[str, Json]) -> Iterator[_Literal]:
     items, first = stated.get("items", True), stated.get("prefixItems", [])
     if isinstance(items, list):
         # Earlier drafts list the first items here.
-        first, items = items, part.schema.get("additionalItems", True)
+        first, items = items, stated.get("additionalItems", True)
     if first or items is not True:
         yield atom("items", ARRAY, _Items(tuple(map(part.inner, first)), part.inner(items))), True
     if "contains" in stated:

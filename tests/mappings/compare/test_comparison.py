@@ -329,6 +329,8 @@ UNDECIDED: list[tuple[str, Schema, Schema, str]] = [
         "'$ref' is not resolved"),
     ("a value that a keyword cannot have", array(), array(minItems=-1),
         "'minItems' has a value that it cannot have"),
+    ("a number where a schema should be", array(items=[text()]), array(items=[text()], additionalItems=5),
+        "'additionalItems' has a value that it cannot have"),
 ]  # fmt: skip
 
 
