@@ -36,6 +36,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from droidgate_mappings.json_schema.schema_words import is_flag, is_schema_list, is_schema_map, is_text
 from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mappings.model.type_qualities import WIDER_NUMBERS
+from droidgate_mappings.values.schema_checks import exact_number, is_number
 
 NULL, BOOLEAN, NUMBER, STRING, ARRAY, OBJECT = "null", "boolean", "number", "string", "array", "object"
 KINDS: Final = (NULL, BOOLEAN, NUMBER, STRING, ARRAY, OBJECT)
@@ -93,7 +94,7 @@ def kind_of_value(value: Json) -> str:
         return NULL
     if isinstance(value, bool):
         return BOOLEAN
-    if isinstance(value, int | float | Decimal):
+    if is_number(value):
         return NUMBER
     if isinstance(value, str):
         return STRING
@@ -104,17 +105,12 @@ def exact(value: Json) -> Json:
     """Return a value that is equal, and has the same hash, for JSON values that are the same value."""
     kind = kind_of_value(value)
     if kind == NUMBER:
-        return kind, _fraction(value)
+        return kind, exact_number(value)
     if kind == ARRAY:
         return kind, tuple(exact(item) for item in value)
     if kind == OBJECT:
         return kind, frozenset((name, exact(item)) for name, item in value.items())
     return kind, value
-
-
-def _fraction(number: float | Decimal) -> Fraction:
-    """Return a number as its digits say it."""
-    return Fraction(repr(number)) if isinstance(number, float) else Fraction(number)
 
 
 _EXACT: Final = Context(prec=2000, traps=[Inexact])
@@ -126,7 +122,7 @@ def _number(fraction: Fraction) -> Json:
     """Return a JSON number; None where its digits do not end."""
     if fraction.denominator == 1:
         return fraction.numerator
-    if abs(fraction) < _GREATEST and _fraction(float(fraction)) == fraction:
+    if abs(fraction) < _GREATEST and exact_number(float(fraction)) == fraction:
         return float(fraction)
     try:
         return _EXACT.divide(Decimal(fraction.numerator), Decimal(fraction.denominator))
@@ -378,8 +374,8 @@ def _holds_exactly_one(parts: Sequence[Part], value: Json) -> bool | None:
 _HOLDS: Final[Mapping[str, Callable[[Any, Any], bool | None]]] = {
     "values": lambda values, value: exact(value) in values,
     "format": lambda _, __: True,
-    "above": lambda limit, value: (_fraction(value), True) > limit,
-    "multipleOf": lambda step, value: _is_multiple(_fraction(value), step),
+    "above": lambda limit, value: (exact_number(value), True) > limit,
+    "multipleOf": lambda step, value: _is_multiple(exact_number(value), step),
     "size": _has_size,
     "pattern": matches,
     "items": lambda items, value: _all_of(items.at(place).holds(item) for place, item in enumerate(value)),
@@ -524,12 +520,8 @@ _SIZES: Final = {
 }
 
 
-def _is_number(value: Json) -> bool:
-    return kind_of_value(value) == NUMBER
-
-
 def _is_count(value: Json) -> bool:
-    return _is_number(value) and value >= 0 and _fraction(value).denominator == 1
+    return is_number(value) and value >= 0 and exact_number(value).denominator == 1
 
 
 def _is_names(value: Json) -> bool:
@@ -554,8 +546,8 @@ _VALID: Final[Mapping[str, Callable[[Json], bool]]] = {
     **dict.fromkeys(("additionalProperties", "unevaluatedProperties", "unevaluatedItems"), _is_schema),
     "additionalItems": _is_schema,
     "items": lambda value: _is_schema(value) or is_schema_list(value),
-    **dict.fromkeys(_LIMITS, _is_number),
-    "multipleOf": lambda value: _is_number(value) and value > 0,
+    **dict.fromkeys(_LIMITS, is_number),
+    "multipleOf": lambda value: is_number(value) and value > 0,
     **dict.fromkeys((*_SIZES, "minContains", "maxContains"), _is_count),
     "uniqueItems": is_flag,
     "required": _is_names,
@@ -620,9 +612,9 @@ def _read_scalars(part: Part, stated: Mapping[str, Json]) -> Iterator[_Literal]:
         yield atom("multipleOf", NUMBER, Fraction(1)), True
     for word, (is_open, is_above) in _LIMITS.items():
         if word in stated:
-            yield atom("above", NUMBER, (_fraction(stated[word]), is_open)), is_above
+            yield atom("above", NUMBER, (exact_number(stated[word]), is_open)), is_above
     if "multipleOf" in stated:
-        yield atom("multipleOf", NUMBER, _fraction(stated["multipleOf"])), True
+        yield atom("multipleOf", NUMBER, exact_number(stated["multipleOf"])), True
     for word, (kind, is_least) in _SIZES.items():
         if word in stated:
             yield atom("size", kind, (None, int(stated[word]) + (not is_least))), is_least
