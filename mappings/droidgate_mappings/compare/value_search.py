@@ -50,6 +50,7 @@ _DEPTH: Final = 30
 _LONGEST: Final = 200
 """Members of the largest array or object that a search makes."""
 _LONGEST_TEXT: Final = 10_000
+"""Characters of a text without a pattern that is shown."""
 _NUMBERS: Final = 10_000
 """Numbers that are tried for one."""
 _SPLITS: Final = 6
@@ -963,10 +964,9 @@ class ValueSearch:
             return None
         for listed in branch.facts("values"):
             return _solve_listed(listed.values(), branch)
-        listed = branch.facts("values", is_true=False)
         refused = {
             content: value
-            for values in listed
+            for values in branch.facts("values", is_true=False)
             for (kind, content), value in values.items()
             if kind == branch.kind
         }
@@ -980,19 +980,20 @@ class ValueSearch:
 
     def solve_text(self, branch: _Branch, refused: Mapping[Json, Json]) -> SearchAnswer:
         """Return a shortest text."""
-        from droidgate_mappings.values import patterns
-
         least, most = branch.sizes()
         if most is not None and least > most:
             return None
         matching, missed = branch.facts("pattern"), branch.facts("pattern", is_true=False)
-        if not matching and not missed and least > _LONGEST_TEXT:
-            return FoundValue(is_shown=False)
         if not matching and not missed:
+            if least > _LONGEST_TEXT:
+                return FoundValue(is_shown=False)
             texts = ["", *(chr(ord("a") + place) for place in range(len(refused) + 1))]
             longer = (text * max(least, 1) for text in texts if least == 0 or text)
             found = (text for text in longer if (most is None or len(text) <= most))
             return next((FoundValue(text) for text in found if text not in refused), None)
+        # The module takes 0.015 s to import.
+        from droidgate_mappings.values import patterns
+
         missed += [_pattern_of(text) for text in refused]
         self.spend((len(matching) + len(missed)) ** 2 // _PATTERNS_OF_STEP)
         try:
