@@ -30,21 +30,14 @@ from droidgate_mappings.compare.value_search import (
 from droidgate_mappings.json_schema import ANNOTATION, NAMESPACE
 from droidgate_mappings.json_schema.schema_words import (
     CONTAINERS,
-    is_schema_list,
-    is_schema_map,
     referenced_name,
+    with_inner_schemas,
 )
 from droidgate_mappings.json_schema.type_schemas import Layout, write_annotated
 from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mappings.model.types import ObjectType, Type
 
 OLD, NEW = 0, 1
-_LISTS: Final = ("allOf", "anyOf", "oneOf", "prefixItems")
-_MAPS: Final = ("properties", "patternProperties", "dependentSchemas")
-_SINGLE: Final = (
-    *("not", "if", "then", "else", "contains", "propertyNames", "additionalProperties", "items"),
-    *("unevaluatedProperties", "unevaluatedItems"),
-)
 _CLOSING: Final = ("additionalProperties", "unevaluatedProperties")
 IN_PLACE: Final = ("allOf", "anyOf", "oneOf")
 _BRANCHES: Final = ("if", "then", "else", "not")
@@ -330,14 +323,8 @@ def _plain(schema: Json, names: Mapping[str, str]) -> Json:
             note = value if isinstance(value, Mapping) else {}
             if note.get("kind") == "opaque":
                 plain[word] = {"kind": "opaque", "class_name": note.get("class_name")}
-        elif word in _LISTS and is_schema_list(value):
-            plain[word] = [_plain(member, names) for member in value]
-        elif word in _MAPS and is_schema_map(value):
-            plain[word] = {name: _plain(member, names) for name, member in value.items()}
-        elif word in _SINGLE and isinstance(value, Mapping):
-            plain[word] = _plain(value, names)
         elif word in KEYWORDS:
-            plain[word] = value
+            plain[word] = with_inner_schemas(word, value, lambda inner: _plain(inner, names))
     return plain or True
 
 

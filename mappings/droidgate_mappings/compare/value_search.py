@@ -11,14 +11,14 @@ meaning here: a format allows fewer values than no format does, and another form
 
 A reader's way through the module, in its order:
 
-1. `_Item` and its classes are what a schema is taken apart into: one for each keyword, `Part` for a schema.
-   Each says which kind of value it is about, in which ways it holds or not, and whether a value fulfils it.
-2. `_read_atoms`, and the `_read_...` below it, make them from the keywords of a schema.
-3. `_Described` is which members and items a schema describes, for the keywords about all others. `_Branch` is
-   one choice of a way for each item: all that a value of one kind has to be.
-4. `ValueSearch.find` tries each kind. `_branches` makes the branches of one, and `_solve` finds a value for
-   one: `_solve_number`, `_solve_text`, `_solve_array`, and `_solve_object` with the names of `_ObjectNames`.
-5. The functions at the end do small parts of that: places in an array, texts of patterns, numbers in limits.
+1. Values: their kinds, what is equal for equal values, and numbers by their digits.
+2. A schema is a `Part`: a list of literals, each of which has to hold or not to hold. A literal is about
+   another part or about an `_Atom`, a keyword in its simplest form, which `_WAYS` and `_HOLDS` explain.
+3. `_read`, and the `_read_...` below it, make the literals from the keywords of a schema.
+4. `_Branch` is one choice of a way for each literal: all that a value of one kind has to be.
+5. `ValueSearch.find` tries each kind. `_branches` makes the branches of one, and `_solve` finds a value for
+   one: a number, a text, an array, or an object with the names of `_ObjectNames`.
+6. The functions at the end do small parts of that: places in an array, numbers in limits.
 """
 
 from __future__ import annotations
@@ -30,12 +30,13 @@ from dataclasses import dataclass, field
 from decimal import Context, Decimal, Inexact
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations, product
-from typing import Any, ClassVar, Final, TypeAlias, TypeVar, dataclass_transform
+from itertools import combinations, count, product
+from typing import Any, Final, NamedTuple, TypeAlias
 
-from droidgate_mappings.json_schema.schema_words import is_schema_list, is_schema_map
+from droidgate_mappings.json_schema.schema_words import is_flag, is_schema_list, is_schema_map, is_text
 from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mappings.model.type_qualities import WIDER_NUMBERS
+from droidgate_mappings.values.schema_checks import exact_number, is_number
 
 NULL, BOOLEAN, NUMBER, STRING, ARRAY, OBJECT = "null", "boolean", "number", "string", "array", "object"
 KINDS: Final = (NULL, BOOLEAN, NUMBER, STRING, ARRAY, OBJECT)
@@ -48,25 +49,12 @@ _MOST_PAIRS: Final = 250_000
 _DEPTH: Final = 30
 _LONGEST: Final = 200
 """Members of the largest array or object that a search makes."""
-_CHOICES: Final = 2_000
-"""Ways to place values in one array that are tried."""
+_LONGEST_TEXT: Final = 10_000
+"""Characters of a text without a pattern that is shown."""
+_NUMBERS: Final = 10_000
+"""Numbers that are tried for one."""
 _SPLITS: Final = 6
 """Patterns of names that are distinguished in one object."""
-
-_NUMBERS: Final = {
-    "minimum": (1, False),
-    "exclusiveMinimum": (1, True),
-    "maximum": (-1, False),
-    "exclusiveMaximum": (-1, True),
-}
-_SIZES: Final = {
-    "minLength": (STRING, True),
-    "maxLength": (STRING, False),
-    "minItems": (ARRAY, True),
-    "maxItems": (ARRAY, False),
-    "minProperties": (OBJECT, True),
-    "maxProperties": (OBJECT, False),
-}
 _WIDER_FORMATS: Final = {
     **WIDER_NUMBERS,
     "email": ("idn-email",),
@@ -96,484 +84,6 @@ class Unclear:
 SearchAnswer: TypeAlias = FoundValue | Unclear | None
 """None where no value exists."""
 
-_T = TypeVar("_T")
-
-
-class _Item:
-    """Something that a value has to be, or not to be: a schema or one of its keywords."""
-
-    __match_args__: ClassVar[tuple[str, ...]] = ()
-    only: ClassVar[str | None] = None
-    """The only kind whose values it may refuse; None for all."""
-
-    def applies(self, kind: str) -> bool:
-        """Return whether it may refuse values of a kind."""
-        return self.only in {None, kind}
-
-    def ways(self, *, is_true: bool, kind: str) -> _Ways | None:
-        """Return the ways in which it holds for a kind, or not; None where its kind's solution has it."""
-        if self.applies(kind):
-            return None
-        return _ALWAYS if is_true else _NEVER
-
-    def known_ways(self, *, is_true: bool, kind: str) -> tuple[_Ways | None, frozenset[_Item]]:
-        """Return the ways, which are made once, and what is in them."""
-        ways_by_key = self.__dict__.setdefault("made_ways", {})
-        key = (is_true, kind)
-        if key not in ways_by_key:
-            ways = self.ways(is_true=is_true, kind=kind)
-            ways_by_key[key] = ways, frozenset(item for way in ways or () for item, _ in way)
-        entry: tuple[_Ways | None, frozenset[_Item]] = ways_by_key[key]
-        return entry
-
-    def holds(self, value: Json) -> bool | None:
-        """Return whether it holds for a value; None where that is not known."""
-        return not self.applies(kind_of_value(value)) or self.holds_for_kind(value)
-
-    def holds_for_kind(self, value: Any) -> bool | None:
-        """Return the same for a value of its kind."""
-        raise NotImplementedError
-
-    def meaning(self) -> tuple[Any, ...]:
-        """Return what is equal for items that mean the same."""
-        return (type(self), *(self.__dict__[name] for name in type(self).__match_args__))
-
-
-_Ways: TypeAlias = "Sequence[Sequence[tuple[_Item, bool]]]"
-_ALWAYS: Final[_Ways] = ((),)
-_NEVER: Final[_Ways] = ()
-
-
-@dataclass_transform(frozen_default=True)
-def _atom(item: type[_T]) -> type[_T]:
-    """Make the annotations of a class the arguments of its instances, which are equal to themselves only.
-
-    Making as many dataclasses takes longer than a usual comparison. A search has one instance for each key.
-    """
-
-    def keep(self: _T, *values: Any) -> None:
-        self.__dict__.update(zip(names, values, strict=True))
-
-    names = tuple(item.__annotations__)
-    setattr(item, "__match_args__", names)  # noqa: B010
-    setattr(item, "__init__", keep)  # noqa: B010
-    return item
-
-
-@_atom
-class _Kinds(_Item):
-    kinds: frozenset[str]
-    has_fractions: bool
-
-    def applies(self, kind: str) -> bool:
-        return kind not in self.kinds or (kind == NUMBER and not self.has_fractions)
-
-    def ways(self, *, is_true: bool, kind: str) -> _Ways | None:
-        if kind == NUMBER and kind in self.kinds and not self.has_fractions:
-            return (((_Multiple(Fraction(1)), is_true),),)
-        return _ALWAYS if (kind in self.kinds) is is_true else _NEVER
-
-    def holds_for_kind(self, value: Any) -> bool:
-        kind = kind_of_value(value)
-        if kind == NUMBER and not self.has_fractions:
-            return kind in self.kinds and (_fraction(value) or Fraction(0)).denominator == 1
-        return kind in self.kinds
-
-
-@_atom
-class _Values(_Item):
-    values: tuple[Json, ...]
-
-    @cached_property
-    def known(self) -> frozenset[Json]:
-        """The values, in a form that is equal for equal values."""
-        return frozenset(map(exact, self.values))
-
-    def holds_for_kind(self, value: Any) -> bool:
-        return exact(value) in self.known
-
-    def meaning(self) -> tuple[Any, ...]:
-        return (_Values, self.known)
-
-
-@_atom
-class _Every(_Item):
-    items: tuple[_Item, ...]
-
-    def ways(self, *, is_true: bool, kind: str) -> _Ways:  # noqa: ARG002
-        if is_true:
-            return (tuple((item, True) for item in self.items),)
-        return tuple(((item, False),) for item in self.items)
-
-    def holds_for_kind(self, value: Any) -> bool | None:
-        return _all_of(item.holds(value) for item in self.items)
-
-
-@_atom
-class _Some(_Item):
-    items: tuple[_Item, ...]
-
-    def ways(self, *, is_true: bool, kind: str) -> _Ways:
-        return [
-            [(item, is_true) for item, _ in way]
-            for way in _Every(self.items).ways(is_true=not is_true, kind=kind)
-        ]
-
-    def holds_for_kind(self, value: Any) -> bool | None:
-        return _opposite(_all_of(_opposite(item.holds(value)) for item in self.items))
-
-
-@_atom
-class _Exactly(_Item):
-    items: tuple[Part, ...]
-
-    def ways(self, *, is_true: bool, kind: str) -> _Ways:
-        items = [item for item in self.items if kind in item.kinds]
-        pairs = [[(left, True), (right, True)] for left, right in _pairs_of_one_value(items, kind)]
-        if not is_true:
-            return [[(item, False) for item in items], *pairs]
-        if not pairs:
-            return [[(item, True)] for item in items]
-        # One item may be there twice.
-        return [[(item, at == place) for at, item in enumerate(items)] for place in range(len(items))]
-
-    def holds_for_kind(self, value: Any) -> bool | None:
-        answers = [item.holds(value) for item in self.items]
-        return None if None in answers else answers.count(True) == 1
-
-
-def _pairs_of_one_value(items: Sequence[Part], kind: str) -> list[tuple[Part, Part]]:
-    """Return the pairs of parts of which one value may be both, at a first look."""
-    values_by_item = [item.tags if kind == OBJECT else item.listed for item in items]
-    names = Counter(name for values in values_by_item for name in values)
-    if not names:
-        _check_pairs(math.comb(len(items), 2))
-        return list(combinations(items, 2))
-    # Most have the values of this member, and only those with a value in common are compared.
-    [(common, _)] = names.most_common(1)
-    by_value: dict[Json, list[int]] = {}
-    others = [place for place, values in enumerate(values_by_item) if common not in values]
-    for place, values in enumerate(values_by_item):
-        for value in values.get(common, ()):
-            by_value.setdefault(value, []).append(place)
-    _check_pairs(len(others) * len(items) + sum(math.comb(len(places), 2) for places in by_value.values()))
-    near = {pair for places in by_value.values() for pair in combinations(places, 2)}
-    near |= {(min(pair), max(pair)) for pair in product(others, range(len(items))) if pair[0] != pair[1]}
-    return [
-        (items[left], items[right])
-        for left, right in sorted(near)
-        if not any(
-            name in values_by_item[left] and values_by_item[left][name].isdisjoint(values)
-            for name, values in values_by_item[right].items()
-        )
-    ]
-
-
-def _check_pairs(number: int) -> None:
-    if number > _MOST_PAIRS:
-        message = "there are too many alternatives"
-        raise UnclearError(message)
-
-
-@_atom
-class _Not(_Item):
-    item: _Item
-
-    def ways(self, *, is_true: bool, kind: str) -> _Ways:  # noqa: ARG002
-        return (((self.item, not is_true),),)
-
-    def holds_for_kind(self, value: Any) -> bool | None:
-        return _opposite(self.item.holds(value))
-
-
-@_atom
-class _When(_Item):
-    condition: _Item
-    then: _Item
-    otherwise: _Item
-
-    def ways(self, *, is_true: bool, kind: str) -> _Ways:  # noqa: ARG002
-        met, missed = (self.condition, True), (self.condition, False)
-        return [[met, (self.then, is_true)], [missed, (self.otherwise, is_true)]]
-
-    def holds_for_kind(self, value: Any) -> bool | None:
-        is_met = self.condition.holds(value)
-        return None if is_met is None else (self.then if is_met else self.otherwise).holds(value)
-
-
-@_atom
-class _Bound(_Item):
-    """A number is greater than a limit where `direction` is 1, and less where it is -1."""
-
-    only = NUMBER
-    limit: Fraction
-    direction: int
-    is_open: bool
-
-    def holds_for_kind(self, value: Any) -> bool:
-        number = _fraction(value) or Fraction(0)
-        return number * self.direction > self.limit * self.direction or (
-            number == self.limit and not self.is_open
-        )
-
-
-@_atom
-class _Multiple(_Item):
-    only = NUMBER
-    step: Fraction
-
-    def holds_for_kind(self, value: Any) -> bool:
-        return ((_fraction(value) or Fraction(0)) / self.step).denominator == 1
-
-
-@_atom
-class _Size(_Item):
-    kind: str
-    limit: int
-    is_least: bool
-
-    def applies(self, kind: str) -> bool:
-        return kind == self.kind
-
-    def holds_for_kind(self, value: Any) -> bool:
-        return len(value) >= self.limit if self.is_least else len(value) <= self.limit
-
-
-@_atom
-class _Matches(_Item):
-    only = STRING
-    pattern: str
-
-    def holds_for_kind(self, value: Any) -> bool:
-        return matches(self.pattern, value)
-
-
-@_atom
-class _Word(_Item):
-    """A format, an encoding or a class: a word that allows fewer values and has no other meaning here."""
-
-    kind: str | None
-    word: str
-
-    def applies(self, kind: str) -> bool:
-        return self.kind in {None, kind}
-
-    def holds_for_kind(self, value: Any) -> bool:  # noqa: ARG002
-        return True
-
-
-@_atom
-class _Items(_Item):
-    only = ARRAY
-    first: tuple[Part, ...]
-    others: Part
-
-    def at(self, position: int) -> Part:
-        """Return what the item at a position has to be."""
-        return self.first[position] if position < len(self.first) else self.others
-
-    def holds_for_kind(self, value: Any) -> bool | None:
-        return _all_of(self.at(position).holds(item) for position, item in enumerate(value))
-
-
-@_atom
-class _Contains(_Item):
-    only = ARRAY
-    part: Part
-    least: int
-    most: int | None
-
-    def ways(self, *, is_true: bool, kind: str) -> _Ways | None:
-        if kind != ARRAY or is_true:
-            return _Item.ways(self, is_true=is_true, kind=kind)
-        fewer = (((_Contains(self.part, 0, self.least - 1), True),),) if self.least else ()
-        more = () if self.most is None else (((_Contains(self.part, self.most + 1, None), True),),)
-        return fewer + more
-
-    def holds_for_kind(self, value: Any) -> bool | None:
-        answers = [self.part.holds(item) for item in value]
-        count = answers.count(True)
-        return None if None in answers else self.least <= count and (self.most is None or count <= self.most)
-
-
-@_atom
-class _Distinct(_Item):
-    only = ARRAY
-
-    def holds_for_kind(self, value: Any) -> bool:
-        return len(set(map(exact, value))) == len(value)
-
-
-@_atom
-class _Members(_Item):
-    only = OBJECT
-    properties: Mapping[str, Part]
-    patterns: tuple[tuple[str, Part], ...]
-    others: Part
-
-    def parts_for(self, name: str) -> list[Part]:
-        """Return what the value of a member has to be."""
-        parts = [self.properties[name]] if name in self.properties else []
-        parts += [part for text, part in self.patterns if matches(text, name)]
-        return parts or [self.others]
-
-    def holds_for_kind(self, value: Any) -> bool | None:
-        return _all_of(part.holds(inner) for name, inner in value.items() for part in self.parts_for(name))
-
-    def meaning(self) -> tuple[Any, ...]:
-        return (_Members, frozenset(self.properties.items()), self.patterns, self.others)
-
-
-@_atom
-class _Required(_Item):
-    only = OBJECT
-    name: str
-
-    def holds_for_kind(self, value: Any) -> bool:
-        return self.name in value
-
-
-@_atom
-class _Names(_Item):
-    only = OBJECT
-    part: Part
-
-    def holds_for_kind(self, value: Any) -> bool | None:
-        return _all_of(self.part.holds(name) for name in value)
-
-
-@_atom
-class _Unevaluated(_Item):
-    """`unevaluatedProperties` or `unevaluatedItems` of a schema whose other keywords depend on the value."""
-
-    kind: str
-    whole: Part
-    part: Part
-
-    def applies(self, kind: str) -> bool:
-        return kind == self.kind
-
-    @property
-    def reason(self) -> str:
-        """Why a search for values is not enough."""
-        return "'unevaluatedProperties' is used" if self.kind == OBJECT else "'unevaluatedItems' is used"
-
-    def holds_for_kind(self, value: Any) -> bool | None:
-        described = _described_in(self.whole, value)
-        members = value if isinstance(value, Mapping) else dict(enumerate(value))
-        if described is None:
-            return None
-        return _all_of(self.part.holds(inner) for key, inner in members.items() if key not in described)
-
-
-@_atom
-class _Unread(_Item):
-    """A keyword whose meaning is not known."""
-
-    key: str
-    reason: str
-
-    def holds_for_kind(self, value: Any) -> None:  # noqa: ARG002
-        return None
-
-
-@dataclass(eq=False)
-class Part(_Item):
-    """A schema or a part of one, the same object for the same schema; it is read when needed."""
-
-    schema: Json
-    side: int
-    search: ValueSearch
-
-    @cached_property
-    def atoms(self) -> tuple[_Item, ...]:
-        """What a value must be, all of it."""
-        if self in self.search.reading:
-            raise UnclearError("a reference leads back to itself")
-        self.search.reading.add(self)
-        try:
-            return tuple(dict.fromkeys(map(self.search.single, _read_atoms(self))))
-        finally:
-            self.search.reading.discard(self)
-
-    @cached_property
-    def own(self) -> list[_Item]:
-        """The atoms, with those of what it refers to and of the parts that all have to hold."""
-        atoms: list[_Item] = []
-        waiting: list[_Item] = [self]
-        seen: set[_Item] = set()
-        while waiting:
-            item = waiting.pop()
-            if item in seen:
-                continue
-            seen.add(item)
-            if isinstance(item, Part):
-                waiting += item.atoms
-            elif isinstance(item, _Every):
-                waiting += item.items
-            else:
-                atoms.append(item)
-        return atoms
-
-    @cached_property
-    def kinds(self) -> frozenset[str]:
-        """The kinds that are left at a first look, before it is taken apart."""
-        kinds = frozenset(KINDS)
-        for atom in self.own:
-            if isinstance(atom, _Kinds):
-                kinds &= atom.kinds
-            elif isinstance(atom, _Values):
-                kinds &= frozenset(map(kind_of_value, atom.values))
-        return kinds
-
-    @cached_property
-    def listed(self) -> Mapping[str, frozenset[Json]]:
-        """The values that are listed, under the empty name; nothing where none are."""
-        lists = [atom.known for atom in self.own if isinstance(atom, _Values)]
-        return {"": frozenset.intersection(*lists)} if lists else {}
-
-    @cached_property
-    def tags(self) -> Mapping[str, frozenset[Json]]:
-        """The values of the members that an object must have and that only some values are allowed for."""
-        names = {atom.name for atom in self.own if isinstance(atom, _Required)}
-        values_by_name: dict[str, frozenset[Json]] = {}
-        for atom in self.own:
-            if isinstance(atom, _Members):
-                for name in names & atom.properties.keys():
-                    for inner in atom.properties[name].own:
-                        if isinstance(inner, _Values):
-                            values_by_name[name] = values_by_name.get(name, inner.known) & inner.known
-        return values_by_name
-
-    def excludes(self, tags: Mapping[str, frozenset[Json]]) -> bool:
-        """Return whether no object with some values of members is one of this part."""
-        mine = self.tags
-        return any(name in mine and mine[name].isdisjoint(values) for name, values in tags.items())
-
-    def inner(self, schema: Json) -> Part:
-        """Return a part of the same side."""
-        return self.search.part(schema, self.side)
-
-    def ways(self, *, is_true: bool, kind: str) -> _Ways:
-        """Return the ways in which all that it requires holds, or one of it does not."""
-        if kind not in self.kinds:
-            return _NEVER if is_true else _ALWAYS
-        atoms = [atom for atom in self.atoms if atom.applies(kind)]
-        return [[(atom, True) for atom in atoms]] if is_true else [[(atom, False)] for atom in atoms]
-
-    def holds_for_kind(self, value: Any) -> bool | None:
-        """Return whether a value is what it requires."""
-        visit = (self, id(value))
-        if visit in self.search.visited:
-            return None
-        self.search.visited.add(visit)
-        answer = _all_of([atom.holds(value) for atom in self.atoms])
-        self.search.visited.discard(visit)
-        return answer
-
-
-_State: TypeAlias = "frozenset[tuple[Part, bool]]"
-
 
 class UnclearError(Exception):
     """Whether a value exists is not known; the text says why."""
@@ -585,7 +95,7 @@ def kind_of_value(value: Json) -> str:
         return NULL
     if isinstance(value, bool):
         return BOOLEAN
-    if isinstance(value, int | float | Decimal):
+    if is_number(value):
         return NUMBER
     if isinstance(value, str):
         return STRING
@@ -596,7 +106,7 @@ def exact(value: Json) -> Json:
     """Return a value that is equal, and has the same hash, for JSON values that are the same value."""
     kind = kind_of_value(value)
     if kind == NUMBER:
-        return kind, _fraction(value)
+        return kind, exact_number(value)
     if kind == ARRAY:
         return kind, tuple(exact(item) for item in value)
     if kind == OBJECT:
@@ -604,39 +114,419 @@ def exact(value: Json) -> Json:
     return kind, value
 
 
-def _fraction(number: float | Decimal) -> Fraction | None:
-    """Return a number as its digits say it; None for an infinity, which is not a JSON number."""
-    if not isinstance(number, int) and not math.isfinite(number):
-        return None
-    return Fraction(repr(number)) if isinstance(number, float) else Fraction(number)
-
-
 _EXACT: Final = Context(prec=2000, traps=[Inexact])
+_GREATEST: Final = 10**308
+"""Nearly the greatest number that a float can be."""
 
 
 def _number(fraction: Fraction) -> Json:
     """Return a JSON number; None where its digits do not end."""
     if fraction.denominator == 1:
         return fraction.numerator
-    near = float(fraction)
-    if _fraction(near) == fraction:
-        return near
+    if abs(fraction) < _GREATEST and exact_number(float(fraction)) == fraction:
+        return float(fraction)
     try:
         return _EXACT.divide(Decimal(fraction.numerator), Decimal(fraction.denominator))
     except Inexact:
         return None
 
 
-def _is_number(value: Json) -> bool:
-    return kind_of_value(value) == NUMBER and _fraction(value) is not None
+def _is_multiple(number: Fraction, step: Fraction) -> bool:
+    return (number / step).denominator == 1
+
+
+def matches(pattern: str, text: str) -> bool:
+    """Return whether a pattern matches.
+
+    Raises:
+        UnclearError: the pattern is outside of what is compared.
+    """
+    from droidgate_mappings.values import patterns
+
+    try:
+        return patterns.compile_pattern(pattern).matches(text)
+    except patterns.UnsupportedPatternError as error:
+        raise UnclearError(f"a pattern is not compared: {error}") from None
+
+
+def _all_of(answers: Iterable[bool | None]) -> bool | None:
+    answer: bool | None = True
+    for each in answers:
+        if each is False:
+            return False
+        answer = None if each is None else answer
+    return answer
+
+
+def _is(expected: bool, answer: bool | None) -> bool | None:  # noqa: FBT001
+    return None if answer is None else answer is expected
+
+
+class _Item:
+    """Something that a value has to be, or not to be: a schema or one of its keywords."""
+
+    kind: str | None = None
+    """The only kind whose values it is about; None for all."""
+
+    @cached_property
+    def made_ways(self) -> dict[tuple[bool, str], tuple[_Ways | None, frozenset[_Item]]]:
+        """The known ways."""
+        return {}
+
+    def ways(self, kind: str, *, is_true: bool) -> _Ways | None:
+        """Return the ways in which it holds for a kind, or not; None where its kind's solution has it."""
+        raise NotImplementedError
+
+    def known_ways(self, kind: str, *, is_true: bool) -> tuple[_Ways | None, frozenset[_Item]]:
+        """Return the ways, which are made once, and what is in them."""
+        key = (is_true, kind)
+        if key not in self.made_ways:
+            ways = self.ways(kind, is_true=is_true)
+            self.made_ways[key] = ways, frozenset(item for way in ways or () for item, _ in way)
+        return self.made_ways[key]
+
+    def holds(self, value: Json) -> bool | None:
+        """Return whether it holds for a value; None where that is not known."""
+        raise NotImplementedError
+
+
+_Literal: TypeAlias = tuple[_Item, bool]
+"""Something, and whether it has to hold or must not hold."""
+_Ways: TypeAlias = Sequence[Sequence[_Literal]]
+_ALWAYS: Final[_Ways] = ((),)
+_NEVER: Final[_Ways] = ()
+
+
+class _Atom(_Item):
+    """A keyword in its simplest form, the same object for the same meaning.
+
+    | word | what it states of a value |
+    |---|---|
+    | values | one of these, by their `exact` |
+    | format | a format, an encoding or a class: a word that allows fewer values |
+    | above | a number is greater than a limit, or equal where the limit is not open |
+    | multipleOf, pattern, required, propertyNames | as in JSON Schema |
+    | uniqueItems | as in JSON Schema, where it is true |
+    | size | so many characters, items or members at least, or items that are of a part |
+    | items, members | what each item or member is: `_Items`, `_Members` |
+    | unevaluated | what no keyword of a part describes is of another one, where that depends on the value |
+    | unread | a keyword whose meaning is not known, and the reason |
+    | anyOf, oneOf, if | parts |
+    """
+
+    def __init__(self, word: str, kind: str | None, fact: Any) -> None:
+        self.word = word
+        self.kind = kind
+        self.fact = fact
+
+    def ways(self, kind: str, *, is_true: bool) -> _Ways | None:
+        return _WAYS[self.word](self.fact, kind, is_true) if self.word in _WAYS else None
+
+    def holds(self, value: Json) -> bool | None:
+        return _HOLDS[self.word](self.fact, value)
+
+
+class _Items(NamedTuple):
+    first: tuple[Part, ...]
+    others: Part
+
+    def at(self, position: int) -> Part:
+        """Return what the item at a position has to be."""
+        return self.first[position] if position < len(self.first) else self.others
+
+
+class _Members(NamedTuple):
+    properties: Mapping[str, Part]
+    patterns: tuple[tuple[str, Part], ...]
+    others: Part
+
+    def parts_for(self, name: str) -> list[Part]:
+        """Return what the value of a member has to be."""
+        parts = [self.properties[name]] if name in self.properties else []
+        parts += [part for text, part in self.patterns if matches(text, name)]
+        return parts or [self.others]
+
+
+def _ways_of_exactly_one(parts: Sequence[Part], kind: str, is_true: bool) -> _Ways:  # noqa: FBT001
+    parts = [part for part in parts if kind in part.kinds]
+    pairs = [[(left, True), (right, True)] for left, right in _pairs_of_one_value(parts, kind)]
+    if not is_true:
+        return [[(part, False) for part in parts], *pairs]
+    if not pairs:
+        return [[(part, True)] for part in parts]
+    # One part may be there twice.
+    return [[(part, at == place) for at, part in enumerate(parts)] for place in range(len(parts))]
+
+
+def _pairs_of_one_value(parts: Sequence[Part], kind: str) -> list[tuple[Part, Part]]:
+    """Return the pairs of parts of which one value may be both, at a first look."""
+    values_by_part = [part.tags if kind == OBJECT else part.listed for part in parts]
+    names = Counter(name for values in values_by_part for name in values)
+    if not names:
+        _check_pairs(math.comb(len(parts), 2))
+        return list(combinations(parts, 2))
+    # Most have the values of this member, and only those with a value in common are compared.
+    [(common, _)] = names.most_common(1)
+    by_value: dict[Json, list[int]] = {}
+    others = [place for place, values in enumerate(values_by_part) if common not in values]
+    for place, values in enumerate(values_by_part):
+        for value in values.get(common, ()):
+            by_value.setdefault(value, []).append(place)
+    _check_pairs(len(others) * len(parts) + sum(math.comb(len(places), 2) for places in by_value.values()))
+    near = {pair for places in by_value.values() for pair in combinations(places, 2)}
+    near |= {(min(pair), max(pair)) for pair in product(others, range(len(parts))) if pair[0] != pair[1]}
+    return [
+        (parts[left], parts[right])
+        for left, right in sorted(near)
+        if not _are_apart(values_by_part[left], values_by_part[right])
+    ]
+
+
+def _check_pairs(number: int) -> None:
+    if number > _MOST_PAIRS:
+        message = "there are too many alternatives"
+        raise UnclearError(message)
+
+
+_Tags: TypeAlias = Mapping[str, frozenset[Json]]
+
+
+def _are_apart(left: _Tags, right: _Tags) -> bool:
+    return any(name in left and left[name].isdisjoint(values) for name, values in right.items())
+
+
+_WAYS: Final[Mapping[str, Callable[[Sequence[Part], str, bool], _Ways]]] = {
+    "anyOf": lambda parts, _, is_true: (
+        [[(part, True)] for part in parts] if is_true else [[(part, False) for part in parts]]
+    ),
+    "oneOf": _ways_of_exactly_one,
+    "if": lambda parts, _, is_true: [
+        [(parts[0], True), (parts[1], is_true)],
+        [(parts[0], False), (parts[2], is_true)],
+    ],
+}
+"""The ways in which what is made of parts holds, or not, for values of a kind."""
+
+
+def _has_size(counted: tuple[Part | None, int], value: Any) -> bool | None:
+    part, least = counted
+    if part is None:
+        return len(value) >= least
+    answers = [part.holds(item) for item in value]
+    if answers.count(True) >= least:
+        return True
+    return None if len(answers) - answers.count(False) >= least else False
+
+
+def _has_unevaluated(parts: tuple[Part, Part], value: Any) -> bool | None:
+    whole, part = parts
+    described = _described_in(whole, value)
+    members = value if isinstance(value, Mapping) else dict(enumerate(value))
+    if described is None:
+        return None
+    return _all_of(part.holds(inner) for key, inner in members.items() if key not in described)
+
+
+def _described_in(item: _Item, value: Json) -> set[Json] | None:
+    """Return the names or positions that a part describes in a value that it allows; None where not known."""
+    described: set[Json] = set()
+    inner: Iterable[_Item] = ()
+    if isinstance(item, Part):
+        kind = kind_of_value(value)
+        if item.describes_all(kind):
+            return set(value if kind == OBJECT else range(len(value)))
+        inner = [each for each, is_true in item.literals_for(kind) if is_true]
+    elif isinstance(item, _Atom):
+        match item.word, item.fact:
+            case "anyOf" | "oneOf", parts:
+                inner = parts
+            case "if", (condition, then, otherwise):
+                inner = (condition, then) if condition.holds(value) else (otherwise,)
+            case "members", _Members(properties, patterns, _):
+                described = {
+                    name
+                    for name in value
+                    if name in properties or any(matches(text, name) for text, _ in patterns)
+                }
+            case "items", _Items(first, _):
+                described = set(range(len(first)))
+            case "size", (Part() as part, _):
+                described = {position for position, each in enumerate(value) if part.holds(each)}
+    for each in inner:
+        is_held = each.holds(value)
+        inner_described = _described_in(each, value) if is_held else set()
+        if is_held is None or inner_described is None:
+            return None
+        described |= inner_described
+    return described
+
+
+def _holds_if(parts: Sequence[Part], value: Json) -> bool | None:
+    condition, then, otherwise = parts
+    is_met = condition.holds(value)
+    return None if is_met is None else (then if is_met else otherwise).holds(value)
+
+
+def _holds_exactly_one(parts: Sequence[Part], value: Json) -> bool | None:
+    answers = [part.holds(value) for part in parts]
+    return None if None in answers else answers.count(True) == 1
+
+
+_HOLDS: Final[Mapping[str, Callable[[Any, Any], bool | None]]] = {
+    "values": lambda values, value: exact(value) in values,
+    "format": lambda _, __: True,
+    "above": lambda limit, value: (exact_number(value), True) > limit,
+    "multipleOf": lambda step, value: _is_multiple(exact_number(value), step),
+    "size": _has_size,
+    "pattern": matches,
+    "items": lambda items, value: _all_of(items.at(place).holds(item) for place, item in enumerate(value)),
+    "uniqueItems": lambda _, value: len(set(map(exact, value))) == len(value),
+    "members": lambda members, value: _all_of(
+        part.holds(inner) for name, inner in value.items() for part in members.parts_for(name)
+    ),
+    "required": lambda name, value: name in value,
+    "propertyNames": lambda part, value: _all_of(map(part.holds, value)),
+    "unevaluated": _has_unevaluated,
+    "unread": lambda _, __: None,
+    "anyOf": lambda parts, value: _is(False, _all_of(_is(False, part.holds(value)) for part in parts)),
+    "oneOf": _holds_exactly_one,
+    "if": _holds_if,
+}
+"""Whether each atom holds for a value of its kind; None where that is not known."""
+
+
+class Part(_Item):
+    """A schema or a part of one, the same object for the same schema; it is read when needed."""
+
+    def __init__(self, schema: Json, side: int, search: ValueSearch) -> None:
+        """Make a part of a search."""
+        self.schema = schema
+        self.side = side
+        self.search = search
+
+    @cached_property
+    def literals(self) -> tuple[_Literal, ...]:
+        """What a value must be, all of it, next to a kind that is stated."""
+        if self in self.search.reading:
+            raise UnclearError("a reference leads back to itself")
+        self.search.reading.add(self)
+        try:
+            return tuple(dict.fromkeys(_read(self)))
+        finally:
+            self.search.reading.discard(self)
+
+    def literals_for(self, kind: str) -> list[_Literal]:
+        """Return those that may refuse values of a kind."""
+        return [literal for literal in self.literals if literal[0].kind in {None, kind}]
+
+    @cached_property
+    def stated_kinds(self) -> frozenset[str]:
+        """The kinds that `type` allows."""
+        stated: Json = self.schema.get("type") if isinstance(self.schema, Mapping) else None
+        if not _is_words(stated):
+            return frozenset(KINDS)
+        words = [stated] if isinstance(stated, str) else stated
+        return frozenset(KINDS) & {NUMBER if word == "integer" else word for word in words}
+
+    @cached_property
+    def own(self) -> dict[_Item, None]:
+        """All that has to hold: it, what it refers to, the parts that all have to hold, and their atoms."""
+        own: dict[_Item, None] = {}
+        waiting: list[_Item] = [self]
+        while waiting:
+            item = waiting.pop()
+            if item not in own and isinstance(item, Part):
+                waiting += [each for each, is_true in item.literals if is_true]
+            own[item] = None
+        return own
+
+    def facts(self, word: str) -> list[Any]:
+        """Return the facts of those of its own atoms that have a word."""
+        return [item.fact for item in self.own if isinstance(item, _Atom) and item.word == word]
+
+    @cached_property
+    def kinds(self) -> frozenset[str]:
+        """The kinds that are left at a first look, before it is taken apart."""
+        stated = [item.stated_kinds for item in self.own if isinstance(item, Part)]
+        listed = [{kind for kind, _ in values} for values in self.facts("values")]
+        return frozenset(KINDS).intersection(*stated, *listed)
+
+    @cached_property
+    def listed(self) -> _Tags:
+        """The values that are listed, under the empty name; nothing where none are."""
+        lists = [values.keys() for values in self.facts("values")]
+        return {"": frozenset(lists[0]).intersection(*lists)} if lists else {}
+
+    @cached_property
+    def tags(self) -> _Tags:
+        """The values of the members that an object must have and that only some values are allowed for."""
+        names = set(self.facts("required"))
+        values_by_name: dict[str, frozenset[Json]] = {}
+        for members in self.facts("members"):
+            for name in names & members.properties.keys():
+                for values in members.properties[name].listed.values():
+                    values_by_name[name] = values_by_name.get(name, values) & values
+        return values_by_name
+
+    def describes_all(self, kind: str) -> bool:
+        """Return whether it describes all members of an object, or all items of an array."""
+        closing = _CLOSING.get(kind, frozenset())
+        return isinstance(self.schema, Mapping) and not closing.isdisjoint(self.schema)
+
+    def inner(self, schema: Json) -> Part:
+        """Return a part of the same side."""
+        return self.search.part(schema, self.side)
+
+    def ways(self, kind: str, *, is_true: bool) -> _Ways:
+        """Return the ways in which all that it requires holds, or one of it does not."""
+        if kind not in self.kinds:
+            return _NEVER if is_true else _ALWAYS
+        if is_true:
+            return [self.literals_for(kind)]
+        return [[(item, not expected)] for item, expected in self.literals_for(kind)]
+
+    def holds(self, value: Json) -> bool | None:
+        """Return whether a value is what it requires."""
+        kind, visit = kind_of_value(value), (self, id(value))
+        if kind not in self.stated_kinds:
+            return False
+        if visit in self.search.visited:
+            return None
+        self.search.visited.add(visit)
+        try:
+            return _all_of(_is(expected, item.holds(value)) for item, expected in self.literals_for(kind))
+        finally:
+            self.search.visited.discard(visit)
+
+
+_State: TypeAlias = frozenset[tuple[Part, bool]]
+_CLOSING: Final = {
+    OBJECT: frozenset({"additionalProperties", "unevaluatedProperties"}),
+    ARRAY: frozenset({"items", "unevaluatedItems"}),
+}
+_LIMITS: Final = {
+    "minimum": (False, True),
+    "exclusiveMinimum": (True, True),
+    "maximum": (True, False),
+    "exclusiveMaximum": (False, False),
+}
+"""For each word: whether its limit is open to those above it, and whether a number is above it."""
+_SIZES: Final = {
+    "minLength": (STRING, True),
+    "maxLength": (STRING, False),
+    "minItems": (ARRAY, True),
+    "maxItems": (ARRAY, False),
+    "minProperties": (OBJECT, True),
+    "maxProperties": (OBJECT, False),
+}
 
 
 def _is_count(value: Json) -> bool:
-    return _is_number(value) and value >= 0 and _fraction(value).denominator == 1  # type: ignore[union-attr]
+    return is_number(value) and value >= 0 and exact_number(value).denominator == 1
 
 
 def _is_names(value: Json) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+    return isinstance(value, list) and all(map(is_text, value))
 
 
 def _is_schema(value: Json) -> bool:
@@ -655,180 +545,148 @@ _VALID: Final[Mapping[str, Callable[[Json], bool]]] = {
     **dict.fromkeys(("properties", "patternProperties", "dependentSchemas"), is_schema_map),
     **dict.fromkeys(("not", "if", "then", "else", "contains", "propertyNames"), _is_schema),
     **dict.fromkeys(("additionalProperties", "unevaluatedProperties", "unevaluatedItems"), _is_schema),
+    "additionalItems": _is_schema,
     "items": lambda value: _is_schema(value) or is_schema_list(value),
-    **dict.fromkeys(_NUMBERS, _is_number),
-    "multipleOf": lambda value: _is_number(value) and value > 0,
+    **dict.fromkeys(_LIMITS, is_number),
+    "multipleOf": lambda value: is_number(value) and value > 0,
     **dict.fromkeys((*_SIZES, "minContains", "maxContains"), _is_count),
-    "uniqueItems": lambda value: isinstance(value, bool),
+    "uniqueItems": is_flag,
     "required": _is_names,
     "dependentRequired": lambda value: isinstance(value, Mapping) and all(map(_is_names, value.values())),
-    **dict.fromkeys(("pattern", "format", "contentEncoding"), lambda value: isinstance(value, str)),
+    **dict.fromkeys(("pattern", "format", "contentEncoding"), is_text),
 }
 """Keywords that may refuse a value, with what each has to be."""
 _UNKNOWN_REFERENCES: Final = ("$dynamicRef", "$recursiveRef")
-KEYWORDS: Final = frozenset({*_VALID, *_UNKNOWN_REFERENCES, "additionalItems"})
+KEYWORDS: Final = frozenset({*_VALID, *_UNKNOWN_REFERENCES})
 """Keywords that may refuse a value, but for `$ref`."""
 
 
-def _read_atoms(part: Part) -> Iterator[_Item]:
-    schema = part.schema
+def _read(part: Part) -> Iterator[_Literal]:
+    schema, atom = part.schema, part.search.atom
     if isinstance(schema, bool):
         if not schema:
-            yield _Values(())
+            yield atom("values", None, {}), True
         return
     stated = {}
     for word, value in schema.items():
         if word in _UNKNOWN_REFERENCES or (word == "$ref" and not isinstance(value, list)):
-            yield _Unread(f"{word} {canonical_json(value)}", f"{word!r} is not resolved")
+            yield atom("unread", None, (f"{word} {canonical_json(value)}", f"{word!r} is not resolved")), True
         elif word in _VALID and not _VALID[word](value):
-            yield _Unread(f"{word} {canonical_json(value)}", f"{word!r} has a value that it cannot have")
+            reason = f"{word!r} has a value that it cannot have"
+            yield atom("unread", None, (f"{word} {canonical_json(value)}", reason)), True
         elif word in _VALID:
             stated[word] = value
     if "$ref" in schema and isinstance(schema["$ref"], list):
-        yield _Every((part.search.resolve(schema["$ref"], part.side),))
+        yield part.search.resolve(schema["$ref"], part.side), True
     if "x-droidgate" in schema and isinstance(schema["x-droidgate"], Mapping):
-        yield _Word(None, canonical_json(schema["x-droidgate"]))
-    yield from _read_values(stated)
+        yield atom("format", None, canonical_json(schema["x-droidgate"])), True
     yield from _read_logic(part, stated)
-    yield from _read_scalars(stated)
+    yield from _read_scalars(part, stated)
     yield from _read_items(part, stated)
     yield from _read_members(part, stated)
-    for word, kind in (("unevaluatedProperties", OBJECT), ("unevaluatedItems", ARRAY)):
+    for kind, word in ((OBJECT, "unevaluatedProperties"), (ARRAY, "unevaluatedItems")):
         if word in stated:
             yield from _read_unevaluated(part, word, kind)
 
 
-def _read_values(stated: Mapping[str, Json]) -> Iterator[_Item]:
-    if "type" in stated:
-        words = {stated["type"]} if isinstance(stated["type"], str) else set(stated["type"])
-        kinds = {NUMBER if word == "integer" else word for word in words}
-        yield _Kinds(frozenset(kinds), "number" in words or "integer" not in words)
-    if "enum" in stated:
-        yield _Values(tuple(stated["enum"]))
-    if "const" in stated:
-        yield _Values((stated["const"],))
-
-
-def _read_logic(part: Part, stated: Mapping[str, Json]) -> Iterator[_Item]:
-    for word, logic in (("allOf", _Every), ("anyOf", _Some), ("oneOf", _Exactly)):
+def _read_logic(part: Part, stated: Mapping[str, Json]) -> Iterator[_Literal]:
+    atom = part.search.atom
+    for values in (stated.get("enum"), [stated["const"]] if "const" in stated else None):
+        if values is not None:
+            yield atom("values", None, {exact(value): value for value in values}), True
+    for schema in stated.get("allOf", ()):
+        yield part.inner(schema), True
+    for word in ("anyOf", "oneOf"):
         if word in stated:
-            yield logic(tuple(map(part.inner, stated[word])))
+            yield atom(word, None, tuple(map(part.inner, stated[word]))), True
     if "not" in stated:
-        yield _Not(part.inner(stated["not"]))
+        yield part.inner(stated["not"]), False
     if "if" in stated:
-        branches = [part.inner(stated.get(word, True)) for word in ("if", "then", "else")]
-        yield _When(*branches)
+        branches = tuple(part.inner(stated.get(word, True)) for word in ("if", "then", "else"))
+        yield atom("if", None, branches), True
 
 
-def _read_scalars(stated: Mapping[str, Json]) -> Iterator[_Item]:
-    for word, (direction, is_open) in _NUMBERS.items():
+def _read_scalars(part: Part, stated: Mapping[str, Json]) -> Iterator[_Literal]:
+    atom = part.search.atom
+    words = [stated["type"]] if isinstance(stated.get("type"), str) else stated.get("type", ())
+    if "integer" in words and "number" not in words:
+        yield atom("multipleOf", NUMBER, Fraction(1)), True
+    for word, (is_open, is_above) in _LIMITS.items():
         if word in stated:
-            yield _Bound(Fraction(_fraction(stated[word]) or 0), direction, is_open)
+            yield atom("above", NUMBER, (exact_number(stated[word]), is_open)), is_above
     if "multipleOf" in stated:
-        yield _Multiple(Fraction(_fraction(stated["multipleOf"]) or 1))
+        yield atom("multipleOf", NUMBER, exact_number(stated["multipleOf"])), True
     for word, (kind, is_least) in _SIZES.items():
         if word in stated:
-            yield _Size(kind, int(stated[word]), is_least)
+            yield atom("size", kind, (None, int(stated[word]) + (not is_least))), is_least
     if "pattern" in stated:
-        yield _Matches(stated["pattern"])
+        yield atom("pattern", STRING, stated["pattern"]), True
     if "format" in stated:
         is_number = stated["format"] in _NUMBER_FORMATS
-        yield _Word(NUMBER if is_number else STRING, stated["format"])
+        yield atom("format", NUMBER if is_number else STRING, stated["format"]), True
     if "contentEncoding" in stated:
-        yield _Word(STRING, f"contentEncoding {stated['contentEncoding']}")
+        yield atom("format", STRING, f"contentEncoding {stated['contentEncoding']}"), True
 
 
-def _read_items(part: Part, stated: Mapping[str, Json]) -> Iterator[_Item]:
+def _read_items(part: Part, stated: Mapping[str, Json]) -> Iterator[_Literal]:
+    atom = part.search.atom
     items, first = stated.get("items", True), stated.get("prefixItems", [])
     if isinstance(items, list):
         # Earlier drafts list the first items here.
-        first, items = items, part.schema.get("additionalItems", True)
+        first, items = items, stated.get("additionalItems", True)
     if first or items is not True:
-        yield _Items(tuple(map(part.inner, first)), part.inner(items))
+        yield atom("items", ARRAY, _Items(tuple(map(part.inner, first)), part.inner(items))), True
     if "contains" in stated:
-        most = stated.get("maxContains")
-        least = int(stated.get("minContains", 1))
-        yield _Contains(part.inner(stated["contains"]), least, None if most is None else int(most))
+        contained = part.inner(stated["contains"])
+        yield atom("size", ARRAY, (contained, int(stated.get("minContains", 1)))), True
+        if "maxContains" in stated:
+            yield atom("size", ARRAY, (contained, int(stated["maxContains"]) + 1)), False
     if stated.get("uniqueItems"):
-        yield _Distinct()
+        yield atom("uniqueItems", ARRAY, None), True
 
 
-def _read_members(part: Part, stated: Mapping[str, Json]) -> Iterator[_Item]:
+def _read_members(part: Part, stated: Mapping[str, Json]) -> Iterator[_Literal]:
+    atom = part.search.atom
     if stated.keys() & {"properties", "patternProperties", "additionalProperties"}:
-        yield _Members(
+        members = _Members(
             {name: part.inner(schema) for name, schema in stated.get("properties", {}).items()},
             tuple((text, part.inner(schema)) for text, schema in stated.get("patternProperties", {}).items()),
             part.inner(stated.get("additionalProperties", True)),
         )
+        yield atom("members", OBJECT, members), True
     for name in stated.get("required", ()):
-        yield _Required(name)
+        yield atom("required", OBJECT, name), True
     if "propertyNames" in stated:
-        yield _Names(part.inner(stated["propertyNames"]))
+        yield atom("propertyNames", OBJECT, part.inner(stated["propertyNames"])), True
     dependent: list[tuple[str, Json]] = [
         *((name, {"required": names}) for name, names in stated.get("dependentRequired", {}).items()),
         *stated.get("dependentSchemas", {}).items(),
     ]
     for name, schema in dependent:
         has_it = {"type": OBJECT, "required": [name]}
-        yield _When(part.inner(has_it), part.inner(schema), part.inner(True))
+        yield atom("if", None, (part.inner(has_it), part.inner(schema), part.inner(True))), True
 
 
-def _read_unevaluated(part: Part, word: str, kind: str) -> Iterator[_Item]:
+def _read_unevaluated(part: Part, word: str, kind: str) -> Iterator[_Literal]:
     """Read a keyword for what no other keyword describes: where that is fixed, as a plain restriction."""
-    inner = part.inner(part.schema[word])
+    atom, inner, any_value = part.search.atom, part.inner(part.schema[word]), part.inner(True)
     rest = part.inner({name: value for name, value in part.schema.items() if name != word})
-    described = _Described()
     try:
-        described.add(rest)
+        depends = any(map(rest.facts, ("anyOf", "oneOf", "if", "unevaluated", "unread")))
+        depends |= any(counted is not None for counted, _ in rest.facts("size"))
     except UnclearError:
-        yield _Unevaluated(kind, rest, inner)
+        depends = True
+    if depends:
+        yield atom("unevaluated", kind, (rest, inner)), True
+    elif any(item.describes_all(kind) for item in rest.own if isinstance(item, Part)):
         return
-    if kind == OBJECT and not described.all_members:
-        any_value = part.inner(True)
-        yield _Members(
-            dict.fromkeys(described.names, any_value),
-            tuple((text, any_value) for text in described.patterns),
-            inner,
-        )
-    if kind == ARRAY and not described.all_items:
-        yield _Items((part.inner(True),) * described.items, inner)
-
-
-@dataclass(slots=True)
-class _Described:
-    """Which members and items a schema describes, whatever the value is."""
-
-    names: dict[str, None] = field(default_factory=dict)
-    patterns: dict[str, None] = field(default_factory=dict)
-    items: int = 0
-    all_members: bool = False
-    all_items: bool = False
-    seen: set[Part] = field(default_factory=set)
-
-    def add(self, part: _Item) -> None:
-        """Add what a part describes.
-
-        Raises:
-            UnclearError: that depends on the value.
-        """
-        if not isinstance(part, Part) or part in self.seen:
-            return
-        self.seen.add(part)
-        for atom in part.atoms:
-            match atom:
-                case _Every(items):
-                    for item in items:
-                        self.add(item)
-                case _Members(properties, patterns, _):
-                    self.names |= dict.fromkeys(properties)
-                    self.patterns |= dict.fromkeys(text for text, _ in patterns)
-                case _Items(first, _):
-                    self.items = max(self.items, len(first))
-                case _Some() | _Exactly() | _When() | _Contains() | _Unevaluated() | _Unread():
-                    raise UnclearError
-        words = part.schema if isinstance(part.schema, Mapping) else {}
-        self.all_members |= bool(words.keys() & {"additionalProperties", "unevaluatedProperties"})
-        self.all_items |= bool(words.keys() & {"items", "unevaluatedItems"})
+    elif kind == OBJECT:
+        properties = {name: any_value for members in rest.facts("members") for name in members.properties}
+        patterns = {text: any_value for members in rest.facts("members") for text, _ in members.patterns}
+        yield atom("members", OBJECT, _Members(properties, tuple(patterns.items()), inner)), True
+    else:
+        length = max((len(items.first) for items in rest.facts("items")), default=0)
+        yield atom("items", ARRAY, _Items((any_value,) * length, inner)), True
 
 
 @dataclass(slots=True)
@@ -836,9 +694,9 @@ class _Branch:
     """One way in which a value of one kind can be all that is asked for."""
 
     kind: str
-    pending: list[tuple[_Item, bool]]
+    pending: list[_Literal]
     seen: dict[_Item, bool] = field(default_factory=dict)
-    atoms: list[tuple[_Item, bool]] = field(default_factory=list)
+    atoms: list[tuple[_Atom, bool]] = field(default_factory=list)
     choices: list[tuple[_Item, _Ways, frozenset[_Item]]] = field(default_factory=list)
     """What holds in several ways: those that are left, and what was in all of them."""
     tags: dict[str, frozenset[Json]] = field(default_factory=dict)
@@ -853,7 +711,7 @@ class _Branch:
         """How much a copy holds."""
         return len(self.seen) + len(self.atoms) + sum(len(ways) for _, ways, _ in self.choices)
 
-    def copy(self, further: Iterable[tuple[_Item, bool]]) -> _Branch:
+    def copy(self, further: Iterable[_Literal]) -> _Branch:
         """Return a copy with more to take apart."""
         return _Branch(
             self.kind,
@@ -870,11 +728,11 @@ class _Branch:
         """Take apart what can hold in one way only; return whether the rest may hold."""
         while self.pending:
             item, is_true = self.pending.pop()
-            seen = self.seen.get(item)
-            if seen is is_true or (seen is None and not is_true and self.is_excluded(item)):
-                continue
-            if seen is not None:
+            known = self._known(item)
+            if known is not None and known is not is_true:
                 return False
+            if known is not None:
+                continue
             self.seen[item] = is_true
             self.fresh.add(item)
             if is_true and isinstance(item, Part) and self.kind == OBJECT:
@@ -883,22 +741,23 @@ class _Branch:
                     self.tags[name] = self.tags.get(name, values) & values
                     if not self.tags[name]:
                         return False
-            ways, items = item.known_ways(is_true=is_true, kind=self.kind)
-            if ways is None:
+            ways, items = item.known_ways(self.kind, is_true=is_true)
+            if ways is None and isinstance(item, _Atom):
                 self.atoms.append((item, is_true))
-            elif len(ways) == 1:
+            elif ways is not None and len(ways) == 1:
                 self.pending += ways[0]
-            else:
+            elif ways is not None:
                 self.choices.append((item, ways, items))
             if not self.pending and not self._narrow_choices():
                 return False
         return True
 
-    def is_excluded(self, item: _Item) -> bool:
-        """Return whether a value that is all that is seen cannot be one of a part, at a first look."""
-        return isinstance(item, Part) and (
-            self.kind not in item.kinds or bool(self.tags and item.excludes(self.tags))
-        )
+    def _known(self, item: _Item) -> bool | None:
+        """Return whether an item holds by what is seen, at a first look; None where that is open."""
+        if item not in self.seen and isinstance(item, Part):
+            is_excluded = self.kind not in item.kinds or (self.tags and _are_apart(item.tags, self.tags))
+            return False if is_excluded else None
+        return self.seen.get(item)
 
     def _narrow_choices(self) -> bool:
         """Leave out ways that cannot hold and choices that hold already; return whether all may hold."""
@@ -908,11 +767,9 @@ class _Branch:
             if position < self.narrowed and fresh.isdisjoint(items):
                 self.choices.append((item, ways, items))
                 continue
-            if not self.seen[item] and self.is_excluded(item):
-                continue
             open_ways = []
             for way in ways:
-                answer = self._holds(way)
+                answer = _all_of(_is(is_true, self._known(each)) for each, is_true in way)
                 if answer:
                     break
                 if answer is None:
@@ -928,45 +785,26 @@ class _Branch:
         return True
 
     def take_choice(self) -> tuple[_Item, _Ways]:
-        """Take the choice that leaves the least to others."""
-        at = min(range(len(self.choices)), key=self._rank)
+        """Take the choice that leaves the least to others: what allows values, in few ways."""
+
+        def rank(place: int) -> tuple[bool, int]:
+            item, ways, _ = self.choices[place]
+            return not self.seen[item], len(ways)
+
+        at = min(range(len(self.choices)), key=rank)
         self.narrowed -= at < self.narrowed
         item, ways, _ = self.choices.pop(at)
         return item, ways
 
-    def _holds(self, way: Sequence[tuple[_Item, bool]]) -> bool | None:
-        """Return whether a way holds by what is seen; None where that is open."""
-        answer: bool | None = True
-        for item, is_true in way:
-            seen = self.seen.get(item)
-            if seen is None:
-                seen = False if self.is_excluded(item) else None
-            if seen is None:
-                answer = None
-            elif seen is not is_true:
-                return False
-        return answer
+    def facts(self, word: str, *, is_true: bool = True) -> list[Any]:
+        """Return the facts of the atoms of a word that have to hold, or not to hold."""
+        return [atom.fact for atom, expected in self.atoms if atom.word == word and expected is is_true]
 
-    def _rank(self, place: int) -> tuple[bool, int]:
-        """Return what is less for a choice that leaves less to others: what allows values, in few ways."""
-        item, ways, _ = self.choices[place]
-        return not self.seen[item], len(ways)
-
-    def required(self, atom: type, *, is_true: bool = True) -> list[Any]:
-        """Return the atoms of a class that have to hold, or not to hold."""
-        return [each for each, expected in self.atoms if type(each) is atom and expected is is_true]
-
-    def sizes(self, kind: str) -> tuple[int, int | None]:
-        """Return the least and the greatest size, None without a greatest one."""
-        least, most = 0, None
-        for atom, is_true in self.atoms:
-            if isinstance(atom, _Size) and atom.kind == kind:
-                if atom.is_least is is_true:
-                    least = max(least, atom.limit if is_true else atom.limit + 1)
-                else:
-                    limit = atom.limit if is_true else atom.limit - 1
-                    most = limit if most is None else min(most, limit)
-        return least, most
+    def sizes(self, counted: Part | None = None) -> tuple[int, int | None]:
+        """Return the least and the greatest size, or number of items of a part; None without a greatest."""
+        least = max((size for part, size in self.facts("size") if part is counted), default=0)
+        more = [size for part, size in self.facts("size", is_true=False) if part is counted]
+        return least, min(more) - 1 if more else None
 
 
 class ValueSearch:
@@ -983,7 +821,7 @@ class ValueSearch:
         self._shared = shared
         self._parts: dict[tuple[str, int], Part] = {}
         self._known: dict[tuple[int, int], tuple[Json, Part]] = {}
-        self._atoms: dict[tuple[Any, ...], _Item] = {}
+        self._atoms: dict[tuple[Any, ...], _Atom] = {}
         self._resolved: dict[tuple[tuple[str, ...], int], Part] = {}
         self._answers: dict[_State, SearchAnswer] = {}
         self._open: dict[_State, int] = {}
@@ -1006,9 +844,17 @@ class ValueSearch:
         self._known[id(schema), side] = (schema, self._parts[key])
         return self._parts[key]
 
-    def single(self, atom: _Item) -> _Item:
+    def atom(self, word: str, kind: str | None, fact: Any) -> _Atom:
         """Return the one atom that means the same."""
-        return self._atoms.setdefault(atom.meaning(), atom)
+        meaning = fact
+        if isinstance(fact, _Members):
+            meaning = (frozenset(fact.properties.items()), fact.patterns, fact.others)
+        elif isinstance(fact, dict):
+            meaning = frozenset(fact)
+        key = (word, kind, meaning)
+        if key not in self._atoms:
+            self._atoms[key] = _Atom(word, kind, fact)
+        return self._atoms[key]
 
     def resolve(self, names: list[str], side: int) -> Part:
         """Return the part that a reference means."""
@@ -1024,12 +870,10 @@ class ValueSearch:
             frozenset([*((part, True) for part in allowed), *((part, False) for part in refused)])
         )
 
-    def find_in(self, state: _State, kinds: Iterable[str] = KINDS) -> SearchAnswer:
-        """Return a value of one of some kinds that all parts of a state allow, or refuse."""
+    def find_in(self, state: _State) -> SearchAnswer:
+        """Return a value that all parts of a state allow, or refuse."""
         if any((part, not is_true) in state for part, is_true in state):
             return None
-        if kinds is not KINDS:
-            return self._first(self._of_kind(kind, state) for kind in kinds)
         if state in self._answers:
             return self._answers[state]
         if state in self._open:
@@ -1042,28 +886,28 @@ class ValueSearch:
         self._open[state] = depth
         lowest, self._lowest = self._lowest, depth
         possible = frozenset(KINDS).intersection(*(part.kinds for part, is_true in state if is_true))
-        answer = self._first(self._of_kind(kind, state) for kind in KINDS if kind in possible)
+        answer = _first_found(self._of_kind(kind, state) for kind in KINDS if kind in possible)
         del self._open[state]
         if isinstance(answer, FoundValue) or self._lowest >= depth:
             self._answers[state] = answer
         self._lowest = min(lowest, self._lowest)
         return answer
 
-    def _first(self, answers: Iterator[SearchAnswer]) -> SearchAnswer:
-        """Return the first value that is found, else why that is not clear, else None."""
-        unclear: SearchAnswer = None
-        for answer in answers:
-            if isinstance(answer, FoundValue):
-                return answer
-            unclear = unclear or answer
-        return unclear
-
     def _of_kind(self, kind: str, state: _State) -> SearchAnswer:
         try:
-            branches = self._branches(_Branch(kind, list(state)))
-            return self._first(self._solve(kind, branch) for branch in branches)
+            return _first_found(map(self._solve, self._branches(_Branch(kind, list(state)))))
         except UnclearError as error:
             return Unclear(str(error))
+
+    def spend(self, steps: int) -> None:
+        """Count steps.
+
+        Raises:
+            UnclearError: there were too many.
+        """
+        self._steps -= steps
+        if self._steps < 0:
+            raise UnclearError("there are too many combinations")
 
     def _branches(self, start: _Branch, *, is_inner: bool = False) -> Iterator[_Branch]:
         """Yield each way to take apart what a value has to be, with the atoms of its kind only.
@@ -1074,9 +918,7 @@ class ValueSearch:
         waiting = [start]
         while waiting:
             branch = waiting.pop()
-            self._steps -= 1
-            if self._steps < 0:
-                raise UnclearError("there are too many combinations")
+            self.spend(1)
             if not branch.take_apart():
                 continue
             if not branch.choices:
@@ -1098,173 +940,108 @@ class ValueSearch:
         start = _Branch(
             branch.kind, [(item, True)], dict(branch.atoms), list(branch.atoms), tags=dict(branch.tags)
         )
-        answer = self._first(
-            self._solve(branch.kind, inner) for inner in self._branches(start, is_inner=True)
-        )
+        answer = _first_found(map(self._solve, self._branches(start, is_inner=True)))
         # What is only assumed further out shows nothing here.
         is_certain = self._lowest >= len(self._open)
         self._lowest = min(lowest, self._lowest)
         return answer is None and is_certain
 
-    def _solve(self, kind: str, branch: _Branch) -> SearchAnswer:
-        unread = [
-            (atom, is_true) for atom, is_true in branch.atoms if isinstance(atom, _Unread | _Unevaluated)
-        ]
+    def _solve(self, branch: _Branch) -> SearchAnswer:
+        unread = [(atom, is_true) for atom, is_true in branch.atoms if atom.word in _REASONS]
         try:
-            answer = self._solve_known(kind, branch)
+            answer = self._solve_known(branch)
         except UnclearError as error:
             return Unclear(str(error))
         if isinstance(answer, FoundValue) and unread:
             if answer.is_shown and all(atom.holds(answer.value) is expected for atom, expected in unread):
                 return answer
-            return Unclear(unread[0][0].reason)
+            return Unclear(_REASONS[unread[0][0].word](unread[0][0]))
         return answer
 
-    def _solve_known(self, kind: str, branch: _Branch) -> SearchAnswer:
-        words = self._solve_words(branch)
-        if words is None:
+    def _solve_known(self, branch: _Branch) -> SearchAnswer:
+        are_words_shown = _are_words_shown(branch)
+        if are_words_shown is None:
             return None
-        listed = branch.required(_Values)
-        if listed:
-            return self._solve_listed(kind, listed[0], branch)
-        refused = [
-            value
-            for atom in branch.required(_Values, is_true=False)
-            for value in atom.values
-            if kind_of_value(value) == kind
-        ]
-        if kind in {NULL, BOOLEAN}:
-            values = [None] if kind == NULL else [False, True]
-            return next((FoundValue(value, words) for value in values if value not in refused), None)
-        solve = {NUMBER: self._solve_number, STRING: self._solve_text, ARRAY: self._solve_array}
-        answer = solve.get(kind, self._solve_object)(branch, refused)
-        return (
-            FoundValue(answer.value, answer.is_shown and words) if isinstance(answer, FoundValue) else answer
-        )
+        for listed in branch.facts("values"):
+            return _solve_listed(listed.values(), branch)
+        refused = {
+            content: value
+            for values in branch.facts("values", is_true=False)
+            for (kind, content), value in values.items()
+            if kind == branch.kind
+        }
+        if branch.kind in _FEW:
+            left = [value for value in _FEW[branch.kind] if value not in refused]
+            return FoundValue(left[0], are_words_shown) if left else None
+        answer = _SOLUTIONS[branch.kind](self, branch, refused)
+        if isinstance(answer, FoundValue):
+            return FoundValue(answer.value, answer.is_shown and are_words_shown)
+        return answer
 
-    def _solve_words(self, branch: _Branch) -> bool | None:
-        """Return whether words such as formats let a value be shown; None where two contradict."""
-        stated = {atom.word for atom in branch.required(_Word)}
-        refused = {atom.word for atom in branch.required(_Word, is_true=False)}
-        if any(Fraction(1) == atom.step or atom.step.denominator == 1 for atom in branch.required(_Multiple)):
-            stated |= {"int64"} if refused & _NUMBER_FORMATS - {"int32", "int64"} else set()
-        implied = {wider for word in stated for wider in _WIDER_FORMATS.get(word, ())}
-        if refused & (stated | implied):
-            return None
-        return not refused and not {word for word in stated if word != "int64"}
-
-    def _solve_listed(self, kind: str, listed: _Values, branch: _Branch) -> SearchAnswer:
-        is_unclear = False
-        for value in listed.values:
-            if kind_of_value(value) != kind:
-                continue
-            answers = [
-                atom.holds(value) is is_true
-                for atom, is_true in branch.atoms
-                if not isinstance(atom, _Unread | _Unevaluated)
-            ]
-            if all(answers):
-                return FoundValue(value)
-            is_unclear |= any(atom.holds(value) is None for atom, _ in branch.atoms)
-        return Unclear("a listed value is not checked") if is_unclear else None
-
-    def _solve_number(self, branch: _Branch, refused: list[Json]) -> SearchAnswer:
-        low = high = None
-        for atom, is_true in branch.atoms:
-            if not isinstance(atom, _Bound):
-                continue
-            is_lower, is_open = (atom.direction == 1) is is_true, atom.is_open is is_true
-            if is_lower:
-                low = max([(atom.limit, is_open), *([low] if low else [])])
-            else:
-                high = min([(atom.limit, not is_open), *([high] if high else [])])
-        steps = [atom.step for atom in branch.required(_Multiple)]
-        missed = [atom.step for atom in branch.required(_Multiple, is_true=False)]
-        refused_numbers = {_fraction(value) for value in refused}
-        step = _common_multiple(steps) if steps else None
-        if step is not None and any((step / divisor).denominator == 1 for divisor in missed):
-            return None
-        is_finite = False
-        count = 0
-        candidates = _multiples(step, low, high) if step else _points(low, high)
-        for count, value in enumerate(candidates):
-            if (
-                _is_within(value, low, high)
-                and value not in refused_numbers
-                and not any((value / divisor).denominator == 1 for divisor in missed)
-            ):
-                number = _number(value)
-                return FoundValue(number, number is not None)
-            if count > _CHOICES * 5:
-                break
-        else:
-            is_finite = True
-        if step is None and (low is None or high is None or low[0] < high[0]):
-            return FoundValue(None, is_shown=False)
-        return None if is_finite else Unclear("the multiples are too many to try")
-
-    def _solve_text(self, branch: _Branch, refused: list[Json]) -> SearchAnswer:
-        least, most = branch.sizes(STRING)
+    def solve_text(self, branch: _Branch, refused: Mapping[Json, Json]) -> SearchAnswer:
+        """Return a shortest text."""
+        least, most = branch.sizes()
         if most is not None and least > most:
             return None
-        matching = [atom.pattern for atom in branch.required(_Matches)]
-        missed = [atom.pattern for atom in branch.required(_Matches, is_true=False)]
-        if set(matching) & set(missed):
-            return None
+        matching, missed = branch.facts("pattern"), branch.facts("pattern", is_true=False)
         if not matching and not missed:
-            for text in _plain_texts(least, most, len(refused) + 1):
-                if text not in refused:
-                    return FoundValue(text)
-            return None
+            if least > _LONGEST_TEXT:
+                return FoundValue(is_shown=False)
+            texts = ["", *(chr(ord("a") + place) for place in range(len(refused) + 1))]
+            longer = (text * max(least, 1) for text in texts if least == 0 or text)
+            found = (text for text in longer if (most is None or len(text) <= most))
+            return next((FoundValue(text) for text in found if text not in refused), None)
+        # The module takes 0.015 s to import.
+        from droidgate_mappings.values import patterns
+
         missed += [_pattern_of(text) for text in refused]
-        self._steps -= (len(matching) + len(missed)) ** 2 // _PATTERNS_OF_STEP
-        if self._steps < 0:
-            raise UnclearError("there are too many combinations")
-        shortest = _text_of(matching, missed, least, most)
+        self.spend((len(matching) + len(missed)) ** 2 // _PATTERNS_OF_STEP)
+        try:
+            shortest = patterns.find_text(matching, missed, least, most)
+        except patterns.UnsupportedPatternError as error:
+            raise UnclearError(f"a pattern is not compared: {error}") from None
         return None if shortest is None else FoundValue(shortest)
 
-    def _solve_array(self, branch: _Branch, refused: list[Json]) -> SearchAnswer:
+    def solve_array(self, branch: _Branch, refused: Mapping[Json, Json]) -> SearchAnswer:
         """Return an array; the lengths and the places of single values that can matter are all tried."""
-        least, most = branch.sizes(ARRAY)
-        described = branch.required(_Items)
-        missed = branch.required(_Items, is_true=False)
-        contained = branch.required(_Contains)
-        doubled = branch.required(_Distinct, is_true=False)
-        edge = max((len(atom.first) for atom in (*described, *missed)), default=0)
+        least, most = branch.sizes()
+        described = branch.facts("items")
+        missed = branch.facts("items", is_true=False)
+        counted = dict.fromkeys(atom.fact[0] for atom, _ in branch.atoms if atom.word == "size")
+        contained = [(part, *branch.sizes(part)) for part in counted if part is not None]
+        doubled = branch.facts("uniqueItems", is_true=False)
+        edge = max((len(items.first) for items in (*described, *missed)), default=0)
 
         def state_at(position: int) -> _State:
-            return frozenset((atom.at(position), True) for atom in described)
+            return frozenset((items.at(position), True) for items in described)
 
         for position in range(edge + 1):
             if (most is None or position < most) and self.find_in(state_at(position)) is None:
                 most = position
         if most is not None and least > most:
             return None
-        further = sum(atom.least for atom in contained) + len(missed) + 2 * len(doubled) + len(refused)
+        further = sum(number for _, number, _ in contained) + len(missed) + 2 * len(doubled) + len(refused)
         longest = max(least, edge) + further
         longest = longest if most is None else min(most, longest)
         if longest > _LONGEST:
             return Unclear("the arrays are too long")
         unclear: SearchAnswer = None
-        count = 0
         for length in range(least, longest + 1):
-            options = [_places_of_miss(atom, length) for atom in missed]
-            options += [_places_of_contained(atom, length) for atom in contained]
+            options = [_places_of_miss(items, length) for items in missed]
+            options += [_places_of_contained(*numbers, length) for numbers in contained]
             options += [_places_of_equal(length) for _ in doubled]
+            options += [self._places_of_other(array) for array in refused.values() if len(array) == length]
             for places in product(*map(tuple, options)):
-                count += 1
-                if count > _CHOICES:
-                    return Unclear("an array has too many choices")
+                self.spend(1)
                 answer = self._array_of([state_at(position) for position in range(length)], places, branch)
-                if isinstance(answer, FoundValue) and not any(
-                    exact(answer.value) == exact(value) for value in refused
-                ):
-                    return answer
                 if isinstance(answer, FoundValue):
-                    answer = Unclear("a refused array is the only one tried")
-                    continue
+                    return answer
                 unclear = unclear or answer
         return unclear
+
+    def _places_of_other(self, array: Sequence[Json]) -> Iterator[_Places]:
+        for position, item in enumerate(array):
+            yield {position: (self.part({"const": item}, 0), False)}
 
     def _array_of(self, states: list[_State], places: Iterable[_Places], branch: _Branch) -> SearchAnswer:
         """Return an array whose items are of some states, with further literals at some places."""
@@ -1277,20 +1054,16 @@ class ValueSearch:
                     states[position] |= {further}
         for position, equal in equal_to.items():
             states[equal] = states[position] = states[position] | states[equal]
-        are_distinct = bool(branch.required(_Distinct))
+        are_distinct = bool(branch.facts("uniqueItems"))
         if are_distinct and equal_to:
             return None
         values: list[Json] = []
         are_shown = True
         for position, state in enumerate(states):
-            if position in equal_to and equal_to[position] < position:
+            if position in equal_to:
                 values.append(values[equal_to[position]])
                 continue
-            distinct = (
-                frozenset([(self.part({"enum": values}, 0), False)])
-                if are_distinct and values
-                else frozenset()
-            )
+            distinct = frozenset([(self.part({"enum": values}, 0), False)] if are_distinct and values else [])
             answer = self.find_in(state | distinct)
             if not isinstance(answer, FoundValue):
                 if distinct and answer is None and len(set(states)) > 1 and self.find_in(state) is not None:
@@ -1302,18 +1075,16 @@ class ValueSearch:
                 return Unclear("the items of an array have to differ")
         return FoundValue(values, are_shown)
 
-    def _solve_object(self, branch: _Branch, refused: list[Json]) -> SearchAnswer:
+    def solve_object(self, branch: _Branch, refused: Mapping[Json, Json]) -> SearchAnswer:
         """Return an object; names that no keyword distinguishes are tried once for each value they need."""
         names = _ObjectNames(self, branch)
         if any(not names.is_allowed(name) for name in names.required):
             return None
-        for name in names.required:
-            if self.find_in(names.state_of(name)) is None:
-                return None
+        if any(self.find_in(names.state_of(name)) is None for name in names.required):
+            return None
         unclear: SearchAnswer = None
-        for count, chosen in enumerate(product(*names.options())):
-            if count > _CHOICES:
-                return Unclear("an object has too many choices")
+        for chosen in product(*names.options()):
+            self.spend(1)
             answer = self._object_of(names, chosen, refused)
             if isinstance(answer, FoundValue):
                 return answer
@@ -1321,12 +1092,11 @@ class ValueSearch:
         return unclear
 
     def _object_of(
-        self, names: _ObjectNames, chosen: Iterable[tuple[str, tuple[Part, bool] | None]], refused: list[Json]
+        self, names: _ObjectNames, chosen: Iterable[_Member], refused: Mapping[Json, Json]
     ) -> SearchAnswer:
         states = {name: names.state_of(name) for name in names.required}
         for name, further in chosen:
-            state = states.get(name) or names.state_of(name)
-            states[name] = state if further is None else state | {further}
+            states[name] = states.get(name, names.state_of(name)) | further
         if names.most is not None and len(states) > names.most:
             return None
         values: dict[str, Json] = {}
@@ -1337,10 +1107,10 @@ class ValueSearch:
                 return answer
             values[name] = answer.value
             are_shown &= answer.is_shown
-        least = names.least
-        while len(values) < least or (are_shown and exact(values) in map(exact, refused)):
+        while len(values) < names.least or (are_shown and exact(values)[1] in refused):
             if names.most is not None and len(values) >= names.most:
-                return None if len(values) < least else Unclear("a refused object is the only one tried")
+                is_small = len(values) < names.least
+                return None if is_small else Unclear("a refused object is the only one tried")
             if len(values) >= _LONGEST:
                 return Unclear("the objects are too large")
             another, added = names.further(values)
@@ -1351,52 +1121,117 @@ class ValueSearch:
         return FoundValue(values, are_shown)
 
 
-@dataclass(slots=True)
+def _first_found(answers: Iterable[SearchAnswer]) -> SearchAnswer:
+    """Return the first value that is found, else why that is not clear, else None."""
+    unclear: SearchAnswer = None
+    for answer in answers:
+        if isinstance(answer, FoundValue):
+            return answer
+        unclear = unclear or answer
+    return unclear
+
+
+_REASONS: Final[Mapping[str, Callable[[_Atom], str]]] = {
+    "unread": lambda atom: str(atom.fact[1]),
+    "unevaluated": lambda atom: f"'unevaluated{'Properties' if atom.kind == OBJECT else 'Items'}' is used",
+}
+"""Why a search for values is not enough, by the words of the atoms that it does not solve."""
+
+
+def _are_words_shown(branch: _Branch) -> bool | None:
+    """Return whether words such as formats let a value be shown; None where two contradict."""
+    stated, refused = set(branch.facts("format")), set(branch.facts("format", is_true=False))
+    if any(step.denominator == 1 for step in branch.facts("multipleOf")):
+        stated |= {"int64"} if refused & _NUMBER_FORMATS - {"int32", "int64"} else set()
+    implied = {wider for word in stated for wider in _WIDER_FORMATS.get(word, ())}
+    if refused & (stated | implied):
+        return None
+    return not refused and not stated - {"int64"}
+
+
+def _solve_listed(listed: Iterable[Json], branch: _Branch) -> SearchAnswer:
+    is_unclear = False
+    for value in listed:
+        if kind_of_value(value) != branch.kind:
+            continue
+        answers = {
+            _is(is_true, atom.holds(value)) for atom, is_true in branch.atoms if atom.word not in _REASONS
+        }
+        if answers <= {True}:
+            return FoundValue(value)
+        is_unclear |= None in answers
+    return Unclear("a listed value is not checked") if is_unclear else None
+
+
+def _solve_number(_: ValueSearch, branch: _Branch, refused: Mapping[Json, Json]) -> SearchAnswer:
+    low = max(branch.facts("above"), default=None)
+    high = min(branch.facts("above", is_true=False), default=None)
+    steps, missed = branch.facts("multipleOf"), branch.facts("multipleOf", is_true=False)
+    step = _common_multiple(steps) if steps else None
+    if step is not None and any(_is_multiple(step, divisor) for divisor in missed):
+        return None
+    candidates = _multiples(step, low, high) if step else _points(low, high)
+    for number, value in enumerate(candidates):
+        if (
+            (low is None or (value, True) > low)
+            and (high is None or (value, True) <= high)
+            and value not in refused
+            and not any(_is_multiple(value, divisor) for divisor in missed)
+        ):
+            shown = _number(value)
+            return FoundValue(shown, shown is not None)
+        if number > _NUMBERS:
+            return Unclear("the multiples are too many to try")
+    if step is None and (low is None or high is None or low[0] < high[0]):
+        return FoundValue(None, is_shown=False)
+    return None
+
+
+_FEW: Final[Mapping[str, tuple[Json, ...]]] = {NULL: (None,), BOOLEAN: (False, True)}
+_SOLUTIONS: Final[Mapping[str, Callable[[ValueSearch, _Branch, Mapping[Json, Json]], SearchAnswer]]] = {
+    NUMBER: _solve_number,
+    STRING: ValueSearch.solve_text,
+    ARRAY: ValueSearch.solve_array,
+    OBJECT: ValueSearch.solve_object,
+}
+_Member: TypeAlias = tuple[str, _State]
+"""The name of a member, and what its value has to be in addition."""
+
+
 class _ObjectNames:
     """The names of the members of an object: those that keywords mention, and others as needed."""
 
-    search: ValueSearch
-    branch: _Branch
-    required: list[str] = field(init=False)
-    members: list[_Members] = field(init=False)
-    least: int = field(init=False)
-    most: int | None = field(init=False)
-    mentioned: list[str] = field(init=False)
-    forbidden: dict[str, None] = field(init=False)
-    naming: list[_Names] = field(init=False)
-    _others: dict[str, None] = field(default_factory=dict)
-    _count: int = 0
-    _describing: dict[str, list[_Members]] = field(default_factory=dict)
-    """By the name of a property, what describes it; all of what has patterns is in `_patterned`."""
-    _patterned: list[_Members] = field(default_factory=list)
-    _beyond: Counter[Part] = field(default_factory=Counter)
-    """What the others of how many say of a property that they do not name."""
-    _states: dict[str, _State] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
+    def __init__(self, search: ValueSearch, branch: _Branch) -> None:
         """Collect the names that keywords mention."""
-        self.members = self.branch.required(_Members)
-        self.required = list(dict.fromkeys(atom.name for atom in self.branch.required(_Required)))
-        self.least, self.most = self.branch.sizes(OBJECT)
-        self.naming = self.branch.required(_Names)
-        self.forbidden = dict.fromkeys(atom.name for atom in self.branch.required(_Required, is_true=False))
-        names = dict.fromkeys([*self.required, *self.forbidden])
-        for atom in (*self.members, *self.branch.required(_Members, is_true=False)):
-            names |= dict.fromkeys(atom.properties)
-        self.mentioned = list(names)
-        for atom in self.members:
-            if atom.patterns:
-                self._patterned.append(atom)
-                continue
-            self._beyond[atom.others] += 1
-            for name in atom.properties:
-                self._describing.setdefault(name, []).append(atom)
+        self.search = search
+        self.least, self.most = branch.sizes()
+        self.required: list[str] = list(dict.fromkeys(branch.facts("required")))
+        self.forbidden = dict.fromkeys(branch.facts("required", is_true=False))
+        self.naming: list[Part] = branch.facts("propertyNames")
+        self.badly_named: list[Part] = branch.facts("propertyNames", is_true=False)
+        self.members: list[_Members] = branch.facts("members")
+        self.missed: list[_Members] = branch.facts("members", is_true=False)
+        self.beyond: list[Part] = [part for _, part in branch.facts("unevaluated", is_true=False)]
+        named = (name for members in (*self.members, *self.missed) for name in members.properties)
+        self.mentioned = list(dict.fromkeys([*self.required, *self.forbidden, *named]))
+        self._others: dict[str, None] = {}
+        self._count = 0
+        self._states: dict[str, _State] = {}
+        # By the name of a property, what describes it; all of what has patterns is apart.
+        self._describing: dict[str, list[_Members]] = {}
+        self._patterned = [members for members in self.members if members.patterns]
+        plain = [members for members in self.members if not members.patterns]
+        # What the others of how many say of a property that they do not name.
+        self._beyond = Counter(members.others for members in plain)
+        for members in plain:
+            for name in members.properties:
+                self._describing.setdefault(name, []).append(members)
 
     def is_allowed(self, name: str) -> bool:
         """Return whether a member may have a name."""
         if name in self.forbidden:
             return False
-        answer = _all_of(atom.part.holds(name) for atom in self.naming)
+        answer = _all_of(part.holds(name) for part in self.naming)
         if answer is None:
             message = "the names of properties are not checked"
             raise UnclearError(message)
@@ -1406,77 +1241,69 @@ class _ObjectNames:
         """Return what the value of a member has to be."""
         if name not in self._states:
             describing = self._describing.get(name, [])
-            named_counts = Counter(atom.others for atom in describing) if describing else {}
-            parts = [part for part, number in self._beyond.items() if number > named_counts.get(part, 0)]
-            parts += [atom.properties[name] for atom in describing]
-            parts += [part for atom in self._patterned for part in atom.parts_for(name)]
+            named_counts = Counter(members.others for members in describing)
+            parts = [part for part, number in self._beyond.items() if number > named_counts[part]]
+            parts += [members.properties[name] for members in describing]
+            parts += [part for members in self._patterned for part in members.parts_for(name)]
             self._states[name] = frozenset((part, True) for part in parts)
         return self._states[name]
 
-    def options(self) -> list[list[tuple[str, tuple[Part, bool] | None]]]:
+    def options(self) -> list[list[_Member]]:
         """Return for each thing that must not hold the members that make it fail."""
-        missed = self.branch.required(_Members, is_true=False)
-        badly_named = self.branch.required(_Names, is_true=False)
-        beyond = [each for each in self.branch.required(_Unevaluated, is_true=False) if each.kind == OBJECT]
-        count = len(missed) + len(badly_named) + len(beyond)
-        if not count:
+        needing = len(self.missed) + len(self.badly_named) + len(self.beyond)
+        if not needing:
             return []
-        needs_others = bool(badly_named or beyond) or any(
-            atom.patterns or atom.others.schema is not True for atom in missed
-        )
         names = [name for name in self.mentioned if self.is_allowed(name)]
-        if needs_others:
-            names += self.others(count)
-        place = {name: position for position, name in enumerate(names)}
-        options: list[list[tuple[str, tuple[Part, bool] | None]]] = []
-        for atom in missed:
-            tried: Iterable[str] = names
-            if not atom.patterns and atom.others.schema is True:
-                # No other member can be what it refuses.
-                tried = sorted(atom.properties.keys() & place.keys(), key=place.__getitem__)
-            options.append([(name, (part, False)) for name in tried for part in atom.parts_for(name)])
-        options += [
-            [(name, None) for name in names if atom.part.holds(name) is not True] for atom in badly_named
+        open_ones = [
+            members for members in self.missed if members.patterns or members.others.schema is not True
         ]
-        options += [[(name, (atom.part, False)) for name in names] for atom in beyond]
+        if open_ones or self.badly_named or self.beyond:
+            names += self.others(needing)
+        place = {name: position for position, name in enumerate(names)}
+        options: list[list[_Member]] = []
+        for members in self.missed:
+            tried: Iterable[str] = names
+            if members not in open_ones:
+                # No other member can be what it refuses.
+                tried = sorted(members.properties.keys() & place.keys(), key=place.__getitem__)
+            options.append(
+                [(name, frozenset([(part, False)])) for name in tried for part in members.parts_for(name)]
+            )
+        options += [
+            [(name, frozenset()) for name in names if part.holds(name) is not True]
+            for part in self.badly_named
+        ]
+        options += [[(name, frozenset([(part, False)])) for name in names] for part in self.beyond]
         return [[member for member in option if self.is_possible(*member)] for option in options]
 
-    def is_possible(self, name: str, further: tuple[Part, bool] | None) -> bool:
-        """Return whether a member may have a value that is, or is not, what a part requires in addition."""
-        return further is None or self.search.find_in(self.state_of(name) | {further}) is not None
+    def is_possible(self, name: str, further: _State) -> bool:
+        """Return whether a member may have a value of a state in addition to what is required of it."""
+        return not further or self.search.find_in(self.state_of(name) | further) is not None
 
-    def others(self, count: int) -> list[str]:
+    def others(self, number: int) -> list[str]:
         """Return names that no keyword mentions, some for each set of patterns that may match them."""
-        if count <= self._count:
+        if number <= self._count:
             return list(self._others)
-        self._count = count
+        self._count = number
         search = self.search
         patterns = dict.fromkeys(
-            text
-            for is_true in (True, False)
-            for atom in self.branch.required(_Members, is_true=is_true)
-            for text, _ in atom.patterns
+            text for members in (*self.members, *self.missed) for text, _ in members.patterns
         )
-        splits = [search.part({"pattern": text}, 0) for text in patterns]
-        splits += [atom.part for atom in self.branch.required(_Names, is_true=False)]
+        splits = [*(search.part({"pattern": text}, 0) for text in patterns), *self.badly_named]
         if len(splits) > _SPLITS:
             message = "the names of properties have too many patterns"
             raise UnclearError(message)
-        needed = [(atom.part, True) for atom in self.branch.required(_Names)]
+        needed = [(part, True) for part in (search.part({"type": STRING}, 0), *self.naming)]
         for signs in product((False, True), repeat=len(splits)):
-            used_names = [*self.mentioned, *self._others]
-            for _ in range(count):
-                state = frozenset(
-                    [*zip(splits, signs, strict=True), *needed, (search.part({"enum": used_names}, 0), False)]
-                )
-                answer = search.find_in(state, (STRING,))
+            for _ in range(number):
+                used = (search.part({"enum": [*self.mentioned, *self._others]}, 0), False)
+                answer = search.find_in(frozenset([*zip(splits, signs, strict=True), *needed, used]))
                 if isinstance(answer, Unclear) or (isinstance(answer, FoundValue) and not answer.is_shown):
                     message = "the names of properties are not compared"
                     raise UnclearError(message)
                 if answer is None:
                     break
                 self._others[answer.value] = None
-                used_names.append(answer.value)
         return list(self._others)
 
     def further(self, taken: Mapping[str, Json]) -> tuple[str | None, SearchAnswer]:
@@ -1493,25 +1320,25 @@ class _ObjectNames:
         return None, unclear
 
 
-_Places: TypeAlias = "Mapping[int, tuple[Part, bool] | int]"
+_Places: TypeAlias = Mapping[int, tuple[Part, bool] | int]
 """What items need in addition, by position; a number is the position of an equal item."""
 
 
-def _places_of_miss(atom: _Items, length: int) -> Iterator[_Places]:
+def _places_of_miss(items: _Items, length: int) -> Iterator[_Places]:
     for position in range(length):
-        part = atom.at(position)
+        part = items.at(position)
         if part.schema is not True:
             yield {position: (part, False)}
 
 
-def _places_of_contained(atom: _Contains, length: int) -> Iterator[_Places]:
-    if atom.most is None:
-        for positions in combinations(range(length), atom.least):
-            yield dict.fromkeys(positions, (atom.part, True))
+def _places_of_contained(part: Part, least: int, most: int | None, length: int) -> Iterator[_Places]:
+    if most is None:
+        for positions in combinations(range(length), least):
+            yield dict.fromkeys(positions, (part, True))
         return
-    for count in range(atom.least, min(atom.most, length) + 1):
-        for positions in combinations(range(length), count):
-            yield {position: (atom.part, position in positions) for position in range(length)}
+    for number in range(least, min(most, length) + 1):
+        for positions in combinations(range(length), number):
+            yield {position: (part, position in positions) for position in range(length)}
 
 
 def _places_of_equal(length: int) -> Iterator[_Places]:
@@ -1519,87 +1346,7 @@ def _places_of_equal(length: int) -> Iterator[_Places]:
         yield {right: left}
 
 
-def _described_in(item: _Item, value: Json) -> set[Json] | None:
-    """Return the names or positions that a part describes in a value that it allows; None where not known."""
-    described: set[Json] = set()
-    inner: Sequence[_Item] = ()
-    match item:
-        case Part(atoms=atoms):
-            inner = atoms
-            closing = _CLOSING if isinstance(value, Mapping) else _ENDING
-            if isinstance(item.schema, Mapping) and not closing.isdisjoint(item.schema):
-                return set(value if isinstance(value, Mapping) else range(len(value)))
-        case _Every(items) | _Some(items) | _Exactly(items):
-            inner = items
-        case _When(condition, then, otherwise):
-            inner = (condition, then) if condition.holds(value) else (otherwise,)
-        case _Members(properties, patterns, _) if isinstance(value, Mapping):
-            described = {
-                name
-                for name in value
-                if name in properties or any(matches(text, name) for text, _ in patterns)
-            }
-        case _Items(first, _) if isinstance(value, list):
-            described = set(range(len(first)))
-        case _Contains(part, _, _) if isinstance(value, list):
-            described = {position for position, each in enumerate(value) if part.holds(each)}
-    for each in inner:
-        is_held = each.holds(value)
-        inner_described = _described_in(each, value) if is_held else set()
-        if is_held is None or inner_described is None:
-            return None
-        described |= inner_described
-    return described
-
-
-_CLOSING: Final = frozenset({"additionalProperties", "unevaluatedProperties"})
-_ENDING: Final = frozenset({"items", "unevaluatedItems"})
-
-
-def matches(pattern: str, text: str) -> bool:
-    """Return whether a pattern matches.
-
-    Raises:
-        UnclearError: the pattern is outside of what is compared.
-    """
-    from droidgate_mappings.values import patterns
-
-    try:
-        return patterns.compile_pattern(pattern).matches(text)
-    except patterns.UnsupportedPatternError as error:
-        raise UnclearError(f"a pattern is not compared: {error}") from None
-
-
-def _text_of(matching: list[str], missed: list[str], least: int, most: int | None) -> str | None:
-    from droidgate_mappings.values import patterns
-
-    try:
-        return patterns.find_text(matching, missed, least, most)
-    except patterns.UnsupportedPatternError as error:
-        raise UnclearError(f"a pattern is not compared: {error}") from None
-
-
-def _all_of(answers: Iterable[bool | None]) -> bool | None:
-    answer: bool | None = True
-    for each in answers:
-        if each is False:
-            return False
-        answer = None if each is None else answer
-    return answer
-
-
-def _opposite(answer: bool | None) -> bool | None:  # noqa: FBT001
-    return None if answer is None else not answer
-
-
-_Limit: TypeAlias = "tuple[Fraction, bool] | None"
-
-
-def _is_within(value: Fraction, low: _Limit, high: _Limit) -> bool:
-    """Return whether a number is above an open or closed limit and below a closed or open one."""
-    if low is not None and (value < low[0] or (value == low[0] and low[1])):
-        return False
-    return high is None or value < high[0] or (value == high[0] and high[1])
+_Limit: TypeAlias = tuple[Fraction, bool] | None
 
 
 def _common_multiple(steps: Iterable[Fraction]) -> Fraction:
@@ -1609,54 +1356,32 @@ def _common_multiple(steps: Iterable[Fraction]) -> Fraction:
 
 
 def _multiples(step: Fraction, low: _Limit, high: _Limit) -> Iterator[Fraction]:
-    """Yield the multiples of a number between two limits, those near zero first."""
-    first = None if low is None else math.ceil(low[0] / step)
-    last = None if high is None else math.floor(high[0] / step)
-    if first is not None and (first > 0 or last is not None):
-        start = first if last is None or first > 0 or last >= 0 else last
-    else:
-        start = last if last is not None and last < 0 else 0
-    distance = 0
-    while True:
-        up, down = start + distance, start - distance
-        is_up, is_down = last is None or up <= last, first is None or down >= first
-        if is_up and (first is None or up >= first):
-            yield up * step
-        if is_down and distance and (last is None or down <= last):
-            yield down * step
-        if not is_up and not is_down:
+    """Yield the multiples of a number between two limits or at them, those near zero first."""
+    first = -math.inf if low is None else math.ceil(low[0] / step)
+    last = math.inf if high is None else math.floor(high[0] / step)
+    start = int(min(max(first, 0), last))
+    for distance in count():
+        near = [at for at in dict.fromkeys((start + distance, start - distance)) if first <= at <= last]
+        if not near:
             return
-        distance += 1
+        yield from (at * step for at in near)
 
 
 def _points(low: _Limit, high: _Limit) -> Iterator[Fraction]:
-    """Yield numbers between two limits, plain ones first."""
+    """Yield numbers between two limits or at them, plain ones first."""
     if low is not None and high is not None:
-        width = high[0] - low[0]
-        if width < 0:
+        if low[0] > high[0]:
             return
+        start, width = low[0], high[0] - low[0]
         yield from (low[0], high[0])
-        yield from _multiples(Fraction(1), low, high) if width < _CHOICES else ()
-        for parts in (2, 4, 5, 10, 16, 32, 64, 100, 1000):
-            yield from (low[0] + width * Fraction(part, parts) for part in range(1, min(parts, 100)))
-        return
-    limit, direction = (high[0], -1) if high is not None else (low[0] if low is not None else Fraction(0), 1)
-    if low is None and high is None:
-        yield Fraction(0)
-    yield limit
-    for distance in range(1, 100):
-        yield limit + direction * distance
-        yield limit + direction * Fraction(distance, 8)
-        yield limit + direction * Fraction(distance, 10)
-
-
-def _plain_texts(least: int, most: int | None, count: int) -> Iterator[str]:
-    """Yield texts of a length, as many of each length as are asked for."""
-    length = least
-    while most is None or length <= most:
-        for position in range(count if length else 1):
-            yield chr(ord("a") + position) * length
-        length += 1
+        yield from _multiples(Fraction(1), low, high) if width < _NUMBERS else ()
+    else:
+        start, width = (Fraction(0) if low is None else low[0]), Fraction(1)
+        if high is not None:
+            start, width = high[0], -width
+        yield from (start + width * at for at in range(100))
+    for parts in (2, 4, 5, 10, 16, 32, 64, 100, 1000):
+        yield from (start + width * Fraction(at, parts) for at in range(1, min(parts, 100)))
 
 
 def _pattern_of(text: str) -> str:

@@ -470,17 +470,27 @@ def replace_references(type_: Type, references: Mapping[str, str]) -> Type:
 def _replaced(schema: Json, references: Mapping[str, str]) -> Json:
     if not isinstance(schema, Mapping):
         return schema
-    changed = dict(schema)
-    for word, value in schema.items():
-        if word == "$ref" and isinstance(value, str):
-            changed[word] = references.get(value, value)
-        elif word in _SCHEMA_WORDS and isinstance(value, Mapping):
-            changed[word] = _replaced(value, references)
-        elif word in _LIST_WORDS and isinstance(value, list):
-            changed[word] = [_replaced(member, references) for member in value]
-        elif word in _MAP_WORDS and isinstance(value, Mapping):
-            changed[word] = {name: _replaced(member, references) for name, member in value.items()}
-    return changed
+    return {
+        word: references.get(value, value)
+        if word == "$ref" and isinstance(value, str)
+        else with_inner_schemas(word, value, lambda inner: _replaced(inner, references))
+        for word, value in schema.items()
+    }
+
+
+def with_inner_schemas(word: str, value: Json, change: Callable[[Json], Json]) -> Json:
+    """Return the value of a keyword with other schemas in it.
+
+    Args:
+        word: The keyword.
+        value: Its value, perhaps without a schema.
+        change: Return what takes the place of a schema, or of what is malformed where one should be.
+    """
+    if word in _MAP_WORDS and isinstance(value, Mapping):
+        return {name: change(inner) for name, inner in value.items()}
+    if word in _LIST_WORDS and isinstance(value, list):
+        return [change(inner) for inner in value]
+    return change(value) if word in _SCHEMA_WORDS else value
 
 
 def _may_refer_to_itself(schema: Mapping[str, Json], names: Mapping[str, str]) -> bool:

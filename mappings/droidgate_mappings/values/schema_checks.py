@@ -153,7 +153,8 @@ def is_plain_schema(schema: Json, dialect: str = NEWEST) -> bool:
     )
 
 
-def _is_number(value: Json) -> TypeGuard[Any]:
+def is_number(value: Json) -> TypeGuard[Any]:
+    """Return whether a JSON value is a number."""
     return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 
@@ -184,7 +185,7 @@ _FORMS: Final[dict[str, Callable[[Json], bool]]] = {
     **dict.fromkeys(("title", "description", "format", "pattern", "$comment", "$ref", "$schema"), is_text),
     **dict.fromkeys(("contentEncoding", "contentMediaType"), is_text),
     **dict.fromkeys(("deprecated", "readOnly", "writeOnly", "uniqueItems"), is_flag),
-    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _is_number),
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), is_number),
     **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems"), _is_count),
     **dict.fromkeys(("minProperties", "maxProperties"), _is_count),
     **dict.fromkeys(("properties", "patternProperties", "$defs", "definitions"), _are_schemas),
@@ -193,7 +194,7 @@ _FORMS: Final[dict[str, Callable[[Json], bool]]] = {
     **dict.fromkeys(("enum", "examples"), lambda value: isinstance(value, list)),
     **dict.fromkeys(("default", "const"), lambda _: True),
     "required": _are_names,
-    "multipleOf": lambda value: _is_number(value) and value > 0,
+    "multipleOf": lambda value: is_number(value) and value > 0,
 }
 _UNUSUAL: Final = frozenset(
     {"$id", "id", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor"}
@@ -564,16 +565,16 @@ def _contradictions(part: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
     """Yield message and keyword of limits between which there is no value."""
     for word, counted in _COUNTS.items():
         low, high = part.get(f"min{word}"), part.get(f"max{word}")
-        if _is_number(low) and _is_number(high) and low > high:
+        if is_number(low) and is_number(high) and low > high:
             yield (
                 f"`min{word}` is {low} and `max{word}` is {high}, so no number of {counted} fits",
                 f"min{word}",
             )
     required, most = part.get("required"), part.get("maxProperties")
-    if _are_names(required) and _is_number(most) and len(required) > most:
+    if _are_names(required) and is_number(most) and len(required) > most:
         yield f"{len(required)} properties are required and `maxProperties` is {most}", "maxProperties"
     first, least = part.get("prefixItems"), part.get("minItems")
-    if isinstance(first, list) and part.get("items") is False and _is_number(least) and least > len(first):
+    if isinstance(first, list) and part.get("items") is False and is_number(least) and least > len(first):
         yield f"`minItems` is {least} and only {len(first)} items are allowed", "minItems"
     yield from _range_contradiction(part)
 
@@ -588,7 +589,7 @@ def _range_contradiction(part: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
     if low > high or (low == high and (low_open or high_open)):
         yield message, low_word
         return
-    step = _exact(part["multipleOf"]) if _is_number(part.get("multipleOf")) else Fraction(0)
+    step = exact_number(part["multipleOf"]) if is_number(part.get("multipleOf")) else Fraction(0)
     is_integer = part.get("type") == "integer"
     if step <= 0 and not is_integer:
         return
@@ -605,14 +606,15 @@ def _range_contradiction(part: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
 def _limits(part: Mapping[str, Json], ending: str) -> Iterator[tuple[Fraction, str, bool]]:
     """Yield the inclusive and the exclusive limit: value, keyword, whether it is exclusive."""
     plain, exclusive = f"m{ending}", f"exclusiveM{ending}"
-    if _is_number(part.get(plain)):
+    if is_number(part.get(plain)):
         # Draft 4 has a flag next to the limit.
-        yield _exact(part[plain]), plain, part.get(exclusive) is True
-    if _is_number(part.get(exclusive)):
-        yield _exact(part[exclusive]), exclusive, True
+        yield exact_number(part[plain]), plain, part.get(exclusive) is True
+    if is_number(part.get(exclusive)):
+        yield exact_number(part[exclusive]), exclusive, True
 
 
-def _exact(number: Json) -> Fraction:
+def exact_number(number: Json) -> Fraction:
+    """Return a JSON number as its digits say it."""
     return Fraction(repr(number) if isinstance(number, float) else number)
 
 
@@ -645,7 +647,7 @@ def _holds(word: str, stated: Json, value: Json) -> bool:
         return json_equal(value, stated)
     if word in {"minimum", "maximum"}:
         sign = 1 if word == "minimum" else -1
-        return not _is_number(value) or _exact(value) * sign >= _exact(stated) * sign
+        return not is_number(value) or exact_number(value) * sign >= exact_number(stated) * sign
     if word in {"minLength", "maxLength"}:
         return not isinstance(value, str) or (
             len(value) >= stated if word == "minLength" else len(value) <= stated
@@ -659,7 +661,7 @@ def _is_of_type(value: Json, word: str) -> bool:
     if value is None or isinstance(value, bool):
         return word == ("null" if value is None else "boolean")
     if isinstance(value, int | float | Decimal):
-        return word == "number" or (word == "integer" and _exact(value).denominator == 1)
+        return word == "number" or (word == "integer" and exact_number(value).denominator == 1)
     if isinstance(value, str):
         return word == "string"
     return word == ("array" if isinstance(value, list) else "object")
@@ -696,7 +698,7 @@ def _judge(root: Mapping[str, Json], dialect: str) -> Callable[[Mapping[str, Jso
             yield ValidationError(f"{value!r} does not match {pattern!r}")
 
     def check_multiple(_: Validator, step: Json, value: Json, __: Json) -> Iterator[ValidationError]:
-        if _is_number(value) and (_exact(value) / _exact(step)).denominator != 1:
+        if is_number(value) and (exact_number(value) / exact_number(step)).denominator != 1:
             yield ValidationError(f"{value!r} is not a multiple of {step!r}")
 
     def counted(check: Callable[..., Any]) -> Callable[..., Any]:

@@ -71,6 +71,12 @@ TYPES: list[tuple[str, Schema, Schema, str, tuple[str, str]]] = [
     ("a value more", text(enum=["a"]), text(enum=["a", "b"]), "enum-changed", WIDER),
     ("another value", text(enum=["a"]), text(enum=["b"]), "enum-changed", BROKEN),
     ("an enum appears", text(), text(enum=["a"]), "enum-changed", NARROWER),
+    ("another number that no float can be", {"enum": [Decimal("1e400")]}, {"enum": [Decimal("1e401")]},
+        "enum-changed", BROKEN),
+    ("an array of one number becomes a constant", array(items=integer(), minItems=1, maxItems=1),
+        {"const": [0]}, "type-changed", NARROWER),
+    ("one range of numbers more", {"anyOf": [number(minimum=at, maximum=at + 1) for at in range(15)]},
+        {"anyOf": [number(minimum=at, maximum=at + 1) for at in range(16)]}, "alternative-added", WIDER),
     ("values in another order", text(enum=["a", "b"]), text(enum=["b", "a"]), "order-changed", WORDS),
     ("a pattern appears", text(), text(pattern="^a"), "pattern-changed", NARROWER),
     ("another pattern", text(pattern="^b"), text(pattern="^a"), "pattern-changed", BROKEN),
@@ -323,6 +329,8 @@ UNDECIDED: list[tuple[str, Schema, Schema, str]] = [
         "'$ref' is not resolved"),
     ("a value that a keyword cannot have", array(), array(minItems=-1),
         "'minItems' has a value that it cannot have"),
+    ("a number where a schema should be", array(items=[text()]), array(items=[text()], additionalItems=5),
+        "'additionalItems' has a value that it cannot have"),
 ]  # fmt: skip
 
 
@@ -340,6 +348,8 @@ def test_a_breaking_change_of_values_has_an_example() -> None:
     assert change.examples == (1,)
     (change,) = _compare(_output(text(enum=["a"])), _output(text(enum=["a", "b"]))).all_changes()
     assert change.examples == ("b",)
+    (change,) = _compare(_input(text(minLength=10**9)), _input(text(minLength=10**9 + 1))).all_changes()
+    assert change.examples == ()
 
 
 def _kinds(count: int, **further: Schema) -> Schema:
