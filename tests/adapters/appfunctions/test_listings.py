@@ -123,7 +123,8 @@ DEEP = '{"a": [' * 40 + "]}" * 40
 @titled(("listed", "message"), {
     "a function has no id": (f'[{{"{STATIC}": {{"functionId": []}}}}]', "a function has no id"),
     "a bare value": (f'[{{"{STATIC}": {{"description": "x"}}}}]', "a value is not an array (description)"),
-    "two documents in one": (f'[{{"a-{PACKAGE}": {{}}, "b-{PACKAGE}": {{}}}}]', "is not one document"),
+    "two documents in one, of a name that turns the writing direction": (
+        f'[{{"a\u202e-{PACKAGE}": {{}}, "b-{PACKAGE}": {{}}}}]', r"is not one document (a\u202e-"),
     "an object": (f'{{"{STATIC}": {{}}}}', "the value of a package is not an array"),
     "a data type that is nested deeper than is read": (f'[{{"{COMPONENTS}": {DEEP}}}]', "nested"),
     "a property twice": (f'[{{"{STATIC}": {{"functionId": ["a"], "functionId": ["b"]}}}}]', "duplicate"),
