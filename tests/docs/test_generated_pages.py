@@ -5,7 +5,7 @@ import importlib.util
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Set as AbstractSet
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -138,7 +138,7 @@ def test_every_dialect_and_feature_is_in_the_support_matrix() -> None:
         assert [item.name for item in FEATURES if item.name not in listed] == []
 
 
-def rows_marked_in(source: str, lenient: Set[str]) -> set[str]:
+def rows_marked_in(source: str, lenient: AbstractSet[str]) -> set[str]:
     """Return the divergence rows that tests in a source text are marked with.
 
     Where a table has the id of a row in each case, every text of the module that is one of the ids counts.
