@@ -92,18 +92,14 @@ def _let_go_of_output() -> None:
 def _print_failure(error: Exception, called: str) -> int:
     if os.environ.get(TRACEBACK_VARIABLE) == "1":
         traceback.print_exception(error)
-    if CtrlC.was_pressed:
+    # typer makes an Abort of a Ctrl-C that came before its handler.
+    if CtrlC.was_pressed or isinstance(error, typer.Abort):
         return ExitCode.INTERRUPTED
     if isinstance(error, DroidgateError):
         _print_error(error.message, place=error.place, hint=_hint_of(error))
         for other in getattr(error, "others", ()):
             _print_error(other.message, place=other.place, hint=other.hint)
         return error.exit_code
-    if isinstance(error, typer.Abort):
-        print(file=sys.stderr)  # ends the line of the question
-        hint = f"answer y or n, or by an option of `{called} --help`"
-        _print_error("the input ended before an answer", hint=hint)
-        return ExitCode.USAGE
     if isinstance(error, _SHOWN_ERROR):
         return _print_usage(error, called)
     if isinstance(error, OSError):
