@@ -234,7 +234,7 @@ def _form_of(error: Any, context: Any) -> str:
     """
     if error.message.startswith("No such command") and context is not None and context.parent is not None:
         return f"known: {', '.join(context.command.commands)}; "
-    option_name = getattr(error, "option_name", None)
+    option_name: Any = getattr(error, "option_name", None)
     parameters = () if context is None or option_name is None else context.command.params
     arguments = [item for item in parameters if item.param_type_name == "argument"]
     if any(option_name[2:] in {item.name, item.metavar.lower()} for item in arguments):
