@@ -124,10 +124,13 @@ def write_service(
         *classes,
         "",
     ]
-    notes = {call_note: existing.keys() - writer.refused, refusal_note: writer.refused}
+    called = len(existing.keys() - writer.refused.keys())
+    notes = [call_note(called)] * bool(called)
+    if writer.refused:
+        notes.append(refusal_note(writer.refused.values()))
     return AuthorClass(
         (place.file(f"{base}.kt", "\n".join(lines), role="skeleton"),),
-        tuple(f"{base} {note(len(ids))}" for note, ids in notes.items() if ids),
+        tuple(f"{base} {note}" for note in notes),
     )
 
 
@@ -139,7 +142,7 @@ class _Writer:
     ) -> None:
         self.package = package
         self.existing = existing
-        self.refused: set[str] = set()
+        self.refused: dict[str, str] = {}
         self.definitions: Mapping[str, Type] = provider.definitions
         pairs = [(_class_word(name), name) for name in self.definitions]
         self.names = map_names(pairs, _CLASS_NAME)
@@ -188,9 +191,9 @@ class _Writer:
                 yield from arguments
                 yield from result
                 return
-            self.refused.add(capability.id)
-            comment = line_comment(not_called(function, "; ".join(dict.fromkeys(reasons))), _INDENT * 2)
-            yield from (line.strip() for line in comment)
+            refusal = not_called(function, "; ".join(dict.fromkeys(reasons)))
+            self.refused[capability.id] = refusal
+            yield from (line.strip() for line in line_comment(refusal, _INDENT * 2))
         yield f"TODO({kotlin_string(f'{capability.id} is not implemented yet')})"
 
     def arguments(

@@ -21,7 +21,7 @@ from droidgate_mappings.model.capability import Place, Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json
-from droidgate_mappings.text.aapt_text import reference_in
+from droidgate_mappings.text.aapt_text import is_string_reference, reference_in
 from droidgate_mappings.text.json_text import decode_utf8, parse_json
 from droidgate_mmcp.format import CURRENT, FORMAT_ID, NAMES, TEXT_KEYS
 from droidgate_mmcp.tool_manifest import parse_manifest, read_manifest
@@ -124,7 +124,7 @@ class ManifestText:
     @property
     def in_manifest(self) -> bool:
         """Whether Android's package parser reads it: written out, or as a string that is referred to."""
-        return self.reference is None or _is_string(self.reference)
+        return self.reference is None or is_string_reference(self.reference)
 
 
 def find_manifest_text(application: Application, component: Component) -> ManifestText | None:
@@ -139,12 +139,12 @@ def find_manifest_text(application: Application, component: Component) -> Manife
     place = meta.place or component.place or application.place
     if isinstance(meta.value, str):
         reference = reference_in(meta.raw_value) if meta.raw_value is not None else None
-        if reference is not None and not _is_string(reference):
+        if reference is not None and not is_string_reference(reference):
             message = (
                 f"the meta-data {meta.name} has {reference} as its value, of which a device sees the path"
             )
             raise InputError(message, place=str(place), hint=f'write android:resource="{reference}"')
-        return ManifestText(meta.value, place, meta.raw_value, reference)
+        return ManifestText(meta.value, meta.text_place or place, meta.raw_value, reference)
     if meta.value is not None:
         value_text = text_of_value(meta.value)
         message = f"the meta-data {meta.name} is the {_type_name(meta)} {value_text}, not a text"
@@ -153,19 +153,15 @@ def find_manifest_text(application: Application, component: Component) -> Manife
     if stated is None or reference_in(stated) is None:
         message = f"the meta-data {meta.name} has no value"
         raise InputError(message, place=str(place), hint="it holds a JSON object in android:value")
-    return _resource_text(application, stated, place)
+    return _resource_text(application, stated, meta.text_place or place)
 
 
 def _type_name(meta: MetaData) -> str:
     return {bool: "boolean", int: "integer", float: "number"}.get(type(meta.value), "value")
 
 
-def _is_string(reference: str) -> bool:
-    return reference.startswith("@string/") or reference.partition(":")[2].startswith("string/")
-
-
 def _resource_text(application: Application, reference: str, place: Place) -> ManifestText:
-    if _is_string(reference):
+    if is_string_reference(reference):
         text = application.resources.read_text(reference)
         manifest_text = None if text is None else ManifestText(text, place, reference=reference)
     else:
@@ -215,7 +211,7 @@ def _read_component(
 def hint_about_json(manifest: ManifestText) -> str | None:
     """Return why the text of a meta-data may not be JSON, None where nothing shows it."""
     if manifest.reference is not None:
-        is_unquoted = _is_string(manifest.reference) and '"' not in manifest.text
+        is_unquoted = is_string_reference(manifest.reference) and '"' not in manifest.text
         return QUOTES_HINT if is_unquoted else None
     if manifest.raw is None:
         return ESCAPE_HINT

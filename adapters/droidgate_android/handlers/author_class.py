@@ -5,7 +5,7 @@ The classes around it are Java: they are made anew by droidgate, and Kotlin impl
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -52,7 +52,8 @@ def write_author_class(
     writer = CallWriter("kotlin" if language == "kotlin" else "java", place.package, place.prefix)
     methods = methods_of(provider)
     statements: list[list[str]] = []
-    called = refused = 0
+    called = 0
+    refused: list[str] = []
     for method, capability in zip(methods, provider.capabilities, strict=True):
         function = functions.get(capability.id)
         reason = None
@@ -61,10 +62,10 @@ def write_author_class(
                 statements.append(writer.body(method, function, capability.output, provider.definitions))
             except NotCallableError as error:
                 reason = not_called(function, str(error))
+                refused.append(reason)
             else:
                 called += 1
                 continue
-            refused += 1
         statements.append([*_refusal(method, place, reason, writer.language)])
     write = _write_kotlin if writer.language == "kotlin" else _write_java
     artifacts = [write(place, writer, list(zip(methods, statements, strict=True)))]
@@ -85,13 +86,19 @@ def call_note(count: int) -> str:
     return f"calls the app's own functions for {capabilities}: check what another app may do with each"
 
 
-def refusal_note(count: int) -> str:
-    """Return what is left to do in a class that does not call the functions of so many capabilities."""
-    capabilities = amount(count, "capability", "capabilities")
-    return f"does not call the app's own functions for {capabilities}; its comments say why"
+def refusal_note(comments: Collection[str]) -> str:
+    """Return what is left to do in a class that does not call the functions behind capabilities.
+
+    Args:
+        comments: What `not_called` returned for each.
+    """
+    capabilities = amount(len(comments), "capability", "capabilities")
+    reasons = set(comments)
+    reason = f"; {reasons.pop().removesuffix('.')}" if len(reasons) == 1 else "; its comments say why"
+    return f"does not call the app's own functions for {capabilities}{reason}"
 
 
-def _notes(place: ClassPlace, writer: CallWriter, called: int, refused: int) -> Iterator[str]:
+def _notes(place: ClassPlace, writer: CallWriter, called: int, refused: list[str]) -> Iterator[str]:
     name = f"{place.prefix}Capabilities"
     if called:
         yield f"{name} {call_note(called)}"

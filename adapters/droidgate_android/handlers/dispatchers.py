@@ -35,6 +35,8 @@ _MOST_BYTES: Final = 1024 * 1024
 """Bytes of a file of source code; people write shorter ones."""
 _MOST_METHODS: Final = 64
 """Methods that are looked at for one id."""
+_EXPRESSION: Final = "an expression"
+"""What an id is compared with where that has no name."""
 _RETURNS: Final[Mapping[str, Literal["json", "json-text"]]] = {"JSONObject": "json", "String": "json-text"}
 
 
@@ -283,16 +285,19 @@ class _Scanner:
         return self.tokens[at].text if 0 <= at < len(self.tokens) and self.tokens[at].kind == "word" else None
 
     def _subject(self, at: int, frame: _Frame) -> str | None:
-        """Return the name of the value that the text at a token is compared with."""
+        """Return the name of the value that the text at a token is compared with, None without one."""
         before, after = self._text(at - 1), self._text(at + 1)
+        compared = None
         if before == "==":
-            return self._word(at - 2)
-        if after == "==":
-            return self._word(at + 2)
-        if before == "(" and self._text(at - 2) == "equals":
-            return self._word(at - 4)
-        if after == "." and self._text(at + 2) == "equals":
-            return self._word(at + 4)
+            compared = at - 2
+        elif after == "==":
+            compared = at + 2
+        elif before == "(" and self._text(at - 2) == "equals":
+            compared = at - 4
+        elif after == "." and self._text(at + 2) == "equals":
+            compared = at + 4
+        if compared is not None:
+            return self._word(compared) or _EXPRESSION
         is_label = after in {"->", ","} or (after == ":" and before in {"case", ","})
         return frame.subject if is_label and before not in {"(", "="} else None
 
@@ -316,10 +321,13 @@ class _Scanner:
 
     @staticmethod
     def _switched(words: list[str]) -> str | None:
-        """Return the name that the `switch` or `when` before a brace looks at."""
-        if len(words) < 4 or words[-1] != ")" or words[-3] != "(" or words[-4] not in {"switch", "when"}:  # noqa: PLR2004
+        """Return the name that the `switch` or `when` before a brace looks at, if it has one."""
+        openings = [
+            at for at, pair in enumerate(pairwise(words), 1) if pair in {("switch", "("), ("when", "(")}
+        ]
+        if not openings or _closing(words, openings[-1]) != len(words) - 1:
             return None
-        return words[-2]
+        return words[-2] if openings[-1] == len(words) - 3 else _EXPRESSION
 
     def _class(self, head: list[_Token], at: int, around: _Frame) -> _Class:
         words = [token.text for token in head]

@@ -101,6 +101,7 @@ class SourceResources:
         self._files: dict[str, list[ResourceFile]] = {}
         self._value_files: deque[ResourceFile] = deque()
         self._values: dict[str, Element] = {}
+        self._value_paths: dict[str, str] = {}
         self._by_qualifier: dict[str, dict[str, Element]] = {}
         self._index()
 
@@ -135,7 +136,7 @@ class SourceResources:
         end = self._find_end(reference)
         if end is None or isinstance(end, str):
             return end
-        kind, text = end
+        kind, text, _ = end
         # Resources.getText coerces a number as getAttributeValue does.
         return read_string_resource(text) if kind == "string" else read_typed_resource(text)
 
@@ -149,15 +150,20 @@ class SourceResources:
         end = self._find_end(reference)
         if end is None or isinstance(end, str):
             return end
-        kind, text = end
+        kind, text, _ = end
         if kind == "string":
             return read_string_resource(text)
         number = number_in(text)
         # The package parser puts no dimension and no fraction into a Bundle.
         return None if number is not None and number[1] else read_attribute_value(text)
 
-    def _find_end(self, reference: str) -> tuple[str, str] | str | None:
-        """Return type and written text of the value that a reference leads to, or the path of a file.
+    def find_place(self, reference: str) -> Place | None:
+        """Return where the value is written that a reference leads to, None where it is in no values file."""
+        end = self._find_end(reference)
+        return None if end is None or isinstance(end, str) else end[2]
+
+    def _find_end(self, reference: str) -> tuple[str, str, Place] | str | None:
+        """Return type, written text and place of the value that a reference leads to, or the path of a file.
 
         None where the reference leads nowhere or to `@null`.
         """
@@ -165,7 +171,7 @@ class SourceResources:
             key = _key_of(reference)
             kind = key.partition("/")[0] if key is not None else ""
             element = self._find_value(key) if key is not None else None
-            if element is None:
+            if key is None or element is None:
                 entry = self._find_file(reference)
                 return entry.name if entry is not None else None
             if kind not in _TEXT_TYPES:
@@ -173,7 +179,8 @@ class SourceResources:
             text = _inner_text(element)
             followed = reference_in(text)
             if followed is None:
-                return None if text.strip() == "@null" else (kind, text)
+                place = Place(path=self._value_paths[key], line=element.sourceline)
+                return None if text.strip() == "@null" else (kind, text, place)
             reference = followed
         return None
 
@@ -268,6 +275,7 @@ class SourceResources:
                 key = _key_of_value(element)
                 if key is not None:
                     self._values.setdefault(key, element)
+                    self._value_paths.setdefault(key, entry.path)
                     self._by_qualifier.setdefault(key, {}).setdefault(entry.order[1], element)
 
 

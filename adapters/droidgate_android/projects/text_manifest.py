@@ -30,6 +30,7 @@ from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.text.aapt_text import (
     boolean_in,
+    is_string_reference,
     read_attribute_value,
     read_plain_attribute,
     reference_in,
@@ -358,7 +359,14 @@ class ManifestReader:
             raw_value=raw,
             resource=self._resource(resource) if resource is not None else None,
             place=_place_of(element, path),
+            text_place=self._text_place(resource if raw is None else raw),
         )
+
+    def _text_place(self, raw: str | None) -> Place | None:
+        reference = None if raw is None else reference_in(self._filled(raw))
+        if reference is None or not is_string_reference(reference):
+            return None
+        return self._resources.find_place(reference)
 
     def _value(self, raw: str) -> MetaValue | None:
         filled = self._filled(raw)

@@ -446,7 +446,9 @@ class PhoneTargets:
         unasked = ", ".join(self._unasked(app, protocol)) if protocol != FORMAT_ID else ""
         unknown = f"tools of {unasked} are not known: run `{INSTALL_SHIM}`"
         if closest is not None:
-            question = f"did you mean {short.get(closest, closest)!r}?"
+            meant = short.get(closest, closest)
+            same_name = self._matching(meant, app, protocol)
+            question = f"did you mean {repr(meant) if len(same_name) == 1 else _distinct_names(same_name)}?"
             return UsageError(message, hint=f"{question} The {unknown}" if unasked else question)
         cause = f"the {unknown}; " if unasked else ""
         listed = ", ".join(map(last_part, ids[:_MAX_LISTED])) + (
@@ -470,13 +472,18 @@ class PhoneTargets:
 
 
 def _ambiguous_error(text: str, targets: list[CallTarget]) -> UsageError:
+    message = f"{len(targets)} capabilities on the phone are called {text!r}"
+    return UsageError(message, hint=f"name one: {_distinct_names(targets)}")
+
+
+def _distinct_names(targets: list[CallTarget]) -> str:
+    """Return names of capabilities, as a shell takes them, each of one only where there are such names."""
     short = [target.short_name for target in targets]
     distinct = short if len(set(short)) == len(short) else [target.name for target in targets]
     names = ", ".join(map(shlex.quote, distinct[:_MAX_LISTED]))
     if len(set(distinct)) < len(distinct):
         names += ", with --format"
-    message = f"{len(targets)} capabilities on the phone are called {text!r}"
-    return UsageError(message, hint=f"name one: {names}")
+    return names
 
 
 def _unavailable_error(text: str) -> CallError:

@@ -92,18 +92,14 @@ def _let_go_of_output() -> None:
 def _print_failure(error: Exception, called: str) -> int:
     if os.environ.get(TRACEBACK_VARIABLE) == "1":
         traceback.print_exception(error)
-    if CtrlC.was_pressed:
+    # typer makes an Abort of a Ctrl-C that came before its handler.
+    if CtrlC.was_pressed or isinstance(error, typer.Abort):
         return ExitCode.INTERRUPTED
     if isinstance(error, DroidgateError):
         _print_error(error.message, place=error.place, hint=_hint_of(error))
         for other in getattr(error, "others", ()):
             _print_error(other.message, place=other.place, hint=other.hint)
         return error.exit_code
-    if isinstance(error, typer.Abort):
-        print(file=sys.stderr)  # ends the line of the question
-        hint = f"answer y or n, or by an option of `{called} --help`"
-        _print_error("the input ended before an answer", hint=hint)
-        return ExitCode.USAGE
     if isinstance(error, _SHOWN_ERROR):
         return _print_usage(error, called)
     if isinstance(error, OSError):
@@ -233,12 +229,17 @@ def _asks_for_report_file(error: Any, message: str, context: Any) -> bool:
 
 
 def _form_of(error: Any, context: Any) -> str:
-    """Return how an option is written that has no value or is missing, or the commands of a group, for the
-    hint; "" for other errors.
+    """Return how an option is written that has no value or is missing, or that it is an argument without a
+    name, or the commands of a group, for the hint; "" for other errors.
     """
     if error.message.startswith("No such command") and context is not None and context.parent is not None:
         return f"known: {', '.join(context.command.commands)}; "
-    option_name = getattr(error, "option_name", None)
+    option_name: Any = getattr(error, "option_name", None)
+    parameters = () if context is None or option_name is None else context.command.params
+    arguments = [item for item in parameters if item.param_type_name == "argument"]
+    if any(option_name[2:] in {item.name, item.metavar.lower()} for item in arguments):
+        names = " ".join(item.metavar for item in arguments)
+        return f"write {context.command_path} {names}, without {option_name}; "
     options = [] if context is None else [item for item in context.command.params if option_name in item.opts]
     if type(error).__name__ == "MissingParameter" and error.param.param_type_name == "option":
         options = [error.param]

@@ -250,9 +250,14 @@ def _match(subjects: list[Subject], text: str | None, app: str | None, protocol:
         message = f"{len(names)} capabilities of the source are called {text!r}"
         raise UsageError(message, hint=f"name one: {', '.join(names)}")
     if not matches:
-        ids = [subject.capability.id for subject in in_app if subject.capability]
+        declared = [
+            (subject.package or "-", subject.capability.id) for subject in in_app if subject.capability
+        ]
+        ids = [identifier for _, identifier in declared]
         closest = closest_name(text, ids)
-        hint = f"did you mean {closest!r}?" if closest else f"there are: {', '.join(ids[:10]) or 'none'}"
+        same_name = dict.fromkeys(f"{package}/{name}" for package, name in declared if name == closest)
+        meant = " or ".join(map(repr, same_name if len(same_name) > 1 else [closest]))
+        hint = f"did you mean {meant}?" if closest else f"there are: {', '.join(ids[:10]) or 'none'}"
         raise UsageError(f"no capability of the source is called {text!r}", hint=hint)
     return matches
 

@@ -7,10 +7,10 @@ phone may go away and return: its tools stay, and calls fail until it is back.
 from __future__ import annotations
 
 import logging
+import re
 import secrets
 import threading
 import time
-from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -66,6 +66,7 @@ from droidgate_mappings.model.errors import DroidgateError
 from droidgate_mappings.text.counted_nouns import amount
 from droidgate_mappings.text.nearest_names import closest_name
 from droidgate_mappings.text_safety import one_line, visible
+from droidgate_mappings.values.failures import CallError
 from droidgate_mcp.format import MODERN
 from droidgate_mcp.wire import DeclaredOutput, McpToolResult
 from droidgate_shim.deadlines import LONGEST_DEADLINE_MS
@@ -365,15 +366,34 @@ class PhoneTools:
         return not self._select or any(glob_matches(pattern, package) for pattern in self._select)
 
     def _report_left_out(self) -> None:
-        """Log once for each app why tools of it are left out, with the fix, which only people read."""
-        counts = Counter(
-            (key.package, str(error).replace("\n", "; "))
+        """Log once for each app why tools of it are left out, with the fix, which only people read.
+
+        Apps with one reason share a line, and a fix for all of them.
+        """
+        new = [
+            (phone.name, key.package, error)
             for phone in self._phones
             for key, error in phone.failures.items()
             if key.package == SCREENS or self._is_selected(key.package)
-        )
-        for (package, reason), number in counts.items():
-            self._warn_once(one_line(f"left out: {amount(number, 'tool')} of {package}; {reason}"))
+            if f"{phone.name}/{key.package}: {error}" not in self._warned
+        ]
+        self._warned.update(f"{name}/{package}: {error}" for name, package, error in new)
+        by_reason: dict[str, list[tuple[str, str, CallError]]] = {}
+        for item in new:
+            by_reason.setdefault(_without_name(item[2].message, item[1]), []).append(item)
+        for reason, tools in by_reason.items():
+            apps = {(name, package) for name, package, _ in tools}
+            one_app = len(apps) == 1
+            shown = tools[0][1] if one_app else amount(len(apps), "app")
+            _log.warning("%s", one_line(f"left out: {amount(len(tools), 'tool')} of {shown}; {reason}"))
+            hints = [
+                (error.hint or "") if one_app else (error.hint or "").replace(f"/{package}", "")
+                for _, package, error in tools
+            ]
+            for hint in filter(None, dict.fromkeys(hints)):
+                # A command with more options does what the one without them does.
+                if not any(other != hint and other.startswith(hint.rstrip("`")) for other in hints):
+                    _log.warning("%s", one_line(f"hint: {hint}"))
 
     def _unmatched(self, keys: Sequence[CapabilityKey]) -> Iterator[str]:
         """Yield which patterns of the server's owner match nothing on the phones."""
@@ -452,6 +472,10 @@ class PhoneTools:
             {content.uri: content for _, content in contents},
             app_texts,
         )
+
+
+def _without_name(reason: str, package: str) -> str:
+    return re.sub(rf"(?<![\w.]){re.escape(package)}(?![\w.])", "the app", reason)
 
 
 def _why_left_out(tool: ServedTool) -> str | None:

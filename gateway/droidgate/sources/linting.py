@@ -223,7 +223,8 @@ class LintReport:
         """Return one line: what was found, counted."""
         levels = Counter(str(finding.level) for finding in self.findings)
         counts = "".join(f"{level}={count}, " for level, count in levels.items())
-        checked = ", ".join(self.checked) or "nothing"
+        is_unread = self.problems or any(finding.level is Level.ERROR for finding in self.findings)
+        checked = ", ".join(self.checked) or f"nothing{' (an error prevents it)' if is_unread else ''}"
         return f"<LintReport {counts}problems={len(self.problems)}, checked={checked}>"
 
 

@@ -67,6 +67,7 @@ class MetaData:
             APK only where it is a reference, as `@type/name`.
         resource: The `android:resource` reference as text, such as `@xml/mcp_capabilities`; None without one.
         place: Where it is.
+        text_place: Where the values file of a source tree has the text that it refers to; None without one.
     """
 
     name: str
@@ -74,6 +75,7 @@ class MetaData:
     raw_value: str | None = None
     resource: str | None = None
     place: Place | None = None
+    text_place: Place | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,6 +149,11 @@ def reference_in(raw: str) -> str | None:
     return f"@{package}{match['type']}/{match['name']}"
 
 
+def is_string_reference(reference: str) -> bool:
+    """Return whether a reference, as `reference_in` returns it, is to a string."""
+    return reference.startswith("@") and reference.rpartition(":")[2].removeprefix("@").startswith("string/")
+
+
 def escape_string_resource(text: str) -> str:
     r"""Return the content of a `<string>`, before XML escaping, that gives this text: the quoted form.
 

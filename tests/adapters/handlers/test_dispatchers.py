@@ -27,6 +27,7 @@ EQUATION = (
 }"""
 )
 MOVE = "move what it does then into a method that takes the id and the arguments"
+NO_NAME = f"run compares the id with an expression, which is not its parameter; {MOVE}"
 SWITCH = 'switch (id) { case "x": return given; }'
 
 
@@ -60,6 +61,10 @@ def test_a_method_that_takes_the_id_and_the_arguments_is_called(file: tuple[str,
 @pytest.mark.parametrize(("file", "reason"), [
     (java('String s = id(); switch (s) { case "x": }'),
         f"run compares the id with s, which is not its parameter; {MOVE}"),
+    (java('switch (get().text("tool")) { case "x": }'), NO_NAME),
+    (java('if (get().text("tool").equals("x")) { }'), NO_NAME),
+    ((".kt", WHEN.replace("when (id)", 'when (val tool = get("tool"))')), NO_NAME),
+    ((".kt", EQUATION.replace("id ==", "get(id) ==")), NO_NAME),
     (java(SWITCH, method="private " + RUN), "run is private"),
     (java(SWITCH, method=RUN.replace("JSONObject given", "JSONObject given, Store s")),
         "s (Store) is not made from JSON here"),

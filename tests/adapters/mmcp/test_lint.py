@@ -197,6 +197,7 @@ def test_a_manifest_of_a_string_resource_is_as_long_as_its_text_and_one_of_a_raw
     strings = {"res/values/s.xml": f'<resources><string name="tools">{escaped}</string></resources>'}
     findings = lint_app(component_xml(f'{reference}="@string/tools"'), **strings)
     assert [item.code for item in findings] == ["mmcp-manifest-length"]
+    assert str(findings[0].source) == "res/values/s.xml:1"
     assert "32,769 characters; Android 15 and later refuse" in findings[0].message
     shorter = {"res/values/s.xml": strings["res/values/s.xml"].replace("xx", "x", 1)}
     assert lint_app(component_xml(f'{reference}="@string/tools"'), **shorter) == ()

@@ -229,7 +229,11 @@ def test_explaining_shows_the_commands_that_a_call_then_runs(reached: ReachedPho
 def test_an_ambiguous_name_is_refused_with_names_that_are_not(reached: ReachedPhone) -> None:
     with pytest.raises(UsageError) as raised:
         reached.call("createNote", title="a")
-    assert f"{NOTES}.legacy/createNote" in str(raised.value.hint)
+    names = f"{NOTES}/{NOTES}.NotesService#createNote', {NOTES}.legacy/createNote"
+    assert raised.value.hint == f"name one: '{names}"
+    with pytest.raises(UsageError) as raised:
+        reached.call("NotesService/createNote", title="a")
+    assert raised.value.hint == f"did you mean '{names}?"
     assert reached.call(f"{NOTES}.legacy/createNote", **NOTE).value["noteId"]
     assert reached.call("createNote", app=NOTES, **NOTE).key.package == NOTES
 

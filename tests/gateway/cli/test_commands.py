@@ -253,6 +253,8 @@ def test_diff_prints_sarif_at_the_capability_that_changed(droidgate: Runner) -> 
         if item["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "later.xml"
     }
     assert results == {("property-added", "error", 3), ("property-removed", "error", 3)}
+    comment = droidgate("diff", "timer.xml", "later.xml", "--markdown").out
+    assert len(re.findall(r"^\| breaking \|.* \| later\.xml:3 \|", comment, re.MULTILINE)) == 2
 
 
 def test_a_finding_in_a_json_document_has_the_pointer_of_its_place(droidgate: Runner) -> None:

@@ -51,6 +51,8 @@ CASES = [
      "hint: did you mean 'inspect', 'pins', 'lint'? see `droidgate --help`"),
     ("droidgate inspect --nothing", 2,
      "error: no such option: --nothing", "hint: see `droidgate inspect --help`"),
+    ("droidgate why --capability add", 2, "error: no such option: --capability",
+     "hint: write droidgate why CAPABILITY, without --capability; see `droidgate why --help`"),
     ("droidgate convert x", 2, "error: missing option '--to'",
      "hint: write --to FORMAT[+DIALECT]; see `droidgate convert --help`"),
     ("droidgate serve --http", 2, "error: option '--http' requires an argument",

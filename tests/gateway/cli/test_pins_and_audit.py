@@ -105,7 +105,7 @@ def test_a_terminal_is_asked_for_confirmation(answer: bytes, approved: int, home
 def test_a_question_without_an_answer_ends_with_one_error(home: Path) -> None:
     end_of_input = b"\x04"
     output = run_on_terminal("pins", "approve", CREATE, typed=end_of_input, DROIDGATE_HOME=str(home))
-    hint = "hint: answer y or n, or by an option of `droidgate pins approve --help`"
+    hint = "hint: answer y or n, or by --yes"
     assert output.splitlines()[-2:] == ["error: the input ended before an answer", hint]
     assert PinStore().list() == ()
 

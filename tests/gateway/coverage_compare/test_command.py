@@ -75,9 +75,9 @@ def test_one_of_each_is_reported_in_the_singular(report_on: ReportOn) -> None:
         App(None, [tool_list()], source="tools.json"),
     )
     assert _head(text) == [
-        "4 apps",
-        "1 descriptor alone",
-        "3 of these declare something for agents",
+        "5 apps",
+        "1 of them a lone descriptor",
+        "3 declare something for agents",
         "1 of them lists its tools only when asked",
         "1 of them does so in two protocols or more",
         "1 has screens only",
@@ -106,7 +106,7 @@ def test_a_report_has_as_many_apps_as_the_scan_and_is_whole_in_a_pipe(
     apps = (App(f"a{at}", [mmcp(Tool(f"t{at}"))]) for at in range(60))
     catalog = make_catalog(tmp_path / "c", *apps, App(None, [tool_list()], source="t.json"))
     done = droidgate("coverage", tmp_path / "c")
-    assert _head(done.out)[:2] == [f"{catalog.rows['apps']} apps", "1 descriptor alone"]
+    assert _head(done.out)[:2] == [f"{catalog.rows['apps'] + 1} apps", "1 of them a lone descriptor"]
     assert "left out: " not in done.out
     assert done.out == droidgate("coverage", tmp_path / "c", "--details").out
 

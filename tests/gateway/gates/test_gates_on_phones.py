@@ -28,7 +28,7 @@ from droidgate_mappings.tables.reach import load_gates
 from droidgate_phone.apps.sample_packages import sample_packages
 from droidgate_phone.commands import app_function_commands
 from droidgate_phone.phone import VirtualPhone, start_phone
-from gateway.cli.samples import TIMER, write_project
+from gateway.cli.samples import TIMER, TIMER_MANIFEST, write_project
 from requirements_of_tests import CHECKOUT
 from titled_rows import titled
 
@@ -452,6 +452,9 @@ def test_a_capability_is_named_as_in_a_call(tmp_path: Path) -> None:
     assert {answer.capability for answer in answers} == {"start_timer", "stop_timer"}
     with pytest.raises(UsageError, match="no capability of the source is called 'start_timr'"):
         why("start_timr", source=source)
+    write_project(tmp_path / "twin", manifest=TIMER_MANIFEST.replace("app.timer", "app.twin"))
+    with pytest.raises(UsageError, match=r"mean 'app\.timer/start_timer' or 'app\.twin/start_timer'"):
+        why("start_timr", source=tmp_path)
 
 
 def test_a_descriptor_that_cannot_be_read_is_the_reason(tmp_path: Path) -> None:

@@ -194,6 +194,7 @@ def test_the_functions_of_another_app_of_the_build_are_not_called(tmp_path: Path
     plan = migrate(provider, "mobile-mcp+1.0", twin, "kotlin")
     (skeleton,) = [change.after for change in plan.changes if "Capabilities." in change.path]
     assert "Notes.bytes is not called: bytes is in another app." in skeleton
+    assert any(note.endswith("; its comments say why") for note in plan.notes)
 
 
 TOOLS = {

@@ -258,6 +258,8 @@ def test_results_are_printed_on_one_line(tmp_path: Path) -> None:
     assert repr(conversion) == f"<Conversion to mobile-mcp+1.0: {counts}>"
     assert repr(diff(APP, APP)).startswith("<Comparison without changes: changes=0, unchanged_capabilities=")
     assert repr(lint(APP)) == "<LintReport problems=0, checked=mmcp>"
+    unread = LintReport((), problems=(droidgate.InputError("not JSON"),))
+    assert repr(unread) == "<LintReport problems=1, checked=nothing (an error prevents it)>"
     assert repr(why(agent="ui", source=APP)[0]).startswith("<WhyAnswer ui cannot (screen): 'page_count' of ")
     change = install_client("cursor", write=False)
     assert "mcpServers" not in repr(change)  # the settings may hold another server's token

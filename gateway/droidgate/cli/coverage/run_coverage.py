@@ -200,11 +200,10 @@ def _head(report: CoverageReport) -> list[Block]:
     sources = sum(outcome.count for outcome in report.catalog.outcomes)
     outcomes = outcomes_in_words(report.catalog.outcomes)
     where = amount(totals.providers, "component or descriptor", "components and descriptors")
-    alone = totals.descriptors
-    apps = totals.apps - alone
+    lone = totals.descriptors
     rows = [
-        (apps, noun(apps, "app")),
-        *([(alone, noun(alone, "descriptor alone", "descriptors alone"))] if alone else []),
+        (totals.apps, noun(totals.apps, "app")),
+        *([(lone, f"  of them {noun(lone, 'a lone descriptor', 'lone descriptors')}")] if lone else []),
         *((count, f"  {words}") for count, words in _app_counts(totals) if count),
         (totals.capabilities, f"{noun(totals.capabilities, 'capability', 'capabilities')} in {where}"),
     ]
@@ -224,8 +223,7 @@ def _head(report: CoverageReport) -> list[Block]:
 
 def _app_counts(totals: Totals) -> Iterator[tuple[int, str]]:
     declares = noun(totals.declaring_apps, "declares", "declare")
-    of_both = "of these " if totals.descriptors else ""
-    yield totals.declaring_apps, f"{of_both}{declares} something for agents"
+    yield totals.declaring_apps, f"{declares} something for agents"
     silent = noun(totals.silent_apps, "lists its", "list their")
     yield totals.silent_apps, f"of them {silent} tools only when asked"
     several = noun(totals.several_protocols_apps, "does", "do")

@@ -159,7 +159,7 @@ def convert_sources(options: Convert) -> Report | int:
     else:
         files = write_files(data, force=options.force)
     report = Report(
-        lambda: conversion_page(converted, read.findings),
+        lambda: conversion_page(converted, read.findings, sources=options.form == "markdown"),
         lambda: fidelity_document(read, converted),
         code,
         files,
@@ -248,23 +248,35 @@ def _print_file(text: str) -> None:
         sys.stdout.buffer.write(text.encode())
 
 
-def conversion_page(converted: Conversion, reading: Sequence[Finding] = ()) -> list[Block]:
-    """Return what `convert` shows of a conversion's cost."""
+def conversion_page(
+    converted: Conversion, reading: Sequence[Finding] = (), *, sources: bool = False
+) -> list[Block]:
+    """Return what `convert` shows of a conversion's cost.
+
+    Args:
+        converted: The conversion.
+        reading: Findings of the readers.
+        sources: Show the file and line of each loss.
+    """
     blocks = security_page(
-        [line for translation in converted.translations for line in _security_of(translation)]
+        [
+            line
+            for translation in converted.translations
+            for line in _security_of(translation, sources=sources)
+        ]
     )
     lost_in_reading = [finding for finding in reading if at_least(finding.level, Level.RENAMED)]
     if reading:
         blocks += [Heading("Remarks of the readers"), *findings_table(reading, places=True), Line()]
-    sources = [provider_name(translation.source) for translation in converted.translations]
-    blocks += marks_page(zip(sources, map(_marks_of, converted.translations), strict=True))
+    names = [provider_name(translation.source) for translation in converted.translations]
+    blocks += marks_page(zip(names, map(_marks_of, converted.translations), strict=True))
     for translation in converted.translations:
         writing = translation.writing
         name = provider_name(translation.source)
         blocks.append(
             Heading(f"{name}  {dialect_name(translation.source)} -> {dialect_name(writing.provider)}")
         )
-        table = findings_table(writing.findings, _subjects_of(translation))
+        table = findings_table(writing.findings, _subjects_of(translation), sources=sources)
         if not translation.source.capabilities:
             table = [*table, Line("the source has no capabilities, so none were converted", 1)]
         elif not table:
@@ -276,9 +288,10 @@ def conversion_page(converted: Conversion, reading: Sequence[Finding] = ()) -> l
     return blocks
 
 
-def _security_of(translation: Translation) -> list[Block]:
+def _security_of(translation: Translation, *, sources: bool) -> list[Block]:
+    name = provider_name(translation.source)
     return security_blocks(
-        translation.writing.findings, _subjects_of(translation), provider=provider_name(translation.source)
+        translation.writing.findings, _subjects_of(translation), provider=name, sources=sources
     )
 
 

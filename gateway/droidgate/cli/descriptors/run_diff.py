@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final, TypeAlias
 
 from droidgate.cli.descriptors.accepted_changes import Acceptance, MatchedChange, accept_changes
 from droidgate.cli.descriptors.descriptor_options import Diff
@@ -26,6 +26,9 @@ from droidgate_mappings.compare import (
 from droidgate_mappings.model.capability import Place, Provider
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.model.findings import Finding, Level
+
+PlaceOf: TypeAlias = Callable[[ProviderComparison | ProtocolChange, str], Place | None]
+"""Returns where a capability, or with "" the provider itself, is declared."""
 
 _LEVELS: Final = {
     Weight.TEXT_ONLY: Level.NOTE,
@@ -82,8 +85,9 @@ def diff_sources(options: Diff) -> Report:
         print_warning(f"what is not {unknown} counts as breaking")
         weight = Weight.BREAKING
     reached = threshold is not None and weight is not None and weight >= Weight(threshold.value)
+    place_of = _places_of([*before.providers, *after.providers])
     return Report(
-        lambda: diff_page(comparison, acceptance.matched),
+        lambda: diff_page(comparison, acceptance.matched, place_of if options.form == "markdown" else None),
         lambda: DiffDocument.of(
             after,
             weight=comparison.weight(),
@@ -93,26 +97,34 @@ def diff_sources(options: Diff) -> Report:
             problems=[*empty, *before.problems, *after.problems, *acceptance.notes],
         ),
         ExitCode.FINDINGS if reached else ExitCode.OK,
-        findings=lambda: _findings_of(comparison, [*before.providers, *after.providers]),
+        findings=lambda: _findings_of(comparison, place_of),
     )
 
 
-def _findings_of(comparison: Comparison, providers: Sequence[Provider]) -> Iterator[Finding]:
-    """Yield each change as a finding at its capability or provider, on the newer side where it is on both."""
+def _places_of(providers: Sequence[Provider]) -> PlaceOf:
+    """Return where a capability or provider is, the later one where two have its name."""
     places: dict[tuple[str | None, ...], Place | None] = {}
     for provider in providers:
         name = (provider.protocol, provider.package, provider.component)
         places[name] = provider.source
         for capability in provider.capabilities:
             places[*name, capability.id] = capability.source or provider.source
+
+    def place_of(item: ProviderComparison | ProtocolChange, subject: str) -> Place | None:
+        name = (item.protocol, item.package, item.component)
+        return places.get((*name, subject)) or places.get(name)
+
+    return place_of
+
+
+def _findings_of(comparison: Comparison, place_of: PlaceOf) -> Iterator[Finding]:
+    """Yield each change as a finding at its capability or provider, on the newer side where it is on both."""
     for item in comparison.protocol_changes:
-        yield _finding_of(item.change, "", places.get((item.protocol, item.package, item.component)))
+        yield _finding_of(item.change, "", place_of(item, ""))
     for compared in comparison.providers:
-        name = (compared.protocol, compared.package, compared.component)
         for subject, changes in _subjects_of(compared):
-            place = places.get((*name, subject)) or places.get(name)
             for change in changes:
-                yield _finding_of(change, subject, place)
+                yield _finding_of(change, subject, place_of(compared, subject))
 
 
 def _finding_of(change: Change, subject: str, place: Place | None) -> Finding:
@@ -126,16 +138,24 @@ def _finding_of(change: Change, subject: str, place: Place | None) -> Finding:
     )
 
 
-def diff_page(comparison: Comparison, accepted: Sequence[MatchedChange] = ()) -> list[Block]:
-    """Return what `diff` shows."""
+def diff_page(
+    comparison: Comparison, accepted: Sequence[MatchedChange] = (), place_of: PlaceOf | None = None
+) -> list[Block]:
+    """Return what `diff` shows.
+
+    Args:
+        comparison: What changed.
+        accepted: What changed and is accepted.
+        place_of: Returns the file and line of each change; without it they are not shown.
+    """
     blocks: list[Block] = []
-    opened = [line for provider in comparison.providers for line in _opened_lines(provider)]
+    opened = [line for provider in comparison.providers for line in _opened_lines(provider, place_of)]
     if opened:
         blocks += [Heading("Security: access rules that accept other callers now"), *opened, Line()]
     for protocol_change in comparison.protocol_changes:
         blocks += [*_protocol_page(protocol_change), Line()]
     for provider in comparison.providers:
-        blocks += [*_provider_page(provider), Line()]
+        blocks += [*_provider_page(provider, place_of), Line()]
     count = comparison.unchanged_capabilities
     unchanged = "1 capability is as it was" if count == 1 else f"{count} capabilities are as they were"
     counts = counted(count_weights(comparison.all_changes()))
@@ -180,7 +200,7 @@ def count_weights(changes: Iterable[Change]) -> dict[str, int]:
     return {weight.value: weights.count(weight) for weight in reversed(WEIGHTS) if weight in weights}
 
 
-def _opened_lines(provider: ProviderComparison) -> Iterator[Line]:
+def _opened_lines(provider: ProviderComparison, place_of: PlaceOf | None) -> Iterator[Line]:
     """Yield each security change by itself."""
     for subject, changes in _subjects_of(provider):
         for change in changes:
@@ -189,6 +209,8 @@ def _opened_lines(provider: ProviderComparison) -> Iterator[Line]:
                 yield Line(f"{_name_of(provider)}  {where}: {change.code}", 1)
                 yield Line(one_line(change.message), 2)
                 yield Line(_OPENED_HINT, 2)
+                if place_of is not None and (place := place_of(provider, subject)) is not None:
+                    yield Line(one_line(str(place)), 2)
 
 
 def _subjects_of(provider: ProviderComparison) -> list[tuple[str, Sequence[Change]]]:
@@ -203,7 +225,7 @@ def _name_of(provider: ProviderComparison | ProtocolChange) -> str:
     return one_line(name) or "(no name)"
 
 
-def _provider_page(provider: ProviderComparison) -> list[Block]:
+def _provider_page(provider: ProviderComparison, place_of: PlaceOf | None) -> list[Block]:
     heading = Heading(f"{_name_of(provider)}  {one_line(provider.protocol)}: {provider.status}")
     rows = [
         (
@@ -211,6 +233,7 @@ def _provider_page(provider: ProviderComparison) -> list[Block]:
             one_line(subject) or "-",
             change.code,
             _place_of(change, subject),
+            *([] if place_of is None else [one_line(str(place_of(provider, subject) or "-"))]),
             one_line(change.message),
         )
         for subject, changes in _subjects_of(provider)
@@ -219,7 +242,8 @@ def _provider_page(provider: ProviderComparison) -> list[Block]:
     ]
     if not rows:
         return [heading, Line("nothing else changed", 1)]
-    return [heading, Table(("WEIGHT", "CAPABILITY", "CODE", "WHERE", "MESSAGE"), rows)]
+    columns = ("WEIGHT", "CAPABILITY", "CODE", "WHERE", *([] if place_of is None else ["PLACE"]), "MESSAGE")
+    return [heading, Table(columns, rows)]
 
 
 def _place_of(change: Change, subject: str) -> str:

@@ -169,7 +169,11 @@ def counted(counts: Mapping[str, int]) -> str:
 
 
 def security_blocks(
-    findings: Iterable[Finding], subjects: Sequence[str] = (), *, provider: str | None = None
+    findings: Iterable[Finding],
+    subjects: Sequence[str] = (),
+    *,
+    provider: str | None = None,
+    sources: bool = False,
 ) -> list[Block]:
     """Return each security finding by itself, with its message and hint; nothing where there are none.
 
@@ -177,6 +181,7 @@ def security_blocks(
         findings: The findings; those of other levels are left out.
         subjects: The capabilities' ids.
         provider: The provider's name, where the page has several.
+        sources: Show the file and line of each.
     """
     blocks: list[Block] = []
     for finding in findings:
@@ -185,6 +190,8 @@ def security_blocks(
         where = security_place(finding, subjects)
         prefix = f"{one_line(provider)}  " if provider is not None else ""
         blocks += [Line(f"{prefix}{where}: {finding.code}", 1), Line(one_line(finding.message), 2)]
+        if sources and finding.source is not None:
+            blocks.append(Line(one_line(str(finding.source)), 2))
         if finding.hint is not None:
             blocks.append(Line(f"hint: {one_line(finding.hint)}", 2))
     return blocks
@@ -204,7 +211,11 @@ def security_place(finding: Finding, subjects: Sequence[str]) -> str:
 
 
 def findings_table(
-    findings: Iterable[Finding], subjects: Sequence[str] = (), *, places: bool = False
+    findings: Iterable[Finding],
+    subjects: Sequence[str] = (),
+    *,
+    places: bool = False,
+    sources: bool = False,
 ) -> list[Block]:
     """Return the table of grouped findings without security findings, nothing where there are none.
 
@@ -214,18 +225,21 @@ def findings_table(
     Args:
         findings: The findings.
         subjects: The capabilities' ids.
-        places: Show where in the sources they are, each file's on its own.
+        places: Show where in the sources they are, each file's on its own, in place of what they are about.
+        sources: Show both.
     """
     groups = group_by_file(findings) if places else group_findings(findings, subjects)
     if not groups:
         return []
-    columns = ["LEVEL", "COUNT", "CODE", *(["RULE", "PLACE"] if places else ["WHERE"]), "MESSAGE"]
+    where = ["RULE", "PLACE"] if places else ["WHERE", "PLACE"] if sources else ["WHERE"]
+    columns = ["LEVEL", "COUNT", "CODE", *where, "MESSAGE"]
     rows = [
         [
             group.level.value,
             str(len(group.findings)),
             group.code,
-            *([group.findings[0].rule or "-", group.place] if places else [_group_place(group)]),
+            *([group.findings[0].rule or "-"] if places else [_group_place(group)]),
+            *([group.place or "-"] if places or sources else []),
             _with_hint(group) if places else group.message,
         ]
         for group in groups

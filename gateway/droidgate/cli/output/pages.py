@@ -15,6 +15,7 @@ from droidgate.cli.output.page_length import is_short_page, shows_details
 from droidgate.cli.output.safe_text import cut, one_line, visible
 from droidgate.cli.output.verbosity import shows_notes, shows_pages
 from droidgate.cli.output.waiting_line import clear_waiting_line
+from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.text.counted_nouns import amount, noun
 
 if TYPE_CHECKING:
@@ -327,20 +328,23 @@ def print_warning(text: str) -> None:
     print(visible(text), file=sys.stderr)
 
 
-def confirm(question: str) -> bool:
+def confirm(question: str, *, options: str) -> bool:
     """Ask on standard error until the answer is yes or no; Enter is no.
 
-    Raises:
-        typer.Abort: the input ends before an answer.
-    """
-    import typer
+    Args:
+        question: The question.
+        options: The options of the command that answer it.
 
+    Raises:
+        UsageError: the input ends before an answer.
+    """
     clear_waiting_line()
     while True:
         print(f"{question} [y/N]: ", end="", file=sys.stderr, flush=True)
         line = sys.stdin.readline()
         if not line:
-            raise typer.Abort
+            print(file=sys.stderr)  # ends the line of the question
+            raise UsageError("the input ended before an answer", hint=f"answer y or n, or by {options}")
         answer = line.strip().lower()
         if answer in {"", "n", "no", "y", "yes"}:
             return answer.startswith("y")

@@ -391,7 +391,8 @@ def _is_approved(count: int, *, without_question: bool) -> bool:
         UsageError: there is no terminal, and the policy lets no program approve, or it has to say --yes.
     """
     if sys.stdin.isatty() and sys.stderr.isatty():
-        return without_question or confirm(f"Approve {amount(count, 'capability', 'capabilities')}?")
+        question = f"Approve {amount(count, 'capability', 'capabilities')}?"
+        return without_question or confirm(question, options="--yes")
     message = "nobody can be asked for an approval: standard input or standard error is not a terminal"
     if not Policy.load().settings.programs_may_approve:
         raise UsageError(message, hint="run it on a terminal; your policy lets no program approve")

@@ -168,7 +168,8 @@ def _ask_for_any_app(ready: Sequence[PreparedShim]) -> bool | None:
     columns = ("APP", "CAPABILITIES")
     page: list[Block] = [Line(_QUESTION), Table(columns, rows, {"CAPABILITIES": _LONGEST})]
     show(page, sys.stderr, is_data=True)
-    return confirm("Let any app on this phone call them?")
+    options = "--allow-any-app or --no-allow-any-app"
+    return confirm("Let any app on this phone call them?", options=options)
 
 
 def _installed_page(installed: InstalledShims, *, advertised: bool) -> list[Block]:
