@@ -168,7 +168,7 @@ _INTENT: _Options = {
         "result.-91", "result.-92",
     ),
     "-n": ("com.x/.Activity", "com.x/.Service", "com.x/.Receiver", "com.none/.A", "com.x/.No", "bad"),
-    "--esn": ("k",), "-i": ("id",), "-f": ("0x10", "x"), **_USER,
+    "--esn": ("k",), "-i": ("id",), "-f": ("0x20", "x"), **_USER,
 }  # fmt: skip
 _START: _Options = {
     **_INTENT, "-W": None, "-D": None, "--display": ("0", "x"), "-R": ("0",), "--async": None, "-P": ("x",),
