@@ -74,7 +74,7 @@ import mcp_types
 import uvicorn
 from mcp.server.lowlevel.server import Server
 from droidgate.calls.audit_log import AuditLog
-from droidgate.calls.caller import Caller
+from droidgate.calls.caller import CapabilityCaller
 from droidgate.calls.pins import PinStore
 from droidgate.calls.policy import Policy
 from droidgate.calls.subjects import NamePattern
@@ -97,7 +97,7 @@ async def called(context, parameters):
 def caller():
     device = Device(AdbClient(ServerAddress(port=port)), serial)
     audit = AuditLog(folder / "audit", folder)
-    return Caller(device, policy=Policy(), pins=PinStore(folder), audit=audit)
+    return CapabilityCaller(device, policy=Policy(), pins=PinStore(folder), audit=audit)
 
 if kind == "echo":
     app = Server("echo", on_list_tools=listed, on_call_tool=called).streamable_http_app()

@@ -260,7 +260,9 @@ final class Shells {
             case "stopService" -> Math.abs(outcome((Intent) given[1])) > 1 ? 0 : outcome((Intent) given[1]);
             case "forceStopPackage" -> stopped();
             case "broadcastIntentWithFeature" ->
-                user((int) given[15], true) <= 0 ? sent((Intent) given[2], (IIntentReceiver) given[4]) : -2;
+                List.of(-1, 0).contains(user((int) given[15], true))
+                    ? sent((Intent) given[2], (IIntentReceiver) given[4])
+                    : -2;
             case "grantRuntimePermission", "revokeRuntimePermission" -> changed((String) given[1]);
             case "setMode" -> MODES.put((int) given[0], (int) given[3]);
             case "getOpsForPackage" -> operations((int[]) given[2]);
