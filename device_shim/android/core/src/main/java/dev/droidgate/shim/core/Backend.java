@@ -7,8 +7,8 @@ import java.util.Map;
 /**
  * What a route calls; each kind writes its calls and reads its answers (shim-engine.md 2 and 4).
  *
- * <p>An interface, not a class: what dex2jar makes of a choice between the kinds is an Object, which a JVM takes
- * for an interface only.
+ * <p>An interface, not a class: what dex2jar makes of a choice between the kinds is an Object, which a JVM
+ * takes for an interface only.
  */
 public interface Backend {
     static Backend of(Map<String, Object> json) throws MalformedJsonException {
