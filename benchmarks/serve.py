@@ -66,54 +66,6 @@ with start_phone(sdk="36.1", server_port=0) as phone:
     print(phone.server_port, phone.serial, flush=True)
     sys.stdin.read()
 """
-SERVER = """
-import sys
-from pathlib import Path
-import anyio
-import mcp_types
-import uvicorn
-from mcp.server.lowlevel.server import Server
-from droidgate.calls.audit_log import AuditLog
-from droidgate.calls.caller import CapabilityCaller
-from droidgate.calls.pins import PinStore
-from droidgate.calls.policy import Policy
-from droidgate.calls.subjects import NamePattern
-from droidgate.devices.device import Device
-from droidgate.devices.adb_client import AdbClient, ServerAddress
-from droidgate.serving.http_transport import HttpAddress, listen
-from droidgate.serving.phone_tools import PhoneTools
-from droidgate.serving.served_phones import ServedPhone
-from droidgate.serving.server_process import serve_tools
-
-kind, folder, port, serial = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
-
-async def listed(context, parameters):
-    return mcp_types.ListToolsResult(tools=[mcp_types.Tool(name="echo", input_schema={"type": "object"})])
-
-async def called(context, parameters):
-    text = str(parameters.arguments)
-    return mcp_types.CallToolResult(content=[mcp_types.TextContent(type="text", text=text)])
-
-def caller():
-    device = Device(AdbClient(ServerAddress(port=port)), serial)
-    audit = AuditLog(folder / "audit", folder)
-    return CapabilityCaller(device, policy=Policy(), pins=PinStore(folder), audit=audit)
-
-if kind == "echo":
-    app = Server("echo", on_list_tools=listed, on_call_tool=called).streamable_http_app()
-    with listen(HttpAddress("127.0.0.1", 0)) as (listener, address):
-        print(address.url, flush=True)
-        config = uvicorn.Config(app, log_config=None, access_log=False, http="h11")
-        anyio.run(uvicorn.Server(config).serve, [listener])
-else:
-    tools = PhoneTools([ServedPhone(None, caller)], allow=[NamePattern.parse("*")])
-    serve_tools(
-        tools,
-        address=HttpAddress("127.0.0.1", 0),
-        needs_token=False,
-        on_listening=lambda listening: print(listening.url, flush=True),
-    )
-"""
 
 
 STARTS = {
@@ -140,7 +92,10 @@ async def main():
 
 anyio.run(main)
 """
-RECORDED = Path(__file__).with_name("_recorded_phone.py").read_text(encoding="utf-8")
+RECORDED, SERVER = (
+    Path(__file__).with_name(name).read_text(encoding="utf-8")
+    for name in ("_recorded_phone.py", "_measured_server.py")
+)
 
 
 @contextmanager
