@@ -100,9 +100,7 @@ class SourceResources:
         self._problems = problems
         self._files: dict[str, list[ResourceFile]] = {}
         self._value_files: deque[ResourceFile] = deque()
-        self._values: dict[str, Element] = {}
-        self._value_paths: dict[str, str] = {}
-        self._by_qualifier: dict[str, dict[str, Element]] = {}
+        self._values: dict[str, dict[str, tuple[Element, str]]] = {}
         self._index()
 
     def _index(self) -> None:
@@ -170,16 +168,17 @@ class SourceResources:
         for _ in range(MAX_REFERENCES):
             key = _key_of(reference)
             kind = key.partition("/")[0] if key is not None else ""
-            element = self._find_value(key) if key is not None else None
-            if key is None or element is None:
+            value = self._find_value(key) if key is not None else None
+            if value is None:
                 entry = self._find_file(reference)
                 return entry.name if entry is not None else None
             if kind not in _TEXT_TYPES:
                 return None
+            element, path = value
             text = _inner_text(element)
             followed = reference_in(text)
             if followed is None:
-                place = Place(path=self._value_paths[key], line=element.sourceline)
+                place = Place(path=path, line=element.sourceline)
                 return None if text.strip() == "@null" else (kind, text, place)
             reference = followed
         return None
@@ -198,7 +197,7 @@ class SourceResources:
             return {}
         self._read_values(qualified=True)
         flags: dict[str, bool | str] = {}
-        for qualifier, element in self._by_qualifier.get(key, {}).items():
+        for qualifier, (element, _) in self._values.get(key, {}).items():
             text = _inner_text(element)
             flag = boolean_in(text)
             value = reference_in(text) if flag is None else flag
@@ -209,9 +208,10 @@ class SourceResources:
     def read_array(self, reference: str) -> tuple[str, ...] | None:
         """Return the items of `@array/name`, each a text or a reference, None where there is none."""
         key = _key_of(reference)
-        element = self._find_value(key) if key is not None and key.startswith("array/") else None
-        if element is None:
+        value = self._find_value(key) if key is not None and key.startswith("array/") else None
+        if value is None:
             return None
+        element, _ = value
         items = [_inner_text(child) for child in child_elements(element) if child.tag == "item"]
         read = read_string_resource if element.tag == "string-array" else read_typed_resource
         return tuple(reference_in(item) or read(item) for item in items)
@@ -248,18 +248,19 @@ class SourceResources:
                 return None
             if key in self._files:
                 return self._files[key][0]
-            element = self._find_value(key)
-            followed = reference_in(_inner_text(element)) if element is not None else None
+            value = self._find_value(key)
+            followed = reference_in(_inner_text(value[0])) if value is not None else None
             if followed is None:
                 return None
             reference = followed
         return None
 
-    def _find_value(self, key: str) -> Element | None:
+    def _find_value(self, key: str) -> tuple[Element, str] | None:
+        """Return the element of a value and its file; that of no configuration, if there is one."""
         self._read_values(qualified=False)
         if key not in self._values:
             self._read_values(qualified=True)
-        return self._values.get(key)
+        return next(iter(self._values.get(key, {}).values()), None)
 
     def _read_values(self, *, qualified: bool) -> None:
         while self._value_files and (qualified or not self._value_files[0].order[0]):
@@ -274,9 +275,7 @@ class SourceResources:
             for element in child_elements(root):
                 key = _key_of_value(element)
                 if key is not None:
-                    self._values.setdefault(key, element)
-                    self._value_paths.setdefault(key, entry.path)
-                    self._by_qualifier.setdefault(key, {}).setdefault(entry.order[1], element)
+                    self._values.setdefault(key, {}).setdefault(entry.order[1], (element, entry.path))
 
 
 def _key_of(reference: str) -> str | None:

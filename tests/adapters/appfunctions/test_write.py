@@ -417,9 +417,9 @@ def test_a_compiled_resource_is_not_unescaped_a_second_time(written: str, compil
         '<AppFunctionAppMetadata xmlns:appfn="http://schemas.android.com/apk/androidx.appfunctions" '
         f'appfn:description="{written}" />'
     )
-    stated = property_of("app_metadata", resource="@xml/told")
-    manifest = f'<manifest {ANDROID} package="a.told"><application>{stated}</application></manifest>'
-    tree = {"AndroidManifest.xml": manifest.encode(), "res/xml/told.xml": guidance.encode()}
+    stated = property_of("app_metadata", resource="@xml/guidance")
+    manifest = f'<manifest {ANDROID} package="a.guided"><application>{stated}</application></manifest>'
+    tree = {"AndroidManifest.xml": manifest.encode(), "res/xml/guidance.xml": guidance.encode()}
     with open_apk(pack_project(tree, key=make_key())) as opened:
         provider = only(FORMAT.read_application(read_application(opened), ReadingContext()))
     assert provider.instructions == compiled
