@@ -211,39 +211,6 @@ def test_each_request_is_answered_once_whatever_happens(core: CoreJvm, events: i
     assert min(outcome["tokens"].values()) > 50
 
 
-def flood(core: CoreJvm, callers: int, **more: Json) -> Any:
-    policy = {"grants": [{"caller": "any-app", "capability": "*"}]}
-    return core.ask(
-        op="flood", routes=TABLE, policy=policy, capability="say", request=REQUEST, callers=callers, **more
-    )
-
-
-@pytest.mark.parametrize("callers", [1, 10, 100], ids="{} callers".format)
-def test_of_a_flood_no_more_goes_out_than_the_buckets_hold(core: CoreJvm, callers: int) -> None:
-    flooded = flood(core, callers, count=10_000, answers=True)
-    assert (flooded["out"], flooded["unanswered"], flooded["open"]) == (30 * callers, 0, False)
-    assert flooded["grown"] < FLAT
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("callers", [1, 10, 100], ids="{} callers".format)
-def test_a_flood_of_a_minute_fills_the_buckets_once_more(core: CoreJvm, callers: int) -> None:
-    # 30,000 requests 2 ms apart: 120 a minute, the last of which a caller may not come to ask for.
-    flooded = flood(core, callers, count=30_000, step_ms=2, answers=True)
-    assert 149 * callers <= flooded["out"] <= 150 * callers
-    assert (flooded["unanswered"], flooded["open"]) == (0, False)
-    assert flooded["grown"] < FLAT
-
-
-@pytest.mark.parametrize(("callers", "out"), [(1, 8), (10, 32), (100, 32)])
-def test_a_flood_to_a_silent_app_opens_no_more_calls_than_allowed(
-    core: CoreJvm, callers: int, out: int
-) -> None:
-    flooded = flood(core, callers, count=10_000)
-    assert (flooded["out"], flooded["unanswered"], flooded["open"]) == (out, 0, True)
-    assert flooded["grown"] < FLAT
-
-
 def call(**changed: Json) -> dict[str, Json]:
     vector = {"op": "call", "routes": TABLE, "policy": GRANTED, "carrier": "bind", "caller": 1}
     extras = {"request": REQUEST.replace("ID", "7")}

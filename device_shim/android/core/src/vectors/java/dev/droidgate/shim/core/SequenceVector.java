@@ -47,7 +47,7 @@ final class SequenceVector implements Clock, AppCaller, Questions, Answers {
     }
 
     Map<String, Object> outcome() throws MalformedJsonException {
-        long heap = FloodVector.usedHeap();
+        long heap = usedHeap();
         for (long event = 0; event < events; event++) {
             happen();
         }
@@ -59,8 +59,13 @@ final class SequenceVector implements Clock, AppCaller, Questions, Answers {
         outcome.put("unanswered", (long) open.size());
         outcome.put("tokens", tokens);
         outcome.put("open", engine.expire() >= 0);
-        outcome.put("grown", FloodVector.usedHeap() - heap);
+        outcome.put("grown", usedHeap() - heap);
         return outcome;
+    }
+
+    private static long usedHeap() {
+        System.gc();
+        return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
     }
 
     private void happen() {

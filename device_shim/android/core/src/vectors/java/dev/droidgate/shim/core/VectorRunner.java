@@ -61,8 +61,6 @@ public final class VectorRunner {
                 return new LifeVector(vector).outcome();
             case "sequences":
                 return new SequenceVector(vector).outcome();
-            case "flood":
-                return new FloodVector(vector).outcome();
             case "journal":
                 return new CallVector(Json.objectAt(vector, "vector")).interrupted();
             case "tokens":
