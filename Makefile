@@ -13,6 +13,7 @@ INSTALLED_TOOLS := $(TOOLS)/.installed
 LOCK_FLAGS ?=
 FUZZ_EXAMPLES ?= 100000
 SOAK_CALLS ?= 50000
+VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 # A process goes on with the next test of its area, so that it finds what the ones before have made.
 PYTEST := $(BIN)/pytest --numprocesses=$(WORKERS) --dist=worksteal $(PYTEST_FLAGS)
 BENCHMARKS := $(filter-out _%,$(patsubst benchmarks/%.py,%,$(sort $(wildcard benchmarks/*.py))))
@@ -74,10 +75,14 @@ lock: $(INSTALLED_TOOLS) ## write locks/ for what pyproject.toml requires now; L
 	$(TOOLS)/bin/python scripts/lock.py write $(LOCK_FLAGS)
 
 sbom: $(INSTALLED_TOOLS) ## list the components of an installation in dist/, as CycloneDX JSON
-	$(TOOLS)/bin/python scripts/supply_chain.py sbom
+	$(TOOLS)/bin/uv --quiet venv --clear dist/components
+	$(TOOLS)/bin/uv --quiet pip install --python dist/components --require-hashes --requirement locks/all.txt
+	$(TOOLS)/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible \
+		--output-file dist/droidgate-$(VERSION).cdx.json dist/components
+	rm -r dist/components
 
 audit: $(INSTALLED_TOOLS) ## look for known vulnerabilities of all locked packages
-	$(TOOLS)/bin/python scripts/supply_chain.py audit
+	$(TOOLS)/bin/pip-audit --strict --disable-pip --no-deps --progress-spinner off $(addprefix --requirement ,$(wildcard locks/*.txt))
 
 $(INSTALLED): pyproject.toml scripts/make_environment scripts/lock.py locks/run.txt
 	@scripts/make_environment "$(PYTHON)" "$(ENVIRONMENT)" '.[serve]' locks/run.txt

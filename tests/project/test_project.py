@@ -1,7 +1,7 @@
 """What once went wrong with the project and no linter sees.
 
 The house, its names and its modules; what the registry lists; the machine that nothing may know; what the
-options of pytest, the locks and the check for known vulnerabilities do (docs/internals/dependencies.md).
+options of pytest and the locks do (docs/internals/dependencies.md).
 """
 
 import ast
@@ -311,31 +311,3 @@ def test_an_environment_is_made_of_locked_packages_or_says_why_not(
     called = [line.partition("--disable-pip-version-check ")[2] for line in log.read_text().splitlines()]
     assert (run.returncode, called) == (code, calls)
     assert message in run.stderr
-
-
-SUPPLY_CHAIN: dict[str, Any] = runpy.run_path(str(CHECKOUT / "scripts/supply_chain.py"))
-
-# In the form of pip-audit's README, "Audit dependencies in JSON format", with its record of Flask 0.5.
-CLEAN = {"name": "typing_extensions", "version": "1", "vulns": []}
-FLASK = {"name": "Flask", "version": "0.5", "vulns": []}
-HOLE = {"id": "PYSEC-2019-179", "fix_versions": ["1.0"], "aliases": ["CVE-2019-1010083"], "description": "-"}
-UNKNOWN = {"name": "flask", "skip_reason": "Dependency not found and could not be audited: flask (0.5)"}
-
-
-@pytest.mark.parametrize(("reports", "code", "first_line"), [
-    ([[CLEAN, FLASK]],                    0, "no known vulnerability in 2 packages"),
-    ([[CLEAN, UNKNOWN], [FLASK]],         0, "no known vulnerability in 2 packages"),
-    ([[CLEAN]],                           3, "NOT CHECKED: 1 of 2 packages: flask 0.5"),
-    ([[CLEAN, UNKNOWN]],                  3, "NOT CHECKED: 1 of 2 packages: flask 0.5"),
-    ([[CLEAN, {**FLASK, "version": "2"}]],3, "NOT CHECKED: 1 of 2 packages: flask 0.5"),
-    ([],                                  3, "NOT CHECKED: 2 of 2 packages: flask 0.5, typing-extensions 1"),
-    ([[{**FLASK, "vulns": [HOLE]}]],      1, "flask 0.5: PYSEC-2019-179, CVE-2019-1010083; fixed in 1.0"),
-])  # fmt: skip
-def test_an_audit_ends_well_only_where_each_package_was_looked_up(
-    reports: list[list[dict[str, Any]]], code: int, first_line: str
-) -> None:
-    audit = SUPPLY_CHAIN["Audit"](frozenset({("flask", "0.5"), ("typing-extensions", "1")}))
-    for packages in reports:
-        audit.add_report({"dependencies": packages, "fixes": []})
-    exit_code, lines = audit.conclusion()
-    assert (exit_code, lines[0]) == (code, first_line)
