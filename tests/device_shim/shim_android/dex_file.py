@@ -1,14 +1,16 @@
-"""What a dex refers to, read off its bytes (the format of https://source.android.com/docs/core/runtime/dex-format)."""
+"""What a dex refers to, and the classes of a jar."""
 
 from __future__ import annotations
 
+import importlib
 import struct
 import zipfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-_NONE = 0xFFFFFFFF
+from requirements_of_tests import require
 
 
 @dataclass
@@ -27,80 +29,37 @@ class DexClass:
 
 
 class DexFile:
-    """A dex with its classes and the members of other classes that its code refers to."""
+    """A dex as androguard reads it: its classes, and the members of all classes that its code refers to."""
 
     def __init__(self, data: bytes) -> None:
-        assert data[:4] == b"dex\n"
-        self._data = data
-        self.strings = [self._string(offset) for (offset,) in self._table(56, "<I")]
-        self.types = [self.strings[index] for (index,) in self._table(64, "<I")]
-        self._protos = [
-            (self.types[result], self._type_list(parameters))
-            for _shorty, result, parameters in self._table(72, "<III")
-        ]
+        require("androguard")
+        importlib.import_module("loguru").logger.disable("androguard")
+        read = importlib.import_module("androguard.core.dex").DEX(data)
         self.fields = [
-            (self.types[holder], self.strings[name], self.types[kind])
-            for holder, kind, name in self._table(80, "<HHI")
+            (str(item.get_class_name()), str(item.get_name()), str(item.get_type()))
+            for item in read.fields.gets()
         ]
         self.methods = [
-            (self.types[holder], self.strings[name], self._protos[proto])
-            for holder, proto, name in self._table(88, "<HHI")
+            (str(item.get_class_name()), str(item.get_name()), _form(item.get_proto()))
+            for item in read.methods.gets()
         ]
-        self.classes = {item.name: item for item in map(self._class, self._table(96, "<8I"))}
+        classes = [_class(item) for item in read.get_classes()]
+        self.classes = {item.name: item for item in classes}
 
-    def _table(self, header: int, form: str) -> list[tuple[int, ...]]:
-        count, offset = struct.unpack_from("<II", self._data, header)
-        size = struct.calcsize(form)
-        return [struct.unpack_from(form, self._data, offset + size * index) for index in range(count)]
 
-    def _number(self, offset: int) -> tuple[int, int]:
-        value = shift = 0
-        while True:
-            byte = self._data[offset]
-            offset += 1
-            value |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:
-                return value, offset
+def _form(proto: tuple[str, str]) -> tuple[str, tuple[str, ...]]:
+    """Return the types of a method's result and parameters."""
+    parameters, result = proto
+    return result, tuple(parameters.strip("()").split())
 
-    def _string(self, offset: int) -> str:
-        _length, begin = self._number(offset)
-        raw = self._data[begin : self._data.index(0, begin)]
-        return raw.replace(b"\xc0\x80", b"\0").decode("utf-8", "surrogatepass")
 
-    def _type_list(self, offset: int) -> tuple[str, ...]:
-        if not offset:
-            return ()
-        (count,) = struct.unpack_from("<I", self._data, offset)
-        return tuple(self.types[index] for index in struct.unpack_from(f"<{count}H", self._data, offset + 4))
-
-    def _class(self, entry: tuple[int, ...]) -> DexClass:
-        name, _flags, parent, interfaces, _source, _annotations, content, _values = entry
-        supertypes = [] if parent == _NONE else [self.types[parent]]
-        supertypes += self._type_list(interfaces)
-        declared = set(map(class_name, self._declared(content) if content else ()))
-        names = [class_name(kind) or "" for kind in supertypes]
-        return DexClass(class_name(self.types[name]) or "", names, {each for each in declared if each})
-
-    def _declared(self, offset: int) -> list[str]:
-        counts = []
-        for _ in range(4):
-            count, offset = self._number(offset)
-            counts.append(count)
-        kinds = []
-        for place, count in enumerate(counts):
-            index = 0
-            for _ in range(count):
-                step, offset = self._number(offset)
-                index += step
-                for _ in range(1 if place < 2 else 2):
-                    _value, offset = self._number(offset)
-                if place < 2:
-                    kinds.append(self.fields[index][2])
-                else:
-                    result, parameters = self.methods[index][2]
-                    kinds += [result, *parameters]
-        return kinds
+def _class(item: Any) -> DexClass:
+    declared = [field.get_descriptor() for field in item.get_fields()]
+    for method in item.get_methods():
+        parameters, _, result = method.get_descriptor().strip("(").partition(")")
+        declared += [*parameters.split(), result]
+    supertypes = [class_name(kind) or "" for kind in (item.get_superclassname(), *item.get_interfaces())]
+    return DexClass(class_name(item.get_name()) or "", supertypes, {*filter(None, map(class_name, declared))})
 
 
 def class_name(descriptor: str) -> str | None:
