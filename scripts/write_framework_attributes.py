@@ -12,17 +12,18 @@ import struct
 import sys
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+from droidgate_android.apk.apk_budgets import Budget, Limits
+from droidgate_android.apk.resource_table import Bag, TableFile
 
 CHECKOUT: Final = Path(__file__).resolve().parent.parent
 TARGET: Final = CHECKOUT / "mappings" / "droidgate_mappings" / "tables" / "android"
 
-_STRING_POOL, _PACKAGE, _TYPE = 0x0001, 0x0200, 0x0201
-_UTF8, _SPARSE, _OFFSET16 = 0x100, 0x01, 0x02
-_COMPLEX, _PUBLIC, _COMPACT = 0x0001, 0x0002, 0x0008
-_NO_ENTRY = 0xFFFFFFFF
+_SPARSE, _PUBLIC = 0x01, 0x0002
+_NO_LIMITS: Final = Limits(*[sys.maxsize] * len(fields(Limits)))
 _ATTR_TYPE: Final = 0x01000000
 _FORMATS: Final = ("reference", "string", "integer", "boolean", "color", "float", "dimension", "fraction")
 _ENUM, _FLAGS = 1 << 16, 1 << 17
@@ -40,20 +41,30 @@ class Framework:
 def read_framework(archive: Path) -> Framework:
     """Read the `resources.arsc` of an archive."""
     with zipfile.ZipFile(archive) as opened:
-        data = opened.read("resources.arsc")
+        table = TableFile(opened.read("resources.arsc"), place=archive.name, budget=Budget(_NO_LIMITS))
     framework = Framework()
-    for kind, _, start, end in _chunks(data, struct.unpack_from("<H", data, 2)[0], len(data)):
-        if kind == _PACKAGE and data[start + 8] == 1:
-            _read_package(data, start, end, framework)
+    for package in table.packages[1]:
+        for type_id, chunks in package.chunks.items():
+            for chunk in chunks:
+                _read_type(table, package, chunk, type_id, framework)
     _keep_final_types(framework)
     return framework
 
 
-def _chunks(data: bytes, start: int, end: int) -> Iterator[tuple[int, int, int, int]]:
-    while start < end:
-        kind, header, size = struct.unpack_from("<HHI", data, start)
-        yield kind, header, start, start + size
-        start += size
+def _read_type(table: TableFile, package: Any, chunk: Any, type_id: int, framework: Framework) -> None:
+    sparse = chunk.count if chunk.flags & _SPARSE else 0
+    pairs = struct.unpack_from(f"<{2 * sparse}H", table.data, chunk.offsets)
+    for index in pairs[::2] or range(chunk.count):
+        position = table.entry_at(chunk, index)
+        if position is None:
+            continue
+        resource_id, kind = 0x01000000 | type_id << 16 | index, package.type_name(type_id)
+        framework.names.setdefault(resource_id, f"{kind}/{package.keys[table.key_at(position)]}")
+        if struct.unpack_from("<H", table.data, position + 2)[0] & _PUBLIC:
+            framework.is_public.add(resource_id)
+        value = table.value_at(chunk, position) if kind == "attr" else None
+        if isinstance(value, Bag):
+            framework.attributes.setdefault(resource_id, [(key, item.data) for key, item in value.items])
 
 
 def _keep_final_types(framework: Framework) -> None:
@@ -62,71 +73,6 @@ def _keep_final_types(framework: Framework) -> None:
     for resource_id in sorted(framework.is_public):
         final.setdefault(framework.names[resource_id].partition("/")[0], resource_id >> 16)
     framework.is_public = {item for item in framework.is_public if item >> 16 in final.values()}
-
-
-def _read_package(data: bytes, start: int, end: int, framework: Framework) -> None:
-    header = struct.unpack_from("<H", data, start + 2)[0]
-    type_strings, _, key_strings = struct.unpack_from("<III", data, start + 12 + 256)
-    types, keys = _read_pool(data, start + type_strings), _read_pool(data, start + key_strings)
-    for kind, size, place, _ in _chunks(data, start + header, end):
-        if kind == _TYPE:
-            _read_type(data, place, size, types, keys, framework)
-
-
-def _read_pool(data: bytes, start: int) -> list[str]:
-    count, _, flags, first = struct.unpack_from("<IIII", data, start + 8)
-    offsets = struct.unpack_from(f"<{count}I", data, start + 28)
-    read = _read_utf8 if flags & _UTF8 else _read_utf16
-    return [read(data, start + first + offset) for offset in offsets]
-
-
-def _read_utf8(data: bytes, place: int) -> str:
-    place += 2 if data[place] & 0x80 else 1
-    length = data[place]
-    place += 1
-    if length & 0x80:
-        length = (length & 0x7F) << 8 | data[place]
-        place += 1
-    return data[place : place + length].decode()
-
-
-def _read_utf16(data: bytes, place: int) -> str:
-    length = struct.unpack_from("<H", data, place)[0]
-    return data[place + 2 : place + 2 + 2 * length].decode("utf-16-le")
-
-
-def _read_type(
-    data: bytes, start: int, header: int, types: list[str], keys: list[str], framework: Framework
-) -> None:
-    type_id, flags, _, count, entries = struct.unpack_from("<BBHII", data, start + 8)
-    for index, offset in _offsets(data, start + header, count, flags):
-        place = start + entries + offset
-        size, entry_flags, key = struct.unpack_from("<HHI", data, place)
-        if entry_flags & _COMPACT:
-            key = size
-        resource_id = 0x01000000 | type_id << 16 | index
-        framework.names.setdefault(resource_id, f"{types[type_id - 1]}/{keys[key]}")
-        if entry_flags & _PUBLIC:
-            framework.is_public.add(resource_id)
-        if entry_flags & _COMPLEX and types[type_id - 1] == "attr":
-            number = struct.unpack_from("<I", data, place + 12)[0]
-            pairs = (struct.unpack_from("<IHBBI", data, place + size + 12 * item) for item in range(number))
-            framework.attributes.setdefault(resource_id, [(pair[0], pair[4]) for pair in pairs])
-
-
-def _offsets(data: bytes, place: int, count: int, flags: int) -> Iterator[tuple[int, int]]:
-    if flags & _SPARSE:
-        for number in range(count):
-            index, offset = struct.unpack_from("<HH", data, place + 4 * number)
-            yield index, offset * 4
-    elif flags & _OFFSET16:
-        for index, offset in enumerate(struct.unpack_from(f"<{count}H", data, place)):
-            if offset != 0xFFFF:  # noqa: PLR2004 - no entry
-                yield index, offset * 4
-    else:
-        for index, offset in enumerate(struct.unpack_from(f"<{count}I", data, place)):
-            if offset != _NO_ENTRY:
-                yield index, offset
 
 
 def attribute_lines(framework: Framework) -> Iterator[str]:
