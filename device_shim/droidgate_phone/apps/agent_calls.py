@@ -229,8 +229,7 @@ class AgentCalls:
             document = dict(outcome)
             length = len(json.dumps(document, separators=(",", ":")))
             kept = document if length <= _LONGEST_TEXT else None
-            more: dict[str, Json] = {"extras": {}, "attachments": []}
-            self.record("function-result", call=call, document=kept, length=length, **more)
+            self.record("function-result", call=call, document=kept, length=length, extras={})
 
         def start() -> None:
             try:
