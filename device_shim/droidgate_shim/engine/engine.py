@@ -185,7 +185,7 @@ class Engine:
         reply_to: ReplyTo,
         *,
         approved: bool = False,
-        asks: bool = False,
+        is_asking: bool = False,
     ) -> list[Effect]:
         """Admit and receive a request.
 
@@ -196,10 +196,12 @@ class Engine:
             extras: The intent's extras, or the message's Bundle.
             reply_to: Where its answer goes.
             approved: It needs no grant: the host sent it.
-            asks: The user is asked where it has no grant.
+            is_asking: Whether the user is asked where it has no grant.
         """
         refused = self.admit(now, carrier, caller, extras, reply_to)
-        return refused or self.receive(now, carrier, caller, extras, reply_to, approved=approved, asks=asks)
+        return refused or self.receive(
+            now, carrier, caller, extras, reply_to, approved=approved, is_asking=is_asking
+        )
 
     def admit(
         self, now: int, carrier: Carrier, caller: int, extras: Mapping[str, Json], reply_to: ReplyTo
@@ -217,7 +219,7 @@ class Engine:
         reply_to: ReplyTo,
         *,
         approved: bool = False,
-        asks: bool = False,
+        is_asking: bool = False,
     ) -> list[Effect]:
         """Take a request that was admitted; no content makes this raise.
 
@@ -242,7 +244,7 @@ class Engine:
         route = None if prepared is None else prepared.route
         is_granted = approved or self._policy.is_granted(route, carrier, caller)
         try:
-            begun = self._begin(now, call, state, is_granted=is_granted, asks=asks)
+            begun = self._begin(now, call, state, is_granted=is_granted, is_asking=is_asking)
         except CallError as error:
             return [*effects, *self._fail(call, error.failure)]
         return [*effects, *begun]
@@ -331,7 +333,9 @@ class Engine:
         state = self._calls.close(call)
         return [] if state is None else [_ended(state, failure)]
 
-    def _begin(self, now: int, call: int, state: CallState, *, is_granted: bool, asks: bool) -> list[Effect]:
+    def _begin(
+        self, now: int, call: int, state: CallState, *, is_granted: bool, is_asking: bool
+    ) -> list[Effect]:
         """Send a call that has a grant, and ask about one that has none.
 
         Raises:
@@ -339,7 +343,7 @@ class Engine:
         """
         prepared, capability = state.prepared, state.request.capability_id
         is_off = capability in self._policy.switched_off
-        if not is_granted and (prepared is None or is_off or not asks):
+        if not is_granted and (prepared is None or is_off or not is_asking):
             raise CallError(NO_GRANT)
         if prepared is None:
             message = f"{write_strict(capability)} is not a capability of this app"

@@ -230,7 +230,9 @@ def test_a_refusal_names_when_to_retry() -> None:
 
 
 def ask(shim: Engine, *, caller: int = AGENT, now: int = 0) -> Ask:
-    return only(Ask, shim.submit(now, "bind", caller, s1("1", "weather", {"place": "Ulm"}), "me", asks=True))
+    return only(
+        Ask, shim.submit(now, "bind", caller, s1("1", "weather", {"place": "Ulm"}), "me", is_asking=True)
+    )
 
 
 def test_a_question_names_the_call_and_a_yes_sends_it_with_a_new_deadline() -> None:
@@ -270,7 +272,7 @@ def test_a_late_yes_is_not_one_for_the_next_call_of_the_id() -> None:
 
 def test_a_decision_about_a_call_that_needs_none_changes_nothing() -> None:
     shim = engine()
-    sent = only(Send, shim.submit(0, "bind", AGENT, s1("1", "weather", {}), "me", asks=True))
+    sent = only(Send, shim.submit(0, "bind", AGENT, s1("1", "weather", {}), "me", is_asking=True))
     assert shim.decided(1, sent.call, NO) == []
     assert only(Answer, shim.answered(2, sent.call, BroadcastAnswer(-1, "Sun"))).token is None
 
@@ -303,7 +305,7 @@ def test_a_call_with_a_question_counts_as_open() -> None:
     ask(shim)
     for request_id, why in (("1", "id is open"), ("2", "1 requests open")):
         request = s1(request_id, "weather", {})
-        assert why in message_of(only(Answer, shim.submit(1, "bind", AGENT, request, 2, asks=True)))
+        assert why in message_of(only(Answer, shim.submit(1, "bind", AGENT, request, 2, is_asking=True)))
     (entry,) = shim.journal()
     assert message_of(Answer(None, answer_journal_entry(entry), None)).startswith("interrupted")
     other = ask(shim, caller=OTHER)

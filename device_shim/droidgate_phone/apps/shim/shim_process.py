@@ -132,7 +132,7 @@ class Shim(CallControl):
                 extras,
                 reply,
                 approved=approved,
-                asks=self.grants.is_asking,
+                is_asking=self.grants.is_asking,
             )
             self.carry_out(effects)
         return reply

@@ -111,7 +111,7 @@ def _call(case: Outcome) -> Outcome:
         case["extras"],
         None,
         approved=bool(case.get("approved")),
-        asks=asking is not None,
+        is_asking=asking is not None,
     )
     asked = next((effect for effect in effects if isinstance(effect, Ask)), None)
     if asked is None:

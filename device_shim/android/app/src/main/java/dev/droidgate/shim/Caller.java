@@ -76,7 +76,7 @@ public final class Caller {
                 : new Caller(uid, Collections.<String>emptyList(), Collections.<String>emptyList());
     }
 
-    /** Returns a caller of one package whose certificate is nobody's business. */
+    /** Returns a caller of one package, without its certificate. */
     public static Caller named(long uid, String name) {
         return new Caller(uid, Collections.singletonList(name), Collections.singletonList(""));
     }
@@ -92,7 +92,7 @@ public final class Caller {
         return packages.isEmpty() ? "" : packageName() + " " + signer();
     }
 
-    /** Returns the package that it is shown and reported by, empty for none. */
+    /** Returns the package that it is shown and reported by, empty where it has no package. */
     public String packageName() {
         return packages.isEmpty() ? "" : packages.get(0);
     }

@@ -84,7 +84,7 @@ public final class Backends implements AppCaller {
         }
     }
 
-    /** Reads the intent that opens a screen; an empty action is none. */
+    /** Reads the intent that opens a screen; an empty action means that it has no action. */
     private static Intent start(String text) throws CallFailure {
         try {
             Intent intent = Intent.parseUri(text, 0);

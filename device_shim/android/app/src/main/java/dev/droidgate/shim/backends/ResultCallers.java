@@ -12,7 +12,7 @@ public final class ResultCallers {
         try {
             ComponentCaller caller = activity.getCurrentCaller();
             return caller == null ? -1 : caller.getUid();
-        } catch (RuntimeException untold) {
+        } catch (RuntimeException unknown) {
             return -1;
         }
     }

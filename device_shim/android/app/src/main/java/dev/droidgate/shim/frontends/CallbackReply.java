@@ -79,7 +79,7 @@ public final class CallbackReply extends Reply {
     }
 
     /**
-     * Returns the callback of a request, null where there is none that may be sent: one that is an activity
+     * Returns the callback of a request, null where it has none that may be sent: one that is an activity
      * would open a window in the shim's name.
      */
     static PendingIntent in(Bundle extras) {
@@ -89,7 +89,7 @@ public final class CallbackReply extends Reply {
         }
         PendingIntent callback = (PendingIntent) value;
         boolean isActivity = Build.VERSION.SDK_INT >= 31 && callback.isActivity();
-        // One that no app has made is none that the system knows.
+        // The system knows no callback that no app has made.
         return isActivity || callback.getCreatorUid() < 0 ? null : callback;
     }
 }

@@ -136,7 +136,7 @@ public final class FunctionService extends AppFunctionService {
     private static Set<String> digests(SigningInfo signing) {
         try {
             return SigningCertificates.digests(signing);
-        } catch (RuntimeException untold) {
+        } catch (RuntimeException unreadable) {
             return Collections.emptySet();
         }
     }

@@ -28,7 +28,7 @@ public final class MessengerReply extends Reply {
             binder.linkToDeath(recipient, 0);
         } catch (RemoteException dead) {
             return false;
-        } catch (RuntimeException untold) {
+        } catch (RuntimeException unsupported) {
             return true;
         }
         whenAnswered(() -> binder.unlinkToDeath(recipient, 0));

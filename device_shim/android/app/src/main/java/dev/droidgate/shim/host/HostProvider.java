@@ -104,7 +104,7 @@ public final class HostProvider extends ContentProvider {
         try {
             byte[] bytes = Base64.decode(argument == null ? "" : argument, BASE64);
             text = new String(bytes, StandardCharsets.UTF_8);
-        } catch (IllegalArgumentException noBase64) {
+        } catch (IllegalArgumentException malformed) {
             throw new CallFailure(FailureTokens.INVALID_ARGUMENT, "the argument is not base64url");
         }
         Map<String, Object> read = Json.objectOf(JsonReader.parse(text), "the argument");

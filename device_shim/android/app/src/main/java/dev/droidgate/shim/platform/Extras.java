@@ -49,7 +49,7 @@ public final class Extras {
         return extras;
     }
 
-    /** Returns a value as it is, null where there is none that can be read. */
+    /** Returns a value as it is, null where it is missing or cannot be read. */
     @SuppressWarnings("deprecation")
     public static Object any(Bundle bundle, String name) {
         try {
@@ -59,7 +59,7 @@ public final class Extras {
         }
     }
 
-    /** Returns a text, null where there is none. */
+    /** Returns a text, null where the value is not a text. */
     public static String text(Bundle bundle, String name) {
         Object value = read(bundle, name).get(name);
         return value instanceof String ? (String) value : null;

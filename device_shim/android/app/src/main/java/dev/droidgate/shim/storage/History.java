@@ -32,7 +32,7 @@ public final class History {
         }
     }
 
-    /** Adds a call. What was refused as too much is none: a flood would push everything else out. */
+    /** Adds a call, but for one that was refused as too much: a flood would push everything else out. */
     public synchronized void add(Caller caller, String capability, String token, long milliseconds) {
         if (FailureTokens.BUSY.equals(token)) {
             return;

@@ -19,7 +19,7 @@ public final class JsonFile {
         file = new AtomicFile(new File(context.getFilesDir(), name));
     }
 
-    /** Returns the value, null where there is none or nothing that can be read. */
+    /** Returns the value, null where the file is missing or cannot be read. */
     Object read() {
         try {
             return JsonReader.parseOwn(new String(file.readFully(), StandardCharsets.UTF_8));

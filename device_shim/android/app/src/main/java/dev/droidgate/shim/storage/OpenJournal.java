@@ -40,7 +40,7 @@ public final class OpenJournal {
         }
     }
 
-    /** Takes an entry of a process before this; false where there is none, or somebody has taken it. */
+    /** Takes an entry of a process before this; false where it is missing or taken already. */
     public synchronized boolean claim(long creator, String entry) {
         return left.remove(creator + " " + entry);
     }

@@ -15,7 +15,7 @@ public final class Json {
         return value instanceof Long || value instanceof BigDecimal;
     }
 
-    /** Returns a number as a decimal, null for what is none. */
+    /** Returns a number as a decimal, null for what is not a number. */
     static BigDecimal decimal(Object value) {
         if (value instanceof Long) {
             return BigDecimal.valueOf((Long) value);
@@ -105,7 +105,7 @@ public final class Json {
         return value instanceof List ? (List<Object>) value : null;
     }
 
-    /** Returns a text, null for what is none. */
+    /** Returns a text, null for what is not a text. */
     public static String text(Object value) {
         return value instanceof String ? (String) value : null;
     }
@@ -160,7 +160,7 @@ public final class Json {
         return value == null ? otherwise : kind.cast(value);
     }
 
-    /** Refuses an object that has other keys than these; null is none. */
+    /** Refuses an object that has other keys than these; null stands for no key. */
     static void checkKeys(Map<String, Object> holder, String... known) throws MalformedJsonException {
         for (String key : holder.keySet()) {
             check(Arrays.asList(known).contains(key), key);

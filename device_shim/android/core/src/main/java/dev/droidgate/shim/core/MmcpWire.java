@@ -12,7 +12,7 @@ final class MmcpWire {
     private static final long RESULT_CANCELED = 0;
     private static final long BROADCAST_ERROR = 1;
 
-    /** The code of a broadcast whose receiver sets none. */
+    /** The code of a broadcast whose receiver does not set a code. */
     private static final long BROADCAST_INITIAL = 0;
 
     private static final String ERROR_TEXT = "Error:";

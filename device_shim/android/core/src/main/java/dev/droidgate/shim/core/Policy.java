@@ -46,7 +46,7 @@ public final class Policy {
     /**
      * Reads a policy from parsed JSON.
      *
-     * @throws MalformedJsonException it is none
+     * @throws MalformedJsonException the JSON is not a policy
      */
     public static Policy of(Object json) throws MalformedJsonException {
         return new Policy(Json.objectOf(json, "the policy"));

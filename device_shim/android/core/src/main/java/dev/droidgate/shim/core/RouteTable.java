@@ -29,7 +29,7 @@ public final class RouteTable {
     /**
      * Reads a table from parsed JSON.
      *
-     * @throws MalformedJsonException it is none, or of another format
+     * @throws MalformedJsonException the JSON is not a route table of this format
      */
     public static RouteTable of(Object json) throws MalformedJsonException {
         return new RouteTable(Json.objectOf(json, "the route table"));

@@ -178,7 +178,7 @@ public final class Type {
     /**
      * Reads a type.
      *
-     * @throws MalformedJsonException it is none
+     * @throws MalformedJsonException the JSON is not a type
      */
     public static Type of(Object json) throws MalformedJsonException {
         return new Type(Json.objectOf(json, "a type"));
@@ -216,9 +216,9 @@ public final class Type {
     }
 
     /**
-     * Looks for references to nothing.
+     * Checks that each reference leads to a definition.
      *
-     * @throws MalformedJsonException there is one
+     * @throws MalformedJsonException one does not
      */
     void checkReferences(Map<String, Type> definitions) throws MalformedJsonException {
         Json.check(!is(REF) || definitions.containsKey(name), name);

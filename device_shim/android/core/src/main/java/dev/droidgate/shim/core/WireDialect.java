@@ -38,7 +38,7 @@ final class WireDialect {
         this.argumentsKey = argumentsKey;
     }
 
-    /** Returns the dialect of an id, null where it is none that is served. */
+    /** Returns the dialect of an id, null where no such dialect is served. */
     static WireDialect of(String id) {
         for (WireDialect dialect : ALL) {
             if (dialect.id.equals(id)) {

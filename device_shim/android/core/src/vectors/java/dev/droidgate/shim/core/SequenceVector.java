@@ -30,7 +30,7 @@ final class SequenceVector implements Clock, AppCaller, Questions, Answers {
     private long requests;
     private long twice;
     private long late;
-    private boolean asks;
+    private boolean isAsking;
 
     /** A request, and how often it was answered. */
     private static final class Asked {
@@ -70,7 +70,7 @@ final class SequenceVector implements Clock, AppCaller, Questions, Answers {
 
     private void happen() {
         int kind = random.nextInt(100);
-        asks = random.nextInt(4) > 0;
+        isAsking = random.nextInt(4) > 0;
         if (kind < 40) {
             ask();
         } else if (kind < 65) {
@@ -135,7 +135,7 @@ final class SequenceVector implements Clock, AppCaller, Questions, Answers {
 
     @Override
     public boolean isAsking() {
-        return asks;
+        return isAsking;
     }
 
     @Override

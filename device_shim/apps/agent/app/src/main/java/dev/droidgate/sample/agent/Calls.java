@@ -28,7 +28,7 @@ import org.json.JSONObject;
 
 /**
  * The calls of tools that a computer asks for, and a log of everything that comes of them. Nothing here knows
- * what a request or a response says: the computer writes the ones and reads the others.
+ * what a request or a response says: the computer writes requests and reads responses.
  */
 final class Calls {
     private static final String CALLBACK = "mcp_callback";
