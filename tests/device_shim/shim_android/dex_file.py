@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib
-import struct
+import re
+import subprocess
 import zipfile
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -68,17 +69,8 @@ def class_name(descriptor: str) -> str | None:
     return bare[1:-1] if bare.startswith("L") else None
 
 
-# Class files of a jar (JVM specification 4)
-
-
-_SIZES = {7: 2, 8: 2, 16: 2, 19: 2, 20: 2, 15: 3, 5: 8, 6: 8} | dict.fromkeys(
-    (3, 4, *range(9, 13), 17, 18), 4
-)
-"""Tag of a constant -> its size without the tag."""
-
-
 @dataclass(frozen=True)
-class ClassFile:
+class JarClass:
     """A class: its supertypes, and its members as name and descriptor."""
 
     supertypes: tuple[str, ...]
@@ -86,22 +78,29 @@ class ClassFile:
 
 
 class ClassJar:
-    """The classes of a jar, each read when it is asked for."""
+    """Classes of a jar with their supertypes, as the JDK's javap prints them."""
 
-    def __init__(self, path: Path) -> None:
-        self._archive = zipfile.ZipFile(path)
-        self._names = frozenset(self._archive.namelist())
-        self.find = cache(self._find)
+    def __init__(self, path: Path, names: Iterable[str]) -> None:
+        self._names = frozenset(zipfile.ZipFile(path).namelist())
+        self._classes: dict[str, JarClass] = {}
+        pending = {name for name in names if name in self}
+        while pending:
+            javap = require("newer-jdk").with_name("javap")
+            command: list[str | Path] = [javap, "-s", "-private", "-cp", path]
+            command += [name.replace("/", ".") for name in sorted(pending)]
+            run = subprocess.run(command, capture_output=True, text=True, check=True)
+            for printed in re.split(r"^Compiled from .*\n", run.stdout, flags=re.MULTILINE)[1:]:
+                name, class_ = _read_class(printed)
+                self._classes[name] = class_
+            found = {parent for class_ in self._classes.values() for parent in class_.supertypes}
+            pending = {name for name in found - self._classes.keys() if name in self}
 
     def __contains__(self, name: str) -> bool:
         return f"{name}.class" in self._names
 
-    def _find(self, name: str) -> ClassFile | None:
-        return _read(self._archive.read(f"{name}.class")) if name in self else None
-
     def has_member(self, holder: str, name: str, descriptor: str) -> bool:
         """Return whether a class or one of its supertypes in this jar declares a member."""
-        class_ = self.find(holder)
+        class_ = self._classes.get(holder)
         if class_ is None:
             return False
         if (name, descriptor) in class_.members:
@@ -109,38 +108,15 @@ class ClassJar:
         return any(self.has_member(parent, name, descriptor) for parent in class_.supertypes)
 
 
-def _read(data: bytes) -> ClassFile:
-    constants: dict[int, object] = {}
-    (count,) = struct.unpack_from(">H", data, 8)
-    offset, index = 10, 1
-    while index < count:
-        tag = data[offset]
-        if tag == 1:
-            (length,) = struct.unpack_from(">H", data, offset + 1)
-            constants[index] = data[offset + 3 : offset + 3 + length].decode("utf-8", "replace")
-            offset += 3 + length
-        else:
-            constants[index] = struct.unpack_from(">H", data, offset + 1)[0]
-            offset += 1 + _SIZES[tag]
-        index += 2 if tag in (5, 6) else 1
-
-    def name_at(place: int) -> str:
-        return str(constants[int(str(constants[place]))])
-
-    _flags, _this, parent, interfaces = struct.unpack_from(">4H", data, offset)
-    offset += 8
-    supertypes = [name_at(parent)] if parent else []
-    supertypes += [name_at(item) for item in struct.unpack_from(f">{interfaces}H", data, offset)]
-    offset += 2 * interfaces
-    members = set()
-    for _ in range(2):
-        (amount,) = struct.unpack_from(">H", data, offset)
-        offset += 2
-        for _ in range(amount):
-            _flags, name, descriptor, attributes = struct.unpack_from(">4H", data, offset)
-            members.add((str(constants[name]), str(constants[descriptor])))
-            offset += 8
-            for _ in range(attributes):
-                _name, length = struct.unpack_from(">HI", data, offset)
-                offset += 6 + length
-    return ClassFile(tuple(supertypes), frozenset(members))
+def _read_class(printed: str) -> tuple[str, JarClass]:
+    head, _, body = printed.partition("{\n")
+    while "<" in head:
+        head = re.sub(r"<[^<>]*>", "", head)
+    words = re.findall(r"[\w/$-]+", head.replace(".", "/"))
+    kind = next(index for index, word in enumerate(words) if word in ("class", "interface"))
+    name, *supertypes = (word for word in words[kind + 1 :] if word not in ("extends", "implements"))
+    members = re.findall(r"([\w.$]+)(?:\(.*)?;\n    descriptor: (.+)", body)
+    return name, JarClass(
+        tuple(supertypes),
+        frozenset(("<init>" if "." in member else member, descriptor) for member, descriptor in members),
+    )

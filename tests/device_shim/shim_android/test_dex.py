@@ -79,8 +79,9 @@ def dex(data: bytes) -> DexFile:
 
 
 @pytest.fixture(scope="module")
-def android_7() -> ClassJar:
-    return ClassJar(require("android-7-jar"))
+def android_7(dex: DexFile) -> ClassJar:
+    holders = {class_name(holder) or "" for holder, *_ in (*dex.fields, *dex.methods)}
+    return ClassJar(require("android-7-jar"), holders)
 
 
 @pytest.fixture(scope="module")
