@@ -229,7 +229,8 @@ class AgentCalls:
             document = dict(outcome)
             length = len(json.dumps(document, separators=(",", ":")))
             kept = document if length <= _LONGEST_TEXT else None
-            self.record("function-result", call=call, document=kept, length=length, extras={})
+            more: dict[str, Json] = {"extras": {}, "attachments": []}
+            self.record("function-result", call=call, document=kept, length=length, **more)
 
         def start() -> None:
             try:

@@ -88,9 +88,19 @@ def error_text(answer: LiveAnswer) -> str:
     return f"error {code} ({name}): {event.fields.get('message')}"
 
 
-def extra_lines(answer: LiveAnswer) -> list[str]:
-    """Return a line for each extra that came with the result of an app function."""
+def attachment_lines(answer: LiveAnswer) -> list[str]:
+    """Return a line for each file, and each extra, that came with the result of an app function.
+
+    The right to read a file is the agent's, so the computer has no more than this of it (reference
+    appfunctions 4).
+    """
     event = answer.event
     if event is None or event.kind != "function-result":
         return []
-    return [f"extra: {name}, {value.get('kind')}" for name, value in event.extras.items()]
+    lines = [f"extra: {name}, {value.get('kind')}" for name, value in event.extras.items()]
+    attachments = event.fields.get("attachments")
+    for item in attachments if isinstance(attachments, list) else []:
+        if isinstance(item, dict):
+            outcome = item.get("error") or f"the agent read {item.get('bytes_read')} bytes"
+            lines.append(f"attachment: {item.get('uri')}: {outcome}")
+    return lines

@@ -9,7 +9,7 @@ import pytest
 
 from droidgate.agents.agent_client import AGENTS, AgentEvent
 from droidgate.agents.agent_installation import installed_app
-from droidgate.agents.function_calls import extra_lines
+from droidgate.agents.function_calls import attachment_lines
 from droidgate.agents.live_calls import LiveAnswer
 from droidgate.cli import run
 from droidgate.shims.device_user import device_user_of
@@ -73,9 +73,18 @@ def test_a_call_prints_what_the_tool_answers(droidgate: Runner, words: tuple[str
 
 
 def test_what_comes_with_the_result_of_a_function_is_listed() -> None:
+    # As the agent's own classes write it on Android 17 (AgentAppTest).
+    files = [
+        {"uri": "content://notes/1", "mode_flags": 1, "bytes_read": 12},
+        {"uri": "content://nobody/2", "mode_flags": 1, "error": "java.io.FileNotFoundException: none"},
+    ]
     extras = {"property/kept": {"kind": "string", "value": "here"}}
-    event = AgentEvent(1, 0, "function-result", {"document": {}, "extras": extras})
-    assert extra_lines(LiveAnswer(event, [event])) == ["extra: property/kept, string"]
+    event = AgentEvent(1, 0, "function-result", {"document": {}, "extras": extras, "attachments": files})
+    assert attachment_lines(LiveAnswer(event, [event])) == [
+        "extra: property/kept, string",
+        "attachment: content://notes/1: the agent read 12 bytes",
+        "attachment: content://nobody/2: java.io.FileNotFoundException: none",
+    ]
 
 
 @pytest.mark.parametrize(("words", "code", "text"), [

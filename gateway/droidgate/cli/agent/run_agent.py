@@ -13,7 +13,7 @@ from droidgate.agents.agent_client import (
     Transport,
 )
 from droidgate.agents.agent_installation import install_agents, uninstall_agents
-from droidgate.agents.function_calls import call_function, error_text, extra_lines, lend_identity
+from droidgate.agents.function_calls import attachment_lines, call_function, error_text, lend_identity
 from droidgate.agents.live_calls import LiveAnswer, answer_texts, call_tool, tool_names
 from droidgate.cli.agent import agent_options
 from droidgate.cli.calls.typed_arguments import read_arguments
@@ -190,7 +190,7 @@ def call_and_report(options: agent_options.AgentCall) -> Report:
         )
         client.unbind(called)
     texts = answer_texts(answer)
-    lines = [*(texts or [_reason(answer, options.deadline)]), *map(one_line, extra_lines(answer))]
+    lines = [*(texts or [_reason(answer, options.deadline)]), *map(one_line, attachment_lines(answer))]
     return Report(
         lambda: [Line(line) for line in lines],
         lambda: AgentCallDocument(

@@ -44,4 +44,31 @@ public final class AgentAppTest extends ShimTest {
                 app.call("broadcast", "com.example.ACTION_MMCP_INVOKE", "Radio", Map.of("tool", "forecast"));
         assertEquals("broadcast-result sunny", sent.getString("kind") + " " + sent.getString("data"));
     }
+
+    @Test
+    @Config(sdk = {36, 37})
+    public void theResultOfAFunctionHasAllThatComesAlong() throws Exception {
+        OpenFunction function = new OpenFunction(new AgentApp(phone));
+        function.execute();
+        JSONObject ended = function.answerWithFiles();
+        assertEquals("function-result", ended.getString("kind"));
+        assertEquals("{\"title\":[\"Milk\"]}", ended.getString("document"));
+        assertTrue(ended.toString(), ended.getString("extras").contains("here"));
+        String files = ended.getString("attachments");
+        boolean hasFiles = RuntimeEnvironment.getApiLevel() >= 37;
+        assertEquals(files, hasFiles ? 2 : 0, ended.getJSONArray("attachments").length());
+        assertEquals(files, hasFiles, files.contains("\"bytes_read\":65536"));
+        assertEquals(files, hasFiles, files.contains("\"error\":\"java"));
+    }
+
+    @Test
+    @Config(sdk = {36, 37})
+    public void aCancellationReachesTheAppWhoseAnswerIsDroppedThen() throws Exception {
+        AgentApp app = new AgentApp(phone);
+        OpenFunction function = new OpenFunction(app);
+        function.execute();
+        app.ask("cancel", Map.of("call", "f"));
+        assertTrue(function.isCanceled());
+        assertEquals("cancelled", function.answerWithFiles().getString("kind"));
+    }
 }

@@ -1,6 +1,7 @@
 package dev.droidgate.proof;
 
 import android.content.ComponentName;
+import android.content.Context;
 import android.content.Intent;
 import android.content.ServiceConnection;
 import android.content.pm.ApplicationInfo;
@@ -11,16 +12,40 @@ import dev.droidgate.robolectric.InstalledApks;
 import java.security.NoSuchAlgorithmException;
 import org.robolectric.annotation.Implementation;
 import org.robolectric.annotation.Implements;
+import org.robolectric.annotation.RealObject;
+import org.robolectric.shadow.api.Shadow;
 import org.robolectric.shadows.ShadowApplicationPackageManager;
 import org.robolectric.shadows.ShadowContextImpl;
+import org.robolectric.util.ReflectionHelpers.ClassParameter;
 
 /** In place of parts of Android that are not in the one process. */
 public final class Shadows {
+    /** Android's manager of app functions, where a test has one. */
+    static Object appFunctions;
+
     private Shadows() {}
 
     /** What leaves a context goes to the test's phone: starts and bindings. */
     @Implements(className = "android.app.ContextImpl", isInAndroidSdk = false)
     public static final class ContextOnPhone extends ShadowContextImpl {
+        @RealObject private Context context;
+
+        /** Robolectric has Android's flags off, this one too. */
+        @Implementation
+        protected String getSystemServiceName(Class<?> service) {
+            return service.getSimpleName().equals("AppFunctionManager")
+                    ? "app_function"
+                    : Shadow.directlyOn(
+                            context, "android.app.ContextImpl", "getSystemServiceName",
+                            ClassParameter.from(Class.class, service));
+        }
+
+        @Override
+        @Implementation
+        protected Object getSystemService(String name) {
+            return name.equals("app_function") ? appFunctions : super.getSystemService(name);
+        }
+
         @Override
         @Implementation
         protected ComponentName startService(Intent intent) {

@@ -5,11 +5,16 @@ import android.app.appfunctions.AppFunctionManager;
 import android.app.appfunctions.ExecuteAppFunctionRequest;
 import android.app.appfunctions.ExecuteAppFunctionResponse;
 import android.app.appsearch.GenericDocument;
+import android.content.ContentResolver;
 import android.content.Context;
+import android.net.Uri;
 import android.os.CancellationSignal;
 import android.os.OutcomeReceiver;
+import java.io.IOException;
+import java.io.InputStream;
 import java.lang.reflect.Array;
 import java.util.Iterator;
+import java.util.List;
 import org.json.JSONArray;
 import org.json.JSONException;
 import org.json.JSONObject;
@@ -17,6 +22,9 @@ import org.json.JSONObject;
 /** One app function that is executed. From Android 16 on (API 36): loaded only there. */
 final class FunctionCall implements OutcomeReceiver<ExecuteAppFunctionResponse, AppFunctionException> {
     final CancellationSignal signal = new CancellationSignal();
+
+    /** How much of a file is read, to see that it can be. */
+    private static final int MOST_BYTES = 65_536;
 
     private final Calls calls;
     private final Context context;
@@ -48,7 +56,44 @@ final class FunctionCall implements OutcomeReceiver<ExecuteAppFunctionResponse, 
                 Calls.CALL, call,
                 "document", fits ? document : null,
                 "length", length,
-                "extras", RawValues.of(response.getExtras()));
+                "extras", RawValues.of(response.getExtras()),
+                "attachments", attachments(response));
+    }
+
+    /**
+     * Returns the files that came along, each as far as this app can read it: what a provider refuses has an
+     * error. Releases before Android 17, and some builds of 16, have none.
+     */
+    private JSONArray attachments(ExecuteAppFunctionResponse response) {
+        JSONArray attachments = new JSONArray();
+        try {
+            List<?> grants = (List<?>) response.getClass().getMethod("getUriGrants").invoke(response);
+            for (Object grant : grants) {
+                Uri uri = (Uri) grant.getClass().getMethod("getUri").invoke(grant);
+                Object flags = grant.getClass().getMethod("getModeFlags").invoke(grant);
+                attachments.put(attachment(uri, flags));
+            }
+        } catch (ReflectiveOperationException none) {
+            return attachments;
+        }
+        return attachments;
+    }
+
+    private JSONObject attachment(Uri uri, Object flags) {
+        ContentResolver resolver = context.getContentResolver();
+        JSONObject attachment = RawValues.object("uri", uri.toString(), "mode_flags", flags);
+        try (InputStream in = resolver.openInputStream(uri)) {
+            byte[] bytes = new byte[MOST_BYTES];
+            int length = 0;
+            for (int read = 0; in != null && read >= 0 && length < MOST_BYTES; length += Math.max(read, 0)) {
+                read = in.read(bytes, length, MOST_BYTES - length);
+            }
+            RawValues.put(attachment, "type", resolver.getType(uri));
+            RawValues.put(attachment, "bytes_read", length);
+        } catch (IOException | RuntimeException refused) {
+            RawValues.put(attachment, "error", String.valueOf(refused));
+        }
+        return attachment;
     }
 
     @Override
