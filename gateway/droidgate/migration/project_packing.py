@@ -302,9 +302,7 @@ def generate_output(
         project, source_set, translations, target, target.dialect(declared[0].dialect), "none"
     )
     changed = {
-        (project / change.path).relative_to(source_set.folder).as_posix(): change.after.encode(
-            change.encoding
-        )
+        (project / change.path).relative_to(source_set.folder).as_posix(): change.after.encode()
         for change in migration.changes
     }
     findings = [
