@@ -1,8 +1,8 @@
 """Scanning with processes that a hostile file may end: it costs its worker, not the scan.
 
-Each worker is driven by a thread that sends it inputs and takes the answers. A worker that dies, or takes too
-long, is replaced; the input that it was at becomes a result with its reason, the ones behind it go to the
-next worker. One that died is tried once more by itself first: it may have been somebody else who ended it.
+Each worker is driven by a thread that sends it an input and takes the answer. A worker that dies, or takes
+too long, is replaced; the input that it was at becomes a result with its reason. One that a worker died of is
+tried once more first: it may have been somebody else who ended it.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from queue import Empty, Queue
 from typing import Any, BinaryIO, Final, cast
@@ -25,10 +25,6 @@ from droidgate.coverage.scan_results import Scanned, read_frame, write_frames
 from droidgate.coverage.worker import OUT_OF_MEMORY, READY, SCAN_ONE
 from droidgate_mappings.model.errors import DroidgateError
 
-_AHEAD: Final = 3
-"""Inputs that a worker has got at once, so that it never waits for the next one."""
-_SMALL: Final = 8 << 10
-"""A longer input is sent only when the worker waits for it: neither side may block the other."""
 _LOOKS_EACH: Final = 0.05
 _QUEUED: Final = 64
 
@@ -108,12 +104,9 @@ class _Worker:
         """The process is not there any more."""
         return self._process.poll() is not None
 
-    def send(self, frame: bytes) -> bool:
-        try:
+    def send(self, frame: bytes) -> None:
+        with suppress(OSError):  # it has died, and `receive` returns None
             write_frames(self._outgoing, frame)
-        except OSError:
-            return False
-        return True
 
     def receive(self) -> tuple[bytes, bytes] | None:
         """Return the next answer, None where the worker has died."""
@@ -317,23 +310,15 @@ class _Driver:
         self._pool = pool
         self._number = number
         self.source = source
-        self._waiting: deque[Item] = deque()
-        self._sent: deque[Item] = deque()
-        self._tried: set[str] = set()
         self._worker: _Worker | None = None
 
     def work(self) -> None:
         """Work until all inputs are done; the worker stays."""
-        while not self._pool.is_stopped and self._send():
-            worker = self._worker
-            received = None if worker is None else worker.receive()
-            if worker is not None and received is not None:
-                answer = PoolAnswer(self._sent.popleft(), json.loads(received[0]), received[1])
-                if worker.is_late or answer.head["outcome"] == OUT_OF_MEMORY:
-                    self._replace_worker()
-                self._pool.put(answer)
-            elif not self._pool.is_stopped:
-                self._bury(is_late=worker is not None and worker.is_late)
+        while (item := self._pool.next_item(self.source)) is not None:
+            answer = self._scan(item)
+            if answer is None:
+                return
+            self._pool.put(answer)
 
     def end(self) -> None:
         """Let the worker go."""
@@ -346,40 +331,26 @@ class _Driver:
         """The worker is not there any more."""
         return self._worker is not None and self._worker.has_ended
 
-    def _send(self) -> bool:
-        """Give the worker as much as it may have; return False where nothing is left to do."""
-        while len(self._sent) < _AHEAD:
-            if self._sent and self._sent[-1].source in self._tried:
-                break
-            item = self._waiting.popleft() if self._waiting else self._pool.next_item(self.source)
-            if item is None:
-                break
-            frame = json.dumps(item.as_json()).encode()
-            is_alone = len(frame) > _SMALL or item.source in self._tried
-            if is_alone and self._sent:
-                self._waiting.appendleft(item)
-                break
-            if self.worker_has_ended and not self._sent:
+    def _scan(self, item: Item) -> PoolAnswer | None:
+        """Return the answer of a worker, or what ended two of them; None where nobody takes answers."""
+        is_late = False
+        for _ in range(2):
+            if self.worker_has_ended:
                 self.end()  # it had nothing to do for so long that it has ended itself: no input's fault
             if self._worker is None:
                 self._worker = self._pool.start_worker(self._number)
-            self._sent.append(item)
-            if not self._worker.send(frame) or is_alone:
+            worker = self._worker
+            worker.send(json.dumps(item.as_json()).encode())
+            received = worker.receive()
+            is_late = worker.is_late
+            if received is not None:
+                answer = PoolAnswer(item, json.loads(received[0]), received[1])
+                if is_late or answer.head["outcome"] == OUT_OF_MEMORY:
+                    self.end()
+                return answer
+            if self._pool.is_stopped:
+                return None
+            self.end()
+            if is_late:
                 break
-        return bool(self._sent)
-
-    def _bury(self, *, is_late: bool) -> None:
-        """Put away a dead worker: the input it was at has its result or another try, the others wait."""
-        item = self._sent.popleft()
-        self._replace_worker()
-        if is_late or item.source in self._tried:
-            self._pool.put(PoolAnswer.of(item, self._pool.why_it_ended(item, is_late=is_late)))
-        else:
-            self._tried.add(item.source)
-            self._waiting.appendleft(item)
-
-    def _replace_worker(self) -> None:
-        """Let the worker go; what it has not answered waits for the next one."""
-        self._waiting.extendleft(reversed(self._sent))
-        self._sent.clear()
-        self.end()
+        return PoolAnswer.of(item, self._pool.why_it_ended(item, is_late=is_late))

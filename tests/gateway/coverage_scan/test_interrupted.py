@@ -393,15 +393,6 @@ def test_a_worker_that_cannot_start_is_an_error_and_no_row(apps: Path) -> None:
 
 
 @pytest.mark.slow
-def test_an_input_that_is_described_in_many_bytes_does_not_block(apps: Path) -> None:
-    parts = tuple((f"set{number}", f"src/set{number}") for number in range(20_000))
-    small = list_inputs([str(apps)]).items
-    items = [small[0], Item("large", "module", str(apps), parts), *small[1:4]]
-    answers = list(ProcessPool(PoolSettings()).run(items))
-    assert len(answers) == 5
-
-
-@pytest.mark.slow
 def test_a_lasting_worker_goes_on_after_a_hostile_batch(tmp_path: Path) -> None:
     folder = hostile_folder(tmp_path / "apps", "abort", "loop")
     items = list_inputs([str(folder)]).items
