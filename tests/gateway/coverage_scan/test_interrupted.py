@@ -155,7 +155,7 @@ def test_a_file_that_changed_before_its_line_was_written_is_read_again(tmp_path:
     path = tmp_path / "apps" / "a.apk"
     path.parent.mkdir()
     path.write_bytes(filler_package(2))
-    scan_into(tmp_path / "c", path.parent, keeps_log=True)
+    scan_into(tmp_path / "c", path.parent, keep_log=True)
     log = (tmp_path / "c" / LOG_FILE).read_bytes()
     line = json.loads(log.splitlines()[1])
     assert line["state"] == [path.stat().st_size, path.stat().st_mtime_ns]
