@@ -145,14 +145,13 @@ class ProcessPool:
 
     Args:
         settings: How it works.
-        most_waiting: How many answers may wait to be taken, 0 for any number.
     """
 
-    def __init__(self, settings: PoolSettings, *, most_waiting: int = _QUEUED) -> None:
+    def __init__(self, settings: PoolSettings) -> None:
         self._settings = settings
         self._lock = threading.Lock()
         self._stopped = threading.Event()
-        self._queue: Queue[PoolAnswer | BaseException | None] = Queue(most_waiting)
+        self._queue: Queue[PoolAnswer | BaseException | None] = Queue(_QUEUED)
         self._workers: dict[int, _Worker] = {}
 
     def run(self, items: Iterable[Item]) -> Iterator[PoolAnswer]:
@@ -193,15 +192,6 @@ class ProcessPool:
         """Look after the deadlines of the workers, in a thread."""
         threading.Thread(target=self._watch, daemon=True).start()
 
-    def taken(self) -> list[PoolAnswer]:
-        """Return the answers that wait."""
-        answers: list[PoolAnswer] = []
-        while not self._queue.empty():
-            answer = self._queue.get()
-            if isinstance(answer, PoolAnswer):
-                answers.append(answer)
-        return answers
-
     def stop(self, threads: Iterable[threading.Thread] = ()) -> None:
         """End the workers, and wait for the threads that drive them."""
         self._stopped.set()
@@ -224,9 +214,10 @@ class ProcessPool:
                 worker.check(now, self._settings.deadline)
 
     def _drive(self, number: int, source: Iterator[Item]) -> None:
-        driver = _Driver(self, number, source)
+        driver = _Driver(self, number)
         try:
-            driver.work()
+            while (item := self.next_item(source)) is not None and (answer := driver.scan(item)) is not None:
+                self._queue.put(answer)
             driver.end()
             self._queue.put(None)
         except BaseException as error:  # noqa: BLE001 - raised where the answers are taken
@@ -237,10 +228,6 @@ class ProcessPool:
         """Return the next input for the process that asks, None when there is none."""
         with self._lock:
             return None if self._stopped.is_set() else next(source, None)
-
-    def put(self, answer: PoolAnswer) -> None:
-        """Take an answer."""
-        self._queue.put(answer)
 
     def start_worker(self, number: int) -> _Worker:
         """Start the worker of a driver, in place of the one that it had."""
@@ -278,8 +265,8 @@ class StandingWorker:
     """
 
     def __init__(self, settings: PoolSettings) -> None:
-        self._pool = ProcessPool(settings, most_waiting=0)
-        self._driver = _Driver(self._pool, 0, iter(()))
+        self._pool = ProcessPool(settings)
+        self._driver = _Driver(self._pool, 0)
         self._pool.begin_watching()
 
     def scan(self, items: Iterable[Item]) -> list[PoolAnswer]:
@@ -288,9 +275,7 @@ class StandingWorker:
         Raises:
             DroidgateError: the process cannot be started.
         """
-        self._driver.source = iter(items)
-        self._driver.work()
-        return self._pool.taken()
+        return [answer for item in items if (answer := self._driver.scan(item)) is not None]
 
     @property
     def has_ended(self) -> bool:
@@ -304,21 +289,12 @@ class StandingWorker:
 
 
 class _Driver:
-    """Drives one worker after the other until all inputs are done."""
+    """Drives one worker after the other."""
 
-    def __init__(self, pool: ProcessPool, number: int, source: Iterator[Item]) -> None:
+    def __init__(self, pool: ProcessPool, number: int) -> None:
         self._pool = pool
         self._number = number
-        self.source = source
         self._worker: _Worker | None = None
-
-    def work(self) -> None:
-        """Work until all inputs are done; the worker stays."""
-        while (item := self._pool.next_item(self.source)) is not None:
-            answer = self._scan(item)
-            if answer is None:
-                return
-            self._pool.put(answer)
 
     def end(self) -> None:
         """Let the worker go."""
@@ -331,7 +307,7 @@ class _Driver:
         """The worker is not there any more."""
         return self._worker is not None and self._worker.has_ended
 
-    def _scan(self, item: Item) -> PoolAnswer | None:
+    def scan(self, item: Item) -> PoolAnswer | None:
         """Return the answer of a worker, or what ended two of them; None where nobody takes answers."""
         is_late = False
         for _ in range(2):
