@@ -252,8 +252,7 @@ def run_scan(
     """
     need("duckdb", "coverage")
     try:
-        scan_ = _Scan(sources, folder, options, pool, make_executor, watcher or Watcher())
-        return scan_.run()
+        return _Scan(sources, folder, options, pool, make_executor, watcher or Watcher()).run()
     except BrokenPipeError:
         raise
     except OSError as error:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -168,18 +169,13 @@ def read_text_file(path: Path, project: Path) -> str:
     """
     data = read_project_file(path, root=project)
     declared = _DECLARED.match(data)
-    try:
-        text = data.decode()
-    except UnicodeError:
-        declared, text = None, None
-    if text is None or (declared is not None and declared[1].lower() != b"utf-8"):
-        message = (
-            "only UTF-8 files can be migrated"
-            if declared is None
-            else (f'it declares the encoding "{declared[1].decode()}"; only UTF-8 files can be migrated')
-        )
-        raise InputError(message, place=str(path), hint="save the file as UTF-8")
-    return text
+    encoding = "utf-8" if declared is None else declared[1].decode()
+    message = f'it declares the encoding "{encoding}", not UTF-8'
+    if encoding.lower() in {"utf-8", "utf8"}:
+        message = "it is not UTF-8"
+        with suppress(UnicodeError):
+            return data.decode()
+    raise InputError(message, place=str(path), hint="save the file as UTF-8")
 
 
 def replace_text(path: Path, text: str) -> None:

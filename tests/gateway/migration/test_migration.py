@@ -383,9 +383,9 @@ def test_what_is_read_and_written_back_has_the_same_bytes(data: bytes, tmp_path:
 
 
 @pytest.mark.parametrize(("data", "message"), [
-    (b"\xff\x00\xfe", "only UTF-8"),
-    (codecs.BOM_UTF16_LE + TEXT.format("utf-16").encode("utf-16-le"), "only UTF-8"),
-    (TEXT.format("ISO-8859-1").encode(), 'declares the encoding "ISO-8859-1"; only UTF-8'),
+    (b"\xff\x00\xfe", "is not UTF-8"),
+    (codecs.BOM_UTF16_LE + TEXT.format("utf-16").encode("utf-16-le"), "is not UTF-8"),
+    (TEXT.format("ISO-8859-1").encode(), 'declares the encoding "ISO-8859-1", not UTF-8'),
 ])  # fmt: skip
 def test_a_file_of_another_encoding_is_refused(data: bytes, message: str, tmp_path: Path) -> None:
     path = tmp_path / "file"
