@@ -25,7 +25,6 @@ PICTURES: Final = {
     "discover": "droidgate discover",
     "shim-install": "droidgate shim install --from adb:",
     "shim-status-installed": "droidgate shim status",
-    "config-show": "droidgate config show",
 }
 """Golden page to the command that prints it."""
 

@@ -65,9 +65,8 @@ HEADINGS: Final[Mapping[str, Mapping[str, str]]] = {
         "coverage": "Report who exposes what, and who can reach it",
         "catalog": "Catalogs that `scan` has made",
     },
-    "Help and settings": {
+    "Help": {
         "help": "Show the help of a command",
-        "config": "Defaults of options, from a file or the environment",
     },
 }
 """What `droidgate --help` shows: commands, and groups of commands, under headings."""
@@ -91,7 +90,6 @@ _MODULES: Final = {
     "droidgate.cli.clients.client_options": ("install-client",),
     "droidgate.cli.coverage.coverage_options": ("scan", "coverage", "catalog"),
     "droidgate.cli.program": ("help",),
-    "droidgate.cli.config.config_options": ("config",),
 }
 """Where the options of commands are declared; a module is imported where one of its commands is called."""
 
@@ -224,7 +222,7 @@ def _configured_values() -> Mapping[str, Any]:
     """Return what the configuration file sets, by the names of settings."""
     from droidgate.cli.config.config_file import find_configuration
 
-    return find_configuration().values
+    return find_configuration()
 
 
 def _command_name(command: Any, arguments: Sequence[str]) -> str:

@@ -57,7 +57,6 @@ _HOMES: Final = {
     "pins-remove": "droidgate.cli.pins.run_pins:PinsRemoveDocument",
     "audit-show": "droidgate.cli.audit.run_audit:AuditShowDocument",
     "audit-verify": "droidgate.cli.audit.run_audit:AuditVerifyDocument",
-    "config-show": "droidgate.cli.config.run_config_show:ConfigShowDocument",
 }
 """Command, or file, to the module and the class of its document."""
 

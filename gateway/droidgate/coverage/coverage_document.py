@@ -161,7 +161,6 @@ class AgentReach(Frozen):
         capabilities: Capabilities by reach, in the order of `REACHES`.
         levels: Capabilities that it reaches through the gateway, by the most severe level of the conversion,
             the least severe first.
-        version_alone: Capabilities among these whose conversion drops nothing but the `version`.
         reasons: Reasons for the reach, the most frequent first; at most 12.
     """
 
@@ -169,7 +168,6 @@ class AgentReach(Frozen):
     apps: tuple[int, int, int, int]
     capabilities: tuple[int, int, int, int]
     levels: tuple[Counted, ...]
-    version_alone: int
     reasons: tuple[Counted, ...]
 
 

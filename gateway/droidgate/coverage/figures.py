@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 
-from droidgate.coverage.conversions import LEVELS, targets as written_targets
+from droidgate.coverage.conversions import LEVELS
 from droidgate.coverage.coverage_document import (
     REACHES,
     AgentReach,
@@ -244,34 +244,20 @@ class Figures:
                 "WHERE providers > 0 OR NOT unread GROUP BY agent, best"
             )
         }
-        alone = self._losing_version_alone()
         return tuple(
             self._reach_of(
                 number,
                 agent,
                 counts,
                 [apps.get((number, at), 0) for at in range(len(REACHES))],
-                alone.get(agent.target or "", {}),
             )
             for number, agent in enumerate(load_reach().agents)
         )
 
-    def _losing_version_alone(self) -> dict[str, dict[int, int]]:
-        """Return by target and standing how many capabilities lose their version there and no other part."""
-        counted = ", ".join(f"count(*) FILTER (alone_{number})" for number in range(len(self._targets)))
-        rows = self.rows(f"SELECT s, {counted} FROM capability_fact JOIN standing USING (key) GROUP BY s")
-        return {
-            target: {reach_facts: counts[number] for reach_facts, *counts in rows}
-            for number, target in enumerate(self._targets)
-        }
-
-    def _reach_of(
-        self, number: int, agent: AgentKind, counts: dict[int, int], apps: list[int], alone: dict[int, int]
-    ) -> AgentReach:
+    def _reach_of(self, number: int, agent: AgentKind, counts: dict[int, int], apps: list[int]) -> AgentReach:
         by_reach = dict.fromkeys(REACHES, 0)
         levels: dict[str, int] = {}
         reasons: dict[str, int] = {}
-        version_alone = 0
         for reach_facts, count in counts.items():
             cell = self.profiles[reach_facts].cells[number]
             by_reach[cell.reach] += count
@@ -279,14 +265,12 @@ class Figures:
             if cell.reach == "gateway":
                 level = cell.level or "unknown"
                 levels[level] = levels.get(level, 0) + count
-                version_alone += alone.get(reach_facts, 0)
         scale = (*LEVELS, "unknown")
         return AgentReach(
             agent=agent.id,
             apps=_four_counts(apps),
             capabilities=_four_counts(by_reach.values()),
             levels=tuple(Counted(name=item, count=levels[item]) for item in scale if item in levels),
-            version_alone=version_alone,
             reasons=most_frequent(reasons)[:MOST_REASONS],
         )
 
@@ -421,12 +405,6 @@ _SHUT_GATES: Final = {
 """The gates that findings shut to a capability, with the words of a report."""
 
 
-def _holds_version(target: str) -> bool:
-    """Return whether capabilities have a version in a dialect; one that is not known is taken to hold it."""
-    entry = written_targets().get(target)
-    return entry is None or entry[1].capacity is None or "version" in entry[1].capacity.capability_fields
-
-
 def _capability_facts(targets: Sequence[str]) -> str:
     levels = ", ".join(
         f"max(level) FILTER (target = {quoted(target)}) AS level_{number}"
@@ -434,15 +412,6 @@ def _capability_facts(targets: Sequence[str]) -> str:
     )
     key = "".join(f" || chr(31) || coalesce(x.level_{number}, chr(30))" for number in range(len(targets)))
     listed = ", ".join(map(quoted, targets))
-    drops = ", ".join(
-        f"coalesce(bool_or(dropped = 1 AND impossible = 0) FILTER (target = {quoted(target)}), FALSE) "
-        f"AND {not _holds_version(target)} AS drops_{number}"
-        for number, target in enumerate(targets)
-    )
-    alone = ", ".join(
-        f"c.version IS NOT NULL AND coalesce(x.drops_{number}, FALSE) AS alone_{number}"
-        for number in range(len(targets))
-    )
     gate = " ".join(
         f"WHEN code IN ({', '.join(map(quoted, load_gates()[gate].codes))}) THEN {quoted(gate)}"
         for gate in _SHUT_GATES
@@ -450,10 +419,10 @@ def _capability_facts(targets: Sequence[str]) -> str:
     return f"""
 CREATE TABLE shut_gate AS SELECT unit, provider, split_part(pointer, '/', 2) AS token, CASE {gate} END AS gate
     FROM findings WHERE gate IS NOT NULL AND level <> {quoted(Level.NOTE.value)};
-CREATE TABLE converted AS SELECT unit, provider, capability, {levels}, {drops} FROM conversions
+CREATE TABLE converted AS SELECT unit, provider, capability, {levels} FROM conversions
     WHERE target IN ({listed}) GROUP BY ALL;
 CREATE TABLE capability_fact AS
-    SELECT p.p, c.capability, p.entry, c.token_estimate AS tokens, {alone},
+    SELECT p.p, c.capability, p.entry, c.token_estimate AS tokens,
         concat_ws(chr(31), p.facts, c.access, coalesce(c.enabled::VARCHAR, chr(30)),
             coalesce(list_min([own.gate, whole.gate]), chr(30))){key} AS key
     FROM capabilities c

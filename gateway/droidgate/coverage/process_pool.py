@@ -1,8 +1,8 @@
 """Scanning with processes that a hostile file may end: it costs its worker, not the scan.
 
-Each worker is driven by a thread that sends it inputs and takes the answers. A worker that dies, or takes too
-long, is replaced; the input that it was at becomes a result with its reason, the ones behind it go to the
-next worker. One that died is tried once more by itself first: it may have been somebody else who ended it.
+Each worker is driven by a thread that sends it an input and takes the answer. A worker that dies, or takes
+too long, is replaced; the input that it was at becomes a result with its reason. One that a worker died of is
+tried once more first: it may have been somebody else who ended it.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from queue import Empty, Queue
 from typing import Any, BinaryIO, Final, cast
@@ -25,10 +25,6 @@ from droidgate.coverage.scan_results import Scanned, read_frame, write_frames
 from droidgate.coverage.worker import OUT_OF_MEMORY, READY, SCAN_ONE
 from droidgate_mappings.model.errors import DroidgateError
 
-_AHEAD: Final = 3
-"""Inputs that a worker has got at once, so that it never waits for the next one."""
-_SMALL: Final = 8 << 10
-"""A longer input is sent only when the worker waits for it: neither side may block the other."""
 _LOOKS_EACH: Final = 0.05
 _QUEUED: Final = 64
 
@@ -108,12 +104,9 @@ class _Worker:
         """The process is not there any more."""
         return self._process.poll() is not None
 
-    def send(self, frame: bytes) -> bool:
-        try:
+    def send(self, frame: bytes) -> None:
+        with suppress(OSError):  # it has died, and `receive` returns None
             write_frames(self._outgoing, frame)
-        except OSError:
-            return False
-        return True
 
     def receive(self) -> tuple[bytes, bytes] | None:
         """Return the next answer, None where the worker has died."""
@@ -152,14 +145,13 @@ class ProcessPool:
 
     Args:
         settings: How it works.
-        most_waiting: How many answers may wait to be taken, 0 for any number.
     """
 
-    def __init__(self, settings: PoolSettings, *, most_waiting: int = _QUEUED) -> None:
+    def __init__(self, settings: PoolSettings) -> None:
         self._settings = settings
         self._lock = threading.Lock()
         self._stopped = threading.Event()
-        self._queue: Queue[PoolAnswer | BaseException | None] = Queue(most_waiting)
+        self._queue: Queue[PoolAnswer | BaseException | None] = Queue(_QUEUED)
         self._workers: dict[int, _Worker] = {}
 
     def run(self, items: Iterable[Item]) -> Iterator[PoolAnswer]:
@@ -200,15 +192,6 @@ class ProcessPool:
         """Look after the deadlines of the workers, in a thread."""
         threading.Thread(target=self._watch, daemon=True).start()
 
-    def taken(self) -> list[PoolAnswer]:
-        """Return the answers that wait."""
-        answers: list[PoolAnswer] = []
-        while not self._queue.empty():
-            answer = self._queue.get()
-            if isinstance(answer, PoolAnswer):
-                answers.append(answer)
-        return answers
-
     def stop(self, threads: Iterable[threading.Thread] = ()) -> None:
         """End the workers, and wait for the threads that drive them."""
         self._stopped.set()
@@ -231,9 +214,10 @@ class ProcessPool:
                 worker.check(now, self._settings.deadline)
 
     def _drive(self, number: int, source: Iterator[Item]) -> None:
-        driver = _Driver(self, number, source)
+        driver = _Driver(self, number)
         try:
-            driver.work()
+            while (item := self.next_item(source)) is not None and (answer := driver.scan(item)) is not None:
+                self._queue.put(answer)
             driver.end()
             self._queue.put(None)
         except BaseException as error:  # noqa: BLE001 - raised where the answers are taken
@@ -244,10 +228,6 @@ class ProcessPool:
         """Return the next input for the process that asks, None when there is none."""
         with self._lock:
             return None if self._stopped.is_set() else next(source, None)
-
-    def put(self, answer: PoolAnswer) -> None:
-        """Take an answer."""
-        self._queue.put(answer)
 
     def start_worker(self, number: int) -> _Worker:
         """Start the worker of a driver, in place of the one that it had."""
@@ -285,8 +265,8 @@ class StandingWorker:
     """
 
     def __init__(self, settings: PoolSettings) -> None:
-        self._pool = ProcessPool(settings, most_waiting=0)
-        self._driver = _Driver(self._pool, 0, iter(()))
+        self._pool = ProcessPool(settings)
+        self._driver = _Driver(self._pool, 0)
         self._pool.begin_watching()
 
     def scan(self, items: Iterable[Item]) -> list[PoolAnswer]:
@@ -295,9 +275,7 @@ class StandingWorker:
         Raises:
             DroidgateError: the process cannot be started.
         """
-        self._driver.source = iter(items)
-        self._driver.work()
-        return self._pool.taken()
+        return [answer for item in items if (answer := self._driver.scan(item)) is not None]
 
     @property
     def has_ended(self) -> bool:
@@ -311,29 +289,12 @@ class StandingWorker:
 
 
 class _Driver:
-    """Drives one worker after the other until all inputs are done."""
+    """Drives one worker after the other."""
 
-    def __init__(self, pool: ProcessPool, number: int, source: Iterator[Item]) -> None:
+    def __init__(self, pool: ProcessPool, number: int) -> None:
         self._pool = pool
         self._number = number
-        self.source = source
-        self._waiting: deque[Item] = deque()
-        self._sent: deque[Item] = deque()
-        self._tried: set[str] = set()
         self._worker: _Worker | None = None
-
-    def work(self) -> None:
-        """Work until all inputs are done; the worker stays."""
-        while not self._pool.is_stopped and self._send():
-            worker = self._worker
-            received = None if worker is None else worker.receive()
-            if worker is not None and received is not None:
-                answer = PoolAnswer(self._sent.popleft(), json.loads(received[0]), received[1])
-                if worker.is_late or answer.head["outcome"] == OUT_OF_MEMORY:
-                    self._replace_worker()
-                self._pool.put(answer)
-            elif not self._pool.is_stopped:
-                self._bury(is_late=worker is not None and worker.is_late)
 
     def end(self) -> None:
         """Let the worker go."""
@@ -346,40 +307,26 @@ class _Driver:
         """The worker is not there any more."""
         return self._worker is not None and self._worker.has_ended
 
-    def _send(self) -> bool:
-        """Give the worker as much as it may have; return False where nothing is left to do."""
-        while len(self._sent) < _AHEAD:
-            if self._sent and self._sent[-1].source in self._tried:
-                break
-            item = self._waiting.popleft() if self._waiting else self._pool.next_item(self.source)
-            if item is None:
-                break
-            frame = json.dumps(item.as_json()).encode()
-            is_alone = len(frame) > _SMALL or item.source in self._tried
-            if is_alone and self._sent:
-                self._waiting.appendleft(item)
-                break
-            if self.worker_has_ended and not self._sent:
+    def scan(self, item: Item) -> PoolAnswer | None:
+        """Return the answer of a worker, or what ended two of them; None where nobody takes answers."""
+        is_late = False
+        for _ in range(2):
+            if self.worker_has_ended:
                 self.end()  # it had nothing to do for so long that it has ended itself: no input's fault
             if self._worker is None:
                 self._worker = self._pool.start_worker(self._number)
-            self._sent.append(item)
-            if not self._worker.send(frame) or is_alone:
+            worker = self._worker
+            worker.send(json.dumps(item.as_json()).encode())
+            received = worker.receive()
+            is_late = worker.is_late
+            if received is not None:
+                answer = PoolAnswer(item, json.loads(received[0]), received[1])
+                if is_late or answer.head["outcome"] == OUT_OF_MEMORY:
+                    self.end()
+                return answer
+            if self._pool.is_stopped:
+                return None
+            self.end()
+            if is_late:
                 break
-        return bool(self._sent)
-
-    def _bury(self, *, is_late: bool) -> None:
-        """Put away a dead worker: the input it was at has its result or another try, the others wait."""
-        item = self._sent.popleft()
-        self._replace_worker()
-        if is_late or item.source in self._tried:
-            self._pool.put(PoolAnswer.of(item, self._pool.why_it_ended(item, is_late=is_late)))
-        else:
-            self._tried.add(item.source)
-            self._waiting.appendleft(item)
-
-    def _replace_worker(self) -> None:
-        """Let the worker go; what it has not answered waits for the next one."""
-        self._waiting.extendleft(reversed(self._sent))
-        self._sent.clear()
-        self.end()
+        return PoolAnswer.of(item, self._pool.why_it_ended(item, is_late=is_late))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Container, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
@@ -62,63 +62,36 @@ _MANIFEST: Final = "AndroidManifest.xml"
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
-class ScannedPhone:
-    """A phone that is there.
-
-    Attributes:
-        device: It.
-        package: Only this app is asked for.
-    """
-
-    device: Device
-    package: str | None
-
-    @property
-    def name(self) -> str:
-        """How it is called in a catalog."""
-        return f"adb:{self.device.serial}"
-
-
-def find_phone(source: str) -> ScannedPhone:
-    """Return the phone that is meant.
-
-    Raises:
-        UsageError: no phone is written so.
-        DeviceError: it is not there, or does not let us in.
-    """
-    serial, package = parse_phone_source(source)
-    return ScannedPhone(connect_device(serial), package)
-
-
-def scan_phone(phone: ScannedPhone, *, own_apps: bool) -> Iterator[Scanned]:
+def scan_phone(device: Device, package: str | None, *, own_apps: bool) -> Iterator[Scanned]:
     """Yield a result for each app of a phone, for the user in front.
 
     Args:
-        phone: The phone.
+        device: The phone.
+        package: Only this app is asked for.
         own_apps: Read shims and droidgate's agent apps as any other app; else each is a result that says so.
 
     An app's unit is the digest of what was read of it: its APK stays on the phone. A phone that fails is one
     result with its reason.
     """
+    name = f"adb:{device.serial}"
     formats = tuple(load_formats().values())
     try:
-        request = PhoneRequest(formats, package=phone.package, every_app=True, own_apps=own_apps)
-        reading = read_phone(phone.device, request)
-        disabled = _disabled_of(phone.device, reading)
+        request = PhoneRequest(formats, package=package, every_app=True, own_apps=own_apps)
+        reading = read_phone(device, request)
+        disabled = _disabled_of(device, reading)
     except DeviceError as error:
-        yield Scanned.failed(phone.name, "unreadable", error.message, kind="installed")
+        yield Scanned.failed(name, "unreadable", error.message, kind="installed")
         return
     for app in reading.apps:
         enabled = None if disabled is None else app.package not in disabled
-        yield _scan_installed(f"{phone.name}/{app.package}", app, enabled, reading.facts.sdk)
-    for package in reading.left_out:
-        yield Scanned.failed(f"{phone.name}/{package}", LEFT_OUT, OWN_APP, kind="installed")
+        yield _scan_installed(f"{name}/{app.package}", app, enabled, reading.facts.sdk)
+    for own_app in reading.left_out:
+        yield Scanned.failed(f"{name}/{own_app}", LEFT_OUT, OWN_APP, kind="installed")
     problems = [problem.message for problem in reading.problems]
     if disabled is None:
         problems.append("which apps are disabled cannot be asked")
     if problems:
-        yield Scanned.failed(phone.name, "unreadable", "; ".join(problems), kind="installed")
+        yield Scanned.failed(name, "unreadable", "; ".join(problems), kind="installed")
 
 
 def _disabled_of(device: Device, reading: PhoneReading) -> frozenset[str] | None:
@@ -200,29 +173,34 @@ class Watcher:
         """Every input has its result; the catalog is written now."""
 
 
+_MEBIBYTE: Final = 1 << 20
+
+
 @dataclass(frozen=True, slots=True)
-class ScanRequest:
-    """What to scan, and how.
+class ScanOptions:
+    """How a scan works.
 
     Attributes:
-        sources: As the user wrote them.
-        folder: The catalog.
-        pool: Processes and their limits.
-        run_deadline: Seconds after which no more is read.
-        earlier: Further catalogs whose rows need not be made again.
-        keeps_log: The log stays next to the catalog.
-        own_apps: Shims and droidgate's agent apps on phones are read, too.
-        make_executor: What scans; processes of this machine by default.
+        known: Folders of further catalogs whose rows need not be made again.
+        workers: Processes; one for each core by default.
+        memory: Memory of each, in MiB.
+        deadline: Time for each input, in seconds.
+        run_deadline: Time for all of them, in seconds.
+        cluster: Address of a Dask scheduler, which scans instead of this machine.
+        trust_scheduler: Connect to the scheduler although its connection is not encrypted.
+        keep_log: Keep the log next to the catalog.
+        own_apps: Read shims and droidgate's agent apps on phones, too.
     """
 
-    sources: Sequence[str]
-    folder: Path
-    pool: PoolSettings = field(default_factory=PoolSettings)
+    known: tuple[str, ...] = ()
+    workers: int | None = None
+    memory: int = 1024
+    deadline: float = 60.0
     run_deadline: float = 3600.0
-    earlier: Sequence[str] = ()
-    keeps_log: bool = False
+    cluster: str | None = None
+    trust_scheduler: bool = False
+    keep_log: bool = False
     own_apps: bool = False
-    make_executor: Callable[[PoolSettings], Executor] = ProcessPool
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,8 +227,19 @@ class ScanResult:
         return f"<ScanResult {', '.join(f'{name}={count}' for name, count in counts.items())}>"
 
 
-def run_scan(request: ScanRequest, watcher: Watcher | None = None) -> ScanResult:
-    """Scan sources into a catalog, which afterwards holds exactly them.
+MakeExecutor = Callable[[PoolSettings], Executor]
+
+
+def run_scan(
+    sources: Sequence[str],
+    folder: Path,
+    options: ScanOptions,
+    *,
+    pool: PoolSettings,
+    make_executor: MakeExecutor = ProcessPool,
+    watcher: Watcher | None = None,
+) -> ScanResult:
+    """Scan sources into the catalog of a folder, which afterwards holds exactly them, by an executor.
 
     A scan that did not end goes on where it was; content that an earlier catalog has is not read again. What
     is not read before the end of the scan's time has the outcome `out-of-time`; the same scan goes on there.
@@ -263,38 +252,49 @@ def run_scan(request: ScanRequest, watcher: Watcher | None = None) -> ScanResult
     """
     need("duckdb", "coverage")
     try:
-        return _Scan(request, watcher or Watcher()).run()
+        return _Scan(sources, folder, options, pool, make_executor, watcher or Watcher()).run()
     except BrokenPipeError:
         raise
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        place = printable(str(error.filename or request.folder))
+        place = printable(str(error.filename or folder))
         raise InputError(f"cannot be written: {reason}", place=place) from None
 
 
 class _Scan:
-    def __init__(self, request: ScanRequest, watcher: Watcher) -> None:
-        self._request = request
+    def __init__(
+        self,
+        sources: Sequence[str],
+        folder: Path,
+        options: ScanOptions,
+        pool: PoolSettings,
+        make_executor: MakeExecutor,
+        watcher: Watcher,
+    ) -> None:
+        self._sources = sources
+        self._folder = folder
+        self._options = options
+        self._pool = pool
+        self._make_executor = make_executor
         self._watcher = watcher
-        self._folder = request.folder
-        limits = {"memory": request.pool.memory, "deadline": request.pool.deadline}
+        limits = {"memory": pool.memory, "deadline": pool.deadline}
         self._header = Header(VERSION, tuple(targets()), limits)
         self._known_count = 0
-        self._ends_at = time.monotonic() + request.run_deadline
+        self._ends_at = time.monotonic() + options.run_deadline
         self._out_of_time: list[str] = []
         self._begun: dict[str, None] = {}
 
     def run(self) -> ScanResult:
-        inputs = list_inputs(self._request.sources, leave_out=self._folder)
+        inputs = list_inputs(self._sources, leave_out=self._folder)
         if not (inputs.items or inputs.phones or inputs.catalogs):
             hint = "a scan looks for APKs, containers of splits, Android modules and descriptors"
-            place = ", ".join(map(printable, self._request.sources[:_MOST_NAMED]))
+            place = ", ".join(map(printable, self._sources[:_MOST_NAMED]))
             raise InputError("nothing in it can be scanned", place=place, hint=hint)
         merged = [(name, Catalog.open(catalog)) for name, catalog in inputs.catalogs.items()]
         if any(Path(catalog).resolve() == self._folder.resolve() for catalog in inputs.catalogs.values()):
             message = "the catalog that is written cannot be one of the sources"
             raise UsageError(message, hint="its content is known to the scan already")
-        own_apps = self._request.own_apps
+        own_apps = self._options.own_apps
         self._phones = [open_phone(phone, own_apps=own_apps) for phone in inputs.phones]
         self._make_folder()
         with only_scan_of(self._folder):
@@ -311,7 +311,7 @@ class _Scan:
         parts = CatalogParts(log.path, self._header, earlier, merged)
         catalog = write_catalog(self._folder, parts)
         self._known_file.unlink()
-        if not (self._request.keeps_log or self._out_of_time):
+        if not (self._options.keep_log or self._out_of_time):
             log.path.unlink()
         outcomes: dict[str, int] = dict(
             catalog.ask("SELECT outcome, count(*) FROM sources GROUP BY 1 ORDER BY 1")
@@ -355,7 +355,7 @@ class _Scan:
             self._out_of_time.append(item.source)
 
     def _unread(self, item: Item) -> PoolAnswer:
-        reason = f"the scan ended after {self._request.run_deadline:g} seconds, before it was read"
+        reason = f"the scan ended after {self._options.run_deadline:g} seconds, before it was read"
         return PoolAnswer.of(item, Scanned.failed(item.source, OUT_OF_TIME, reason))
 
     def _take(self, log: ScanLog, answers: PoolAnswers) -> None:
@@ -368,7 +368,7 @@ class _Scan:
 
     def _answers(self, items: Sequence[Item], units: Container[str]) -> PoolAnswers:
         self._begun = {}
-        pool = self._request.pool
+        pool = self._pool
         work = load_work(pool.work)
         here = [item for item in items if item.kind == "refused" or is_only_here(item.location)]
         for item in here:
@@ -385,7 +385,7 @@ class _Scan:
                 work=pool.work,
                 ends_at=self._ends_at,
             )
-            yield from self._request.make_executor(settings).run(map(self._noted, pool_items))
+            yield from self._make_executor(settings).run(map(self._noted, pool_items))
 
     def _noted(self, item: Item) -> Item:
         self._begun[item.source] = None
@@ -420,7 +420,7 @@ class _Scan:
 
     def _earlier_catalogs(self) -> list[Catalog]:
         """Return the catalogs whose rows are what this scan would make: same program, same targets."""
-        folders = [*self._request.earlier]
+        folders = [*self._options.known]
         if (self._folder / CATALOG_FILE).exists():
             folders.insert(0, str(self._folder))
         catalogs = [Catalog.open(folder) for folder in folders]
@@ -499,38 +499,9 @@ def open_phone(source: str, *, own_apps: bool) -> Callable[[], Iterator[Scanned]
         UsageError: no phone is written so.
         DeviceError: the phone is not connected.
     """
-    phone = find_phone(source)
-    return lambda: scan_phone(phone, own_apps=own_apps)
-
-
-_MEBIBYTE: Final = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class ScanOptions:
-    """How a scan works.
-
-    Attributes:
-        known: Folders of further catalogs whose rows need not be made again.
-        workers: Processes; one for each core by default.
-        memory: Memory of each, in MiB.
-        deadline: Time for each input, in seconds.
-        run_deadline: Time for all of them, in seconds.
-        cluster: Address of a Dask scheduler, which scans instead of this machine.
-        trust_scheduler: Connect to the scheduler although its connection is not encrypted.
-        keep_log: Keep the log next to the catalog.
-        own_apps: Read shims and droidgate's agent apps on phones, too.
-    """
-
-    known: tuple[str, ...] = ()
-    workers: int | None = None
-    memory: int = 1024
-    deadline: float = 60.0
-    run_deadline: float = 3600.0
-    cluster: str | None = None
-    trust_scheduler: bool = False
-    keep_log: bool = False
-    own_apps: bool = False
+    serial, package = parse_phone_source(source)
+    device = connect_device(serial)
+    return lambda: scan_phone(device, package, own_apps=own_apps)
 
 
 def scan(
@@ -568,18 +539,11 @@ def scan(
     def executor(settings: PoolSettings) -> Executor:
         return ProcessPool(settings) if address is None else Cluster(address, settings)
 
-    request = ScanRequest(
-        sources=source_names(sources),
-        folder=Path(catalog),
-        pool=PoolSettings(
-            workers=chosen.workers or usable_cores(),
-            memory=chosen.memory * _MEBIBYTE,
-            deadline=chosen.deadline,
-        ),
-        run_deadline=chosen.run_deadline,
-        earlier=chosen.known,
-        keeps_log=chosen.keep_log,
-        own_apps=chosen.own_apps,
-        make_executor=executor,
+    pool = PoolSettings(
+        workers=chosen.workers or usable_cores(),
+        memory=chosen.memory * _MEBIBYTE,
+        deadline=chosen.deadline,
     )
-    return run_scan(request, watcher)
+    return run_scan(
+        source_names(sources), Path(catalog), chosen, pool=pool, make_executor=executor, watcher=watcher
+    )

@@ -140,7 +140,7 @@ class ExistingApp:
     def differs(self, artifact: Artifact) -> bool:
         """Return whether the app has another file at an artifact's path."""
         path = self.folder / artifact.path
-        return path.is_file() and read_text_file(path, self.project).text != artifact.text
+        return path.is_file() and read_text_file(path, self.project) != artifact.text
 
     def rename_files(
         self, roots: list[Element], files: Mapping[str, Artifact], component: str
@@ -174,7 +174,7 @@ class ExistingApp:
                 continue
             names = _value_names(artifact.text, path)
             for file in sorted((self.folder / path).parent.glob("*.xml")):
-                used_names = names & _value_names(read_text_file(file, self.project).text, str(file))
+                used_names = names & _value_names(read_text_file(file, self.project), str(file))
                 own = file == self.folder / path and not self.is_foreign(file, artifact, component)
                 if used_names and not own:
                     kind, _, name = min(used_names).partition("/")
@@ -188,7 +188,7 @@ class ExistingApp:
 
     def is_foreign(self, file: Path, artifact: Artifact, component: str) -> bool:
         """Return whether a values file is another one than the component's."""
-        text = read_text_file(file, self.project).text
+        text = read_text_file(file, self.project)
         if text == artifact.text:
             return False
         names = _value_names(text, str(file))
@@ -399,13 +399,11 @@ class FileChange(Frozen):
         path: Its path below the project folder.
         before: Its text, None where it is new.
         after: Its text after the migration.
-        encoding: Python's name of the encoding that its bytes have.
     """
 
     path: str
     before: str | None
     after: str
-    encoding: str = "utf-8"
 
     def unified_diff(self) -> str:
         """Return the change as a unified diff, empty where nothing changes."""
@@ -459,7 +457,7 @@ class MigrationPlan:
         for change, path in sorted(
             zip(self.changes, paths, strict=True), key=lambda pair: pair[1].name == MANIFEST
         ):
-            replace_text(path.resolve(), change.after, change.encoding)
+            replace_text(path.resolve(), change.after)
 
 
 def plan_migration(
@@ -540,15 +538,15 @@ class _Planner:
         self.manifest_path = source_set.folder / MANIFEST
         refuse_links_outside(self.manifest_path, project)
         self.manifest = read_text_file(self.manifest_path, self.project)
-        self.merged = self.manifest.text
+        self.merged = self.manifest
 
     def add(self, translation: Translation) -> None:
         source = translation.source
         if self.language != "none" and is_declared_in(self.source_set.folder, source, self.target):
-            self.notes.extend(own_code_notes(source, self.manifest.text))
+            self.notes.extend(own_code_notes(source, self.manifest))
             return
         self.notes.extend(_security_notes(translation))
-        self.notes.extend(access_notes(translation.writing.provider, self.target, self.manifest.text))
+        self.notes.extend(access_notes(translation.writing.provider, self.target, self.manifest))
         code = self.handler_code(translation)
         self.notes.extend(code.notes)
         written = [
@@ -594,7 +592,7 @@ class _Planner:
         if existing.suffix != Path(skeleton.path).suffix:
             artifacts = self.handlers_in(language, provider, {}).artifacts
             skeleton = next((item for item in artifacts if item.role == "skeleton"), skeleton)
-        text = read_text_file(existing, self.project).text
+        text = read_text_file(existing, self.project)
         self.notes.extend(missing_methods(provider, skeleton, text, self.relative(existing)))
 
     def handler_code(self, translation: Translation) -> HandlerCode:
@@ -613,7 +611,7 @@ class _Planner:
         for skeleton in (item for item in code.artifacts if item.role == "skeleton"):
             existing = find_source_file(self.source_set.folder, skeleton.path)
             values = f"{Path(skeleton.path).stem.removesuffix('Capabilities')}Values."
-            if existing is not None and values not in read_text_file(existing, self.project).text:
+            if existing is not None and values not in read_text_file(existing, self.project):
                 return False
         return True
 
@@ -631,9 +629,8 @@ class _Planner:
         files = [
             FileChange(
                 path=self.relative(self.manifest_path),
-                before=self.manifest.text,
+                before=self.manifest,
                 after=self.merged,
-                encoding=self.manifest.encoding,
             )
         ]
         files += map(self.file_change, self.planned.values())
@@ -645,18 +642,16 @@ class _Planner:
         if artifact.role in {"code", "skeleton"}:
             existing = find_source_file(self.source_set.folder, artifact.path)
             if existing is not None and artifact.role == "skeleton":
-                own = read_text_file(existing, self.project).text
+                own = read_text_file(existing, self.project)
                 return FileChange(path=self.relative(existing), before=own, after=own)
             if existing is not None and (
-                existing != path or MARK not in read_text_file(existing, self.project).text
+                existing != path or MARK not in read_text_file(existing, self.project)
             ):
                 message = f"the app has a class {path.stem} already"
                 hint = "rename it, or leave the code out with --language none"
                 raise WriteError(message, place=str(existing), hint=hint)
         before = read_text_file(path, self.project) if path.exists() else None
-        return FileChange(
-            path=self.relative(path), before=None if before is None else before.text, after=artifact.text
-        )
+        return FileChange(path=self.relative(path), before=before, after=artifact.text)
 
     def relative(self, path: Path) -> str:
         return path.relative_to(self.project).as_posix()

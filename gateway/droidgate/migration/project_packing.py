@@ -25,7 +25,7 @@ from droidgate.sources.source_code import is_from_build, is_from_code, is_of_ser
 from droidgate_android.apk.pack import Packing, pack as pack_files
 from droidgate_android.apk.packed_files import MAX_BYTES, MAX_FILES, ProjectFiles, read_project
 from droidgate_android.apk.packed_manifest import AppFacts
-from droidgate_android.apk.signing_keys import KeyType, SigningKey, load_key, load_or_make_key
+from droidgate_android.apk.signing_keys import SigningKey, load_key, load_or_make_key
 from droidgate_android.projects.android_project import MAIN, UNREADABLE_LIBRARY, Module
 from droidgate_android.projects.manifest_merge import FILE_MARK, LibraryManifest, ManifestMerger
 from droidgate_android.projects.project_files import read_project_file
@@ -302,9 +302,7 @@ def generate_output(
         project, source_set, translations, target, target.dialect(declared[0].dialect), "none"
     )
     changed = {
-        (project / change.path).relative_to(source_set.folder).as_posix(): change.after.encode(
-            change.encoding
-        )
+        (project / change.path).relative_to(source_set.folder).as_posix(): change.after.encode()
         for change in migration.changes
     }
     findings = [
@@ -397,16 +395,13 @@ class PackedApp:
         return write_files({path: self.apk}, force=force, makes_folders=False)[path]
 
 
-def pack(  # noqa: PLR0913 - every part of the result can be chosen
+def pack(
     project: str | PathLike[str],
     *,
     dex: Iterable[str | PathLike[str]] = (),
     key: str | PathLike[str] | None = None,
-    key_type: KeyType = "ec",
     package: str | None = None,
-    version_code: int | None = None,
     minimum_sdk: int | None = None,
-    target_sdk: int | None = None,
     generate: bool = False,
 ) -> PackedApp:
     """Return a signed APK of the manifest, resources and assets of a source tree; no Android tool is needed.
@@ -415,11 +410,8 @@ def pack(  # noqa: PLR0913 - every part of the result can be chosen
         project: Folder of a project, of its module, or with an AndroidManifest.xml.
         dex: Files with compiled code, `classes.dex` first.
         key: PEM file of the key that signs; by default the user's own, which is made at the first use.
-        key_type: Kind of the key that is made.
         package: Application id, in place of the project's.
-        version_code: In place of the project's.
         minimum_sdk: API level, in place of the project's.
-        target_sdk: API level, in place of the project's.
         generate: Write the descriptors of functions that Kotlin sources declare.
 
     Raises:
@@ -432,9 +424,7 @@ def pack(  # noqa: PLR0913 - every part of the result can be chosen
     """
     code = [read_project_file(Path(path), root=None, most=MAX_BYTES) for path in dex]
     folder = Path(project)
-    facts = AppFacts(
-        package=package, version_code=version_code, minimum_sdk=minimum_sdk, target_sdk=target_sdk
-    )
+    facts = AppFacts(package=package, minimum_sdk=minimum_sdk)
     files = read_project(folder)
     reading = read_unpacked(folder)
     findings = list(reading.findings) if generate else []
@@ -445,6 +435,6 @@ def pack(  # noqa: PLR0913 - every part of the result can be chosen
         findings.append(missing_output(reading.providers))
     files, unmerged = merge_libraries(folder, files)
     # Only now: a project that cannot be read leaves no new key behind.
-    signing = load_or_make_key(key_type) if key is None else load_key(Path(key))
+    signing = load_or_make_key() if key is None else load_key(Path(key))
     packing = pack_files(files, key=signing, facts=facts, dex=code)
     return PackedApp(packing, signing, (*packing.findings, *findings, *unmerged), reading.problems)

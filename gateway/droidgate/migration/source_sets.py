@@ -1,13 +1,13 @@
-"""Finding the source set of an app's project that a migration goes into, and text files that keep their
-encoding: what is read and written back has the same bytes.
+"""Finding the source set of an app's project that a migration goes into, and its text files: what is read and
+written back has the same bytes.
 """
 
 from __future__ import annotations
 
-import codecs
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -20,7 +20,7 @@ from droidgate_android.projects.gradle_text import GradleFile
 from droidgate_android.projects.module_build import read_module_build
 from droidgate_android.projects.project_files import is_regular_file, read_project_file
 from droidgate_mappings.model.errors import InputError, WriteError
-from droidgate_mappings.text.xml_text import Element, child_elements, find_encoding
+from droidgate_mappings.text.xml_text import Element, child_elements
 
 Language = Literal["java", "kotlin", "none"]
 
@@ -108,7 +108,7 @@ def _main_source_sets(project: Path) -> Iterator[Path]:
 
 def _read_module(folder: Path, project: Path) -> _Module:
     path = folder / MANIFEST
-    root = parse_manifest(read_text_file(path, project).text, path=str(path))
+    root = parse_manifest(read_text_file(path, project), path=str(path))
     return _Module(folder, root, read_module_build(folder.parent.parent, project))
 
 
@@ -153,64 +153,38 @@ def refuse_links_outside(path: Path, project: Path) -> None:
         raise InputError(message, place=str(path), hint="give the folder it leads to, or put a folder there")
 
 
-_MARKS: Final = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _DECLARED: Final = re.compile(rb"(?:\xef\xbb\xbf)?<\?xml[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
-_SAVE_AS_UTF_8: Final = "save the file as UTF-8"
 
 
-@dataclass(frozen=True, slots=True)
-class EditedFile:
-    """A file's text, byte order mark and line ends included, and the encoding that gives its bytes back."""
-
-    text: str
-    encoding: str = "utf-8"
-
-
-def read_text_file(path: Path, project: Path) -> EditedFile:
-    """Read a text file of a project in the encoding that its first bytes declare; UTF-8 where they do not.
+def read_text_file(path: Path, project: Path) -> str:
+    """Return a text file of a project, with its byte order mark and line ends.
 
     Args:
         path: The file.
         project: The folder that it must be in, links followed.
 
     Raises:
-        InputError: it is not a regular file of the project, cannot be read, declares an encoding that is not
-            one of text, or its bytes are not of that encoding.
+        InputError: it is not a regular file of the project, cannot be read, or is not UTF-8.
         BudgetError: it is larger than a project's file may be.
     """
     data = read_project_file(path, root=project)
-    encoding = _encoding_of(data, path)
-    try:
-        text = data.decode(encoding)
-    except UnicodeError:
-        message = f"it is not in the encoding it seems to have ({encoding})"
-        raise InputError(message, place=str(path), hint=_SAVE_AS_UTF_8) from None
-    return EditedFile(text, encoding)
-
-
-def _encoding_of(data: bytes, path: Path) -> str:
-    for mark, encoding in _MARKS:
-        if data.startswith(mark):
-            return encoding
     declared = _DECLARED.match(data)
-    if declared is None:
-        return "utf-8"
-    name = declared[1].decode("ascii")
-    if find_encoding(name) is None:
-        message = f'it declares the encoding "{name}", which is not read'
-        raise InputError(message, place=str(path), hint=_SAVE_AS_UTF_8)
-    return name.lower()
+    encoding = "utf-8" if declared is None else declared[1].decode()
+    message = f'it declares the encoding "{encoding}", not UTF-8'
+    if encoding.lower() in {"utf-8", "utf8"}:
+        message = "it is not UTF-8"
+        with suppress(UnicodeError):
+            return data.decode()
+    raise InputError(message, place=str(path), hint="save the file as UTF-8")
 
 
-def replace_text(path: Path, text: str, encoding: str) -> None:
+def replace_text(path: Path, text: str) -> None:
     """Write a text file as a whole or not at all; its permissions stay. Folders are made.
-
-    A character that the encoding does not have becomes a character reference of XML.
 
     Raises:
         WriteError: it cannot be written.
     """
     try:
-        replace_file(path, text.encode(encoding, "xmlcharrefreplace"))
+        replace_file(path, text.encode())
     except OSError as error:
         raise WriteError(f"cannot be written: {error.strerror}", place=str(path)) from None

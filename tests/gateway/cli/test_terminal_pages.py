@@ -38,7 +38,6 @@ PAGES = {
     "diff": ("diff", "OLD", "NEW"),
     "formats": ("formats",),
     "matrix": ("formats", "--matrix"),
-    "config-show": ("config", "show"),
 }
 PAGES_OF_A_CATALOG = {
     "scan": ("scan", "device_shim/apps", "--catalog", "apps"),

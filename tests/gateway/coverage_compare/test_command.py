@@ -225,18 +225,6 @@ def test_rules_that_are_not_enforced_are_counted(
     assert "security" not in report["levels"]
 
 
-def test_a_version_that_is_all_that_is_lost_is_distinguished(report_on: ReportOn) -> None:
-    dropped = {"mmcp+1.0": "dropped", "appfunctions+v2": "dropped"}
-    with_version = [Tool(f"tool_{at}", levels=dropped, facts={"version": "1"}) for at in range(2)]
-    other = Tool("other", levels=dropped)
-    text = report_on(App("a", [mobile_mcp(*with_version, other)]))
-    rows = {line.split("  ")[1]: line for line in _part(text, "What is lost")}
-    assert rows["mMCP agent (activities)"].endswith("3 with parts dropped, of 2 only the version")
-    assert "nothing dropped" in rows["mMCP agent (broadcasts, goose)"]
-    text = report_on(App("a", [mobile_mcp(*with_version)]))
-    assert "2 with parts dropped, of all only the version" in text
-
-
 HEADING = "What a conversion costs: % exact / changed / dropped or impossible"
 
 

@@ -143,14 +143,6 @@ def test_the_page_states_how_many_links_there_are() -> None:
     assert "2 splits · scanned by" in render_page(reported)
 
 
-def test_the_page_distinguishes_what_loses_its_version_alone() -> None:
-    report = make_report(40)
-    counts = [item.version_alone for item in report.reach if item.version_alone]
-    assert counts
-    page = render_page(report)
-    assert page.count("<code>version</code> and no other part.") == len(counts)
-
-
 def test_one_of_something_is_reported_in_the_singular() -> None:
     assert [amount(count, "link") for count in (0, 1, 1_200)] == ["0 links", "1 link", "1,200 links"]
     report = make_report(40)

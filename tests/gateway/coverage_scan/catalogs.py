@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from droidgate.coverage.process_pool import PoolSettings
-from droidgate.coverage.scan import ScanRequest, ScanResult, run_scan as scan
+from droidgate.coverage.scan import ScanOptions, ScanResult, run_scan
 from droidgate.sources.catalogs.catalog import Catalog
 from droidgate.sources.catalogs.catalog_rows import TABLES
 from droidgate_android.apk.pack import pack_project
@@ -26,12 +26,11 @@ def write_apps(folder: Path, count: int = 20) -> Path:
 
 
 def scan_into(folder: Path, *sources: str | Path, **options: Any) -> ScanResult:
-    """Scan sources into a catalog; options are those of `PoolSettings` and of `ScanRequest`."""
+    """Scan sources into a catalog; options are those of `PoolSettings`, `ScanOptions` and `run_scan`."""
     pool = {name: options.pop(name) for name in ("workers", "memory", "deadline", "work") if name in options}
-    watcher = options.pop("watcher", None)
-    return scan(
-        ScanRequest([str(source) for source in sources], folder, PoolSettings(**pool), **options), watcher
-    )
+    more = {name: options.pop(name) for name in ("watcher", "make_executor") if name in options}
+    names = [str(source) for source in sources]
+    return run_scan(names, folder, ScanOptions(**options), pool=PoolSettings(**pool), **more)
 
 
 def rows_of(catalog: Catalog) -> Rows:

@@ -116,7 +116,7 @@ def _lines_in(folder: Path) -> int:
 
 def unfinished(folder: Path, apps: Path) -> Path:
     """Leave the log of a scan that has ended without a catalog."""
-    scan_into(folder, apps, keeps_log=True)
+    scan_into(folder, apps, keep_log=True)
     log = (folder / LOG_FILE).read_bytes()
     shutil.rmtree(folder)
     folder.mkdir()
@@ -142,7 +142,7 @@ def test_a_scan_resumes_from_a_log_torn_anywhere(apps: Path, catalog: Catalog, t
     whole = log.read_bytes()
     for length in (0, 10, whole.index(b"\n") + 1, len(whole) // 2, len(whole) - 1):
         log.write_bytes(whole[:length])
-        result = scan_into(tmp_path / "c", apps, keeps_log=True)
+        result = scan_into(tmp_path / "c", apps, keep_log=True)
         assert rows_of(result.catalog) == rows_of(catalog), length
         (tmp_path / "c" / "catalog.json").unlink()
 
@@ -164,7 +164,7 @@ def test_a_second_scan_reads_only_what_is_new(apps: Path, tmp_path: Path) -> Non
     again = scan_into(tmp_path / "c", mine)
     assert again.known == 19 + SAMPLES
     assert rows_of(again.catalog) == rows_of(scan_into(tmp_path / "anew", mine).catalog)
-    with_earlier = scan_into(tmp_path / "third", mine, earlier=[str(tmp_path / "c")])
+    with_earlier = scan_into(tmp_path / "third", mine, known=(str(tmp_path / "c"),))
     assert with_earlier.known == 20 + SAMPLES
     assert rows_of(with_earlier.catalog) == rows_of(again.catalog)
 

@@ -504,7 +504,7 @@ def test_the_same_results_make_the_same_files_from_a_log_and_a_catalog(apps: Pat
 
     first = bytes_of(scan_into(tmp_path / "c", apps, bad).catalog)
     assert bytes_of(scan_into(tmp_path / "c", apps, bad).catalog) == first
-    other = scan_into(tmp_path / "other", apps, bad, earlier=[str(tmp_path / "c")])
+    other = scan_into(tmp_path / "other", apps, bad, known=(str(tmp_path / "c"),))
     assert other.known == APPS
     assert bytes_of(other.catalog) == first
 

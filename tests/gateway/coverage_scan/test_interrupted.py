@@ -155,7 +155,7 @@ def test_a_file_that_changed_before_its_line_was_written_is_read_again(tmp_path:
     path = tmp_path / "apps" / "a.apk"
     path.parent.mkdir()
     path.write_bytes(filler_package(2))
-    scan_into(tmp_path / "c", path.parent, keeps_log=True)
+    scan_into(tmp_path / "c", path.parent, keep_log=True)
     log = (tmp_path / "c" / LOG_FILE).read_bytes()
     line = json.loads(log.splitlines()[1])
     assert line["state"] == [path.stat().st_size, path.stat().st_mtime_ns]
@@ -390,15 +390,6 @@ def test_a_worker_that_cannot_start_is_an_error_and_no_row(apps: Path) -> None:
     pool = ProcessPool(PoolSettings(work="no.such.module:work"))
     with pytest.raises(DroidgateError, match="cannot be started"):
         list(pool.run(list_inputs([str(apps)]).items))
-
-
-@pytest.mark.slow
-def test_an_input_that_is_described_in_many_bytes_does_not_block(apps: Path) -> None:
-    parts = tuple((f"set{number}", f"src/set{number}") for number in range(20_000))
-    small = list_inputs([str(apps)]).items
-    items = [small[0], Item("large", "module", str(apps), parts), *small[1:4]]
-    answers = list(ProcessPool(PoolSettings()).run(items))
-    assert len(answers) == 5
 
 
 @pytest.mark.slow

@@ -1,1 +1,1 @@
-"""Defaults from a file or the environment, and `droidgate config`."""
+"""Defaults of options from a file."""

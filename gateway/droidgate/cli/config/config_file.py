@@ -9,7 +9,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,32 +24,14 @@ PROJECT_FILE: Final = "pyproject.toml"
 MOST_BYTES: Final = 64 * 1024
 
 _TABLE: Final = ("tool", "droidgate")
-_HINT: Final = "`droidgate config show` lists what can be set"
+_HINT: Final = f"the settings are {', '.join(setting.name for setting in SETTINGS)}"
 _LINE: Final = re.compile(r"\(at line (\d{1,9}), column \d{1,9}\)")
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigurationFile:
-    """What a file sets.
-
-    Attributes:
-        path: The file, None where there is none.
-        values: Its values by the names of their settings.
-        lines: The line of each, from 1; 0 where it is not known.
-    """
-
-    path: Path | None = None
-    values: Mapping[str, Any] = field(default_factory=dict)
-    lines: Mapping[str, int] = field(default_factory=dict)
-
-
-def find_configuration(*, with_lines: bool = False) -> ConfigurationFile:
-    """Return the settings of the closest file: in the working folder or above it.
+def find_configuration() -> Mapping[str, Any]:
+    """Return what the closest file sets, in the working folder or above it, by the names of settings.
 
     The search ends at the root of a repository and at the home folder; both are looked at.
-
-    Args:
-        with_lines: Find the line of each value, too.
 
     Raises:
         UsageError: the file cannot be read, or sets what it cannot set.
@@ -58,13 +40,13 @@ def find_configuration(*, with_lines: bool = False) -> ConfigurationFile:
         start = Path.cwd()
     except OSError:
         # The working folder is gone.
-        return ConfigurationFile()
+        return {}
     for parent in _folders(start):
         for name in (FILE, PROJECT_FILE):
             data = _read(parent / name)
             if data is not None and (name == FILE or b"tool.droidgate" in data):
-                return _parse(parent / name, data, with_lines=with_lines)
-    return ConfigurationFile()
+                return _parse(parent / name, data)
+    return {}
 
 
 def _folders(start: Path) -> Iterator[Path]:
@@ -103,7 +85,7 @@ def _read(path: Path) -> bytes | None:
     return data
 
 
-def _parse(path: Path, data: bytes, *, with_lines: bool) -> ConfigurationFile:
+def _parse(path: Path, data: bytes) -> Mapping[str, Any]:
     prefix = () if path.name == FILE else _TABLE
     text, document = _load(path, data)
     table: object = document
@@ -112,7 +94,6 @@ def _parse(path: Path, data: bytes, *, with_lines: bool) -> ConfigurationFile:
     if not isinstance(table, dict):
         raise UsageError("tool.droidgate is not a table", place=_shown_path(path), hint=_HINT)
     values: dict[str, Any] = {}
-    lines: dict[str, int] = {}
     for key, value in _leaves(table, ()):
         place = _Place(path, text, (*prefix, *key))
         setting = _setting_of(key, place)
@@ -123,9 +104,7 @@ def _parse(path: Path, data: bytes, *, with_lines: bool) -> ConfigurationFile:
             )
         _check_formats(setting, value, place)
         values[setting.name] = value
-        if with_lines:
-            lines[setting.name] = place.line
-    return ConfigurationFile(path, values, lines)
+    return values
 
 
 def _load(path: Path, data: bytes) -> tuple[str, dict[str, Any]]:

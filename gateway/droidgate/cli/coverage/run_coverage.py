@@ -265,26 +265,12 @@ def _reach(report: CoverageReport) -> list[Block]:
         (agents[item.agent].title, *(_share(count, total) for count in item.capabilities))
         for item in report.reach
     ]
-    by_app = [(agents[item.agent].title, *map(_count, item.apps)) for item in report.reach]
-    losses = [
-        (agents[item.agent].title, _loss(item))
-        for item in report.reach
-        if item.capabilities[REACHES.index("gateway")]
-    ]
     blocks: list[Block] = [Heading("Who reaches which capabilities"), Table(columns, by_capability)]
     obstacles = _obstacles(report)
     if obstacles:
         heading = Heading("Why the others cannot be called, the most frequent reasons")
         blocks += [Line(), heading, *obstacles]
-    if losses:
-        lost = Table(("AGENT", "THROUGH THE GATEWAY"), losses)
-        blocks += [Line(), Heading("What is lost on the way through the gateway", is_detail=True), lost]
-    return [
-        *blocks,
-        Line(),
-        Heading("Who reaches which apps, at best", is_detail=True),
-        Table(columns, by_app),
-    ]
+    return blocks
 
 
 def _obstacles(report: CoverageReport) -> list[Block]:
@@ -326,16 +312,6 @@ def _count_unreached(agent: AgentFacts, reach: AgentReach) -> int:
     return counts["none"] + (0 if agent.uses_screens else counts["ui-only"])
 
 
-def _loss(reach: AgentReach) -> str:
-    """Return what an agent loses through the gateway."""
-    lossy = sum(level.count for level in reach.levels if level.name == _DROPPED)
-    text = f"{lossy:,} with parts dropped" if lossy else "nothing dropped"
-    if reach.version_alone:
-        whose = "all" if reach.version_alone == lossy else f"{reach.version_alone:,}"
-        text += f", of {whose} only the version"
-    return text
-
-
 def _fidelity(report: CoverageReport) -> list[Block]:
     """Return what a conversion costs from each protocol to the dialect that each format is written in."""
     defaults = {f"{format_.id}+{format_.dialects[0].id}": format_.id for format_ in load_formats().values()}
@@ -353,7 +329,7 @@ def _fidelity(report: CoverageReport) -> list[Block]:
         for protocol, by_target in sums.items()
     ]
     return [
-        Heading("What a conversion costs: % exact / changed / dropped or impossible"),
+        Heading("What a conversion costs: % exact / changed / dropped or impossible", is_detail=True),
         Table(("FROM", *(f"TO {item}" for item in dialects.values())), rows),
         *([Line(_unenforced_line(unenforced), 1)] if unenforced else []),
     ]

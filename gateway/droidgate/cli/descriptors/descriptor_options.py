@@ -148,13 +148,6 @@ class Migrate(
     as_json: bool = AS_JSON
 
 
-class KeyTypeOption(StrEnum):
-    """What `--key-type` takes."""
-
-    EC = "ec"
-    RSA = "rsa"
-
-
 class Pack(
     BoundedCommand,
     work="droidgate.cli.descriptors.run_pack:pack_project",
@@ -171,13 +164,11 @@ class Pack(
             "out",
             "dex",
             "package",
-            "version_code",
             "minimum_sdk",
-            "target_sdk",
             "generate",
             "force",
         ),
-        "Signing": ("key_type", "key"),
+        "Signing": ("key",),
     }
 
     project: Path = argument(
@@ -185,16 +176,13 @@ class Pack(
     )
     out: Path = option("--output -o APK", "The file to write", ...)
     dex: list[Path] | None = option("--dex FILE", "Compiled code; may be repeated, classes.dex first")
-    key_type: KeyTypeOption = option(
-        "--key-type", "Kind of the key that is made and kept at the first run", KeyTypeOption.EC
-    )
     key: Path | None = option(
-        "--key FILE", "Sign with this key: PEM, the PKCS#8 key without a password and its certificate"
+        "--key FILE",
+        "Sign with this key: PEM, the PKCS#8 key without a password and its certificate. By default a key is "
+        "made at the first run, and kept",
     )
     package: str | None = option("--package ID", "Application id, in place of what the project says")
-    version_code: int | None = option("--version-code N", "In place of what the project says")
     minimum_sdk: int | None = option("--min-sdk N", "In place of what the project says")
-    target_sdk: int | None = option("--target-sdk N", "In place of what the project says")
     generate: bool = flag("--generate", "Write the descriptors of functions that Kotlin sources declare")
     force: bool = FORCE
     memory: Memory = 4096

@@ -80,11 +80,8 @@ def pack_project(options: Pack) -> Report:
         options.project,
         dex=options.dex or (),
         key=options.key,
-        key_type=options.key_type.value,
         package=options.package,
-        version_code=options.version_code,
         minimum_sdk=options.minimum_sdk,
-        target_sdk=options.target_sdk,
         generate=options.generate,
     )
     statuses = {out: packed.write(out, force=options.force)}

@@ -58,7 +58,8 @@ def _lines_of(block: Block) -> Iterator[str]:
     if isinstance(block, Heading):
         yield from ("", f"### {_safe_markdown(block.text)}", "")
     elif isinstance(block, Line):
-        yield f"{'  ' * max(0, block.indent - 1)}- {_safe_markdown(block.text)}" if block.text.strip() else ""
+        is_empty = not visible(block.text).strip()
+        yield "" if is_empty else f"{'  ' * max(0, block.indent - 1)}- {_safe_markdown(block.text)}"
     else:
         yield ""
         for row in (block.columns, ["---"] * len(block.columns)):
