@@ -352,12 +352,6 @@ def test_any_text_is_a_query(query: str) -> None:
     assert names == (["app_note"] if "note" in query else [])
 
 
-def test_a_misspelt_word_is_the_known_word_that_it_is_most_like() -> None:
-    index = ToolIndex([tool_of("app_run", "Book a restaurant"), tool_of("app_note", "Translate")])
-    for query, right in {"restarant": ["app_run"], "tranlsate": ["app_note"], "xyzw": []}.items():
-        assert [tool.name for (tool,) in index.find(query, 5)] == right
-
-
 def test_a_query_of_every_known_word_is_answered() -> None:
     index = ToolIndex([tool_of("app_run", "Send a mail")])
     assert index.find(" ".join([*STOP_WORDS, *RELATED_WORDS]), 5)
