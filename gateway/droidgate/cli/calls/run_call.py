@@ -7,14 +7,12 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Literal
 
-from pydantic import Field
-
 from droidgate.calls.call_files import fetch_files
 from droidgate.calls.call_requests import CallProgress, CallRequest, CallResult, Hop
 from droidgate.calls.caller import CallControls, CallPlan, CapabilityCaller
 from droidgate.calls.subjects import EVERY_CAPABILITY, CapabilityKey
 from droidgate.calls.trace_context import trace_context_of_process
-from droidgate.calls.traces import SCHEMA_ID, TracedEvent, open_trace
+from droidgate.calls.traces import open_trace
 from droidgate.cli.calls.call_options import Call
 from droidgate.cli.calls.terminal_approval import ask_on_terminal
 from droidgate.cli.calls.typed_arguments import output_lines, read_arguments, read_files
@@ -72,21 +70,6 @@ class CallDocument(PublishedDocument, schema="droidgate.call/1"):
     findings: tuple[Finding, ...]
     milliseconds: float
     hops: tuple[Hop, ...]
-
-
-class CallTraceDocument(Document):
-    """A line of the file that `call --trace` and `serve --trace` write.
-
-    Attributes:
-        call: Number of the call in the file, from 1.
-        milliseconds: Since the call began.
-        event: What happened; commands and steps are written when they end.
-    """
-
-    schema_id: Literal["droidgate.call-trace/1"] = Field(default=SCHEMA_ID, alias="schema")
-    call: int
-    milliseconds: float
-    event: TracedEvent
 
 
 class CallFile(Document):
