@@ -209,7 +209,6 @@ class CapabilityCaller:
         audit: Where calls are recorded; the user's log by default.
         approver: Asks somebody where an approval is missing; by default nobody is asked and the call refused.
         signed_by: SHA-256 of the certificate of shims to trust, instead of the user's own key.
-        keep: Use and keep what was read of APKs.
 
     Raises:
         InputError: the user's policy cannot be read.
@@ -224,7 +223,6 @@ class CapabilityCaller:
         audit: AuditLog | None = None,
         approver: Approver = refuse,
         signed_by: str | None = None,
-        keep: bool = True,
     ) -> None:
         self.device = device
         self.policy = Policy.load() if policy is None else policy
@@ -232,7 +230,7 @@ class CapabilityCaller:
         self._audit = AuditLog() if audit is None else audit
         self._approver = approver
         shims = cache(partial(_shim_route, signed_by))
-        self.targets = PhoneTargets(device, partial(_learn, shims), keep=keep)
+        self.targets = PhoneTargets(device, partial(_learn, shims))
         self._routes = CallRoutes(self.targets, shims, _screen_route(device))
 
     def call(self, request: CallRequest, controls: CallControls = NO_CONTROLS) -> CallResult:

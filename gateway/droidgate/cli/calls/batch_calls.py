@@ -180,7 +180,7 @@ def call_commands(path: Path, options: Call) -> int:
         return caller.call(request, CallControls(allowed=allowed)).value
 
     counts = Counter[str]()
-    for result in run_commands(commands, call, stops_early=not options.keep_going):
+    for result in run_commands(commands, call):
         counts[result.status] += 1
         print_json_line(result.record())
     summary = ", ".join(f"{number} {status}" for status, number in counts.items())

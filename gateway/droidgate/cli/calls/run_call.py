@@ -154,13 +154,11 @@ def call(options: Call) -> int:
     if options.commands is not None:
         of_a_batch = (options.batch, options.results, options.package, options.protocol, options.signed_by)
         if is_one_call or any(of_a_batch):
-            message = "--commands excludes every option but --serial, --deadline, --yes and --keep-going"
+            message = "--commands excludes every option but --serial, --deadline and --yes"
             raise UsageError(message, hint="write each command with its arguments into the file")
         from droidgate.cli.calls.batch_calls import call_commands
 
         return call_commands(options.commands, options)
-    if options.keep_going:
-        raise UsageError("--keep-going is for --commands", hint="name a file of commands")
     if options.batch is not None:
         if is_one_call:
             message = (
