@@ -68,7 +68,7 @@ def build_shim(
     """Build a signed shim for each app that has a capability to offer; nothing is written but a new key.
 
     Args:
-        sources: Apps: APKs, containers or folders of APKs, projects, phones.
+        sources: Apps: APKs, containers or folders of APKs, phones.
         options: How the shims are made, where that is not the default.
         report: Is called with a line where a key is made.
 
@@ -86,9 +86,7 @@ def build_shim(
     """
     options = options or ShimOptions()
     protocols = chosen_protocols(options)
-    apps, left_out = choose_protocols(
-        read_source_apps(source_names(sources), signer=options.signer), protocols
-    )
+    apps, left_out = choose_protocols(read_source_apps(source_names(sources)), protocols)
     check_something_is_left(apps, left_out)
     key = chosen_key(options.key, report)
     built = build_shims(apps, options, key.signing)
