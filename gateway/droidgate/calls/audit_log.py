@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 from droidgate.calls.call_steps import CallSteps, Work, wait_for, wait_on_loop
 from droidgate.calls.policy import Decision
 from droidgate.calls.subjects import CallSubject
-from droidgate.calls.trace_context import TRACEPARENT, TRACESTATE, TraceContext
+from droidgate.calls.trace_context import TRACEPARENT
 from droidgate.computer.private_files import (
     NO_LINK,
     check_private,
@@ -178,7 +178,7 @@ class AuditLog:
         pin: str | None,
         arguments: Json,
         decision: Decision,
-        trace_context: TraceContext | None = None,
+        traceparent: str | None = None,
     ) -> StartedCall:
         """Return a call with the record that it was asked for and what was decided.
 
@@ -189,16 +189,14 @@ class AuditLog:
             pin: Digest of the capability's pin, None where it is not known.
             arguments: The arguments; only a digest is written, by a key that is not in the log.
             decision: The policy's.
-            trace_context: The distributed trace that the call belongs to; written where there is one.
+            traceparent: The distributed trace that the call belongs to; written where there is one.
 
         Raises:
             InputError: the key of the digests is not a file of the user.
             WriteError: it cannot be made.
         """
         call = secrets.token_hex(16)
-        traced: dict[str, Json] = {}
-        if trace_context is not None:
-            traced = {TRACEPARENT: trace_context.traceparent, TRACESTATE: trace_context.tracestate}
+        traced: dict[str, Json] = {} if traceparent is None else {TRACEPARENT: traceparent}
         record = Recording(
             self,
             AuditEntry(

@@ -34,7 +34,6 @@ from droidgate.calls.shell_route import ShellRoute
 from droidgate.calls.shim_presence import shims_to_ask
 from droidgate.calls.subjects import EVERY_CLIENT, CallEffect, CallSubject, CapabilityKey, NamePattern, Pin
 from droidgate.calls.targets import CallTarget, PhoneTargets, ScreenTarget
-from droidgate.calls.trace_context import TraceContext
 from droidgate.calls.traces import NO_TRACE, Trace
 from droidgate.devices.device import Device
 from droidgate.devices.device_errors import (
@@ -175,7 +174,7 @@ class _CheckedCall:
     pin: Pin
     fitted: FittedArguments
     files: tuple[PlacedFile, ...] = ()
-    trace_context: TraceContext | None = None
+    traceparent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -385,7 +384,7 @@ class CapabilityCaller:
             if route is not None and self._is_allowed(target, subject, decision, approvals):
                 fitted = _fit_arguments(request.arguments, target)
                 checked = _CheckedCall(
-                    target, subject, decision, target.pin, fitted, trace_context=request.trace_context
+                    target, subject, decision, target.pin, fitted, traceparent=request.traceparent
                 )
                 plan = route.plan(target, checked.fitted.values, link)
                 return _ForeseenCall(checked, ChosenRoute(route, plan))
@@ -399,7 +398,7 @@ class CapabilityCaller:
         arguments = {**request.arguments, **{file.argument: file.path for file in files}}
         fitted = _fit_arguments(arguments, target)
         subject, decision = self._decide(request.client, target)
-        checked = _CheckedCall(target, subject, decision, target.pin, fitted, files, request.trace_context)
+        checked = _CheckedCall(target, subject, decision, target.pin, fitted, files, request.traceparent)
         link.trace.record_decision(checked.subject, checked.fitted, checked.decision)
         return checked
 
@@ -437,7 +436,7 @@ class CapabilityCaller:
             pin=checked.pin.digest,
             arguments=dict(checked.fitted.values),
             decision=checked.decision,
-            trace_context=checked.trace_context,
+            traceparent=checked.traceparent,
         )
         outcome = "canceled"
         try:

@@ -68,7 +68,6 @@ class Trace:
         """Write the call as it was asked for."""
         if not self.is_on:
             return
-        context = request.trace_context
         self.record(
             "request",
             {
@@ -82,8 +81,7 @@ class Trace:
                 "files": {argument: str(path) for argument, path in request.files.items()},
                 "deadline": request.deadline,
                 "client": request.client,
-                "traceparent": None if context is None else context.traceparent,
-                "tracestate": None if context is None else context.tracestate,
+                "traceparent": request.traceparent,
             },
         )
 

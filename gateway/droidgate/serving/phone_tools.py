@@ -312,7 +312,7 @@ class PhoneTools:
                     or (LONGEST_DEADLINE_MS / 1000 if call.may_become_task else DEFAULT_SECONDS),
                     client=call.client.id,
                     files=files,
-                    trace_context=call.trace_context,
+                    traceparent=call.traceparent,
                 )
                 result = yield from caller.steps_of(request, controls)
         except DroidgateError as error:

@@ -41,7 +41,6 @@ class AuditedCall(Document):
         result: `ok` or a failure token; null where the call has no end.
         duration_ms: Elapsed time in milliseconds.
         traceparent: The distributed trace that the call belongs to, by W3C Trace Context; null without one.
-        tracestate: What tracing systems have added to it.
     """
 
     call: str
@@ -62,7 +61,6 @@ class AuditedCall(Document):
     result: str | None
     duration_ms: int | None
     traceparent: str | None
-    tracestate: str | None
 
 
 class AuditShowDocument(PublishedDocument, schema="droidgate.audit-show/1"):

@@ -11,7 +11,6 @@ from droidgate.calls.call_files import fetch_files
 from droidgate.calls.call_requests import CallProgress, CallRequest, CallResult, Hop
 from droidgate.calls.caller import CallControls, CallPlan, CapabilityCaller
 from droidgate.calls.subjects import EVERY_CAPABILITY, CapabilityKey
-from droidgate.calls.trace_context import trace_context_of_process
 from droidgate.calls.traces import open_trace
 from droidgate.cli.calls.call_options import Call
 from droidgate.cli.calls.terminal_approval import ask_on_terminal
@@ -182,7 +181,6 @@ def call(options: Call) -> int:
         options.protocol,
         options.deadline,
         files=files,
-        trace_context=trace_context_of_process(),
     )
     return explain_and_report(request, options) if options.explain else call_and_report(request, options)
 
