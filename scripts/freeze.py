@@ -399,13 +399,12 @@ def _record_shims(apps: Sequence[str]) -> None:
     """Build shims and APKs of the sample apps; record what is in them, except signatures."""
     _write_key()
     signed = ("--key", "key.pem")
+    _record_files_of_build("all", "shim", "build", *(f"--from={app}" for app in apps), "--aggregate", *signed)
     for app in apps:
-        packed = f"out/shims/{app}-packed/app.apk"
-        options = ("shim", "build", "--from", packed, "--format", "all", *signed)
-        _record_files_of_build(f"{app}-packed", "pack", app, *signed, "--json", file="app.apk")
+        options = ("shim", "build", "--from", app, "--format", "all", *signed, "--signer", "ab" * 32)
         _record_files_of_build(app, *options, "--json")
         _record_files_of_build(f"{app}-text", *options, "--advertise", "mmcp", "--details")
-    _record_files_of_build("all", "shim", "build", "--from=out/shims", "--aggregate", *signed)
+        _record_files_of_build(f"{app}-packed", "pack", app, *signed, "--json", file="app.apk")
 
 
 def _record_files_of_build(name: str, *command: str, file: str = "") -> None:

@@ -91,6 +91,7 @@ class ShimOptions(Frozen):
         advertise: Protocols other than Mobile-MCP by which agents reach the shim: `mmcp`, `mmcp-broadcast`,
             `appfunctions`.
         deadline_ms: How long a call may take, in milliseconds; 30 s, a broadcast 10 s, where it is None.
+        signer: SHA-256 of the certificate that will sign the app of a project, which has none yet.
         key: PEM file of the key that signs; by default the user's own, which is made at the first use.
     """
 
@@ -99,6 +100,7 @@ class ShimOptions(Frozen):
     aggregate: bool = False
     advertise: frozenset[str] = frozenset()
     deadline_ms: int | None = None
+    signer: str | None = None
     key: Path | None = None
 
 

@@ -68,7 +68,7 @@ def build_shim(
     """Build a signed shim for each app that has a capability to offer; nothing is written but a new key.
 
     Args:
-        sources: Apps: APKs, containers or folders of APKs, phones.
+        sources: Apps: APKs, containers or folders of APKs, projects, phones.
         options: How the shims are made, where that is not the default.
         report: Is called with a line where a key is made.
 
@@ -86,7 +86,9 @@ def build_shim(
     """
     options = options or ShimOptions()
     protocols = chosen_protocols(options)
-    apps, left_out = choose_protocols(read_source_apps(source_names(sources)), protocols)
+    apps, left_out = choose_protocols(
+        read_source_apps(source_names(sources), signer=options.signer), protocols
+    )
     check_something_is_left(apps, left_out)
     key = chosen_key(options.key, report)
     built = build_shims(apps, options, key.signing)

@@ -261,7 +261,7 @@ def _installed_callers(device_user: DeviceUser) -> tuple[ShimFacts, ...]:
 def _build(request: InstallRequest, device_user: DeviceUser, report: Notify) -> PreparedInstallation:
     options = request.options
     protocols = chosen_protocols(options)
-    read = read_source_apps(_on_this_phone(request.sources, device_user))
+    read = read_source_apps(_on_this_phone(request.sources, device_user), signer=options.signer)
     apps, left_out = choose_protocols(read, protocols)
     check_something_is_left(apps, left_out)
     key = chosen_key(options.key, report)
@@ -320,7 +320,7 @@ def _keep_scope(
     packages = built | {item.package for item in prepared.unused}
     key = None if request.options.key is None else request.options.key.resolve()
     protocols = tuple(sorted(chosen_protocols(request.options)))
-    options = request.options.changed({"key": key, "protocols": protocols})
+    options = request.options.changed({"key": key, "protocols": protocols, "signer": None})
     new_scope = Scope(packages=None if whole else tuple(sorted(packages)), options=options)
     earlier = load_scopes(device_user.device) or _scope_of_others(device_user, prepared, built, key)
     scopes = join_scopes(earlier, new_scope, built)

@@ -1,15 +1,17 @@
 """The apps of sources, read for a shim: what each declares, who signed it, and what was approved of it.
 
-Apps are opened whole, each with its APK: APKs, containers, folders of them, phones. A project has no
-certificate, to which a shim is bound.
+Apps are opened whole, each with its APK: APKs, containers, folders of them, phones, projects. A project has
+no APK yet. It is packed in memory, so that everything is read from compiled content as from an app on a
+phone.
 """
 
 from __future__ import annotations
 
+import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -21,7 +23,10 @@ from droidgate.sources.folders import scan_folder
 from droidgate.sources.format_reading import FormatReader, ReadOptions
 from droidgate.sources.source_schemes import DEVICE_SCHEME
 from droidgate_android.apk.apk_application import read_application, verify_signers
+from droidgate_android.apk.apk_files import MemorySource
+from droidgate_android.apk.pack import pack
 from droidgate_android.apk.reader import Apk, open_apk
+from droidgate_android.apk.signing_keys import SigningKey, make_key
 from droidgate_mappings.formats.application import Application, Component
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.installed import INSTALL_SHIM, SHIM_PACKAGE, is_shim
@@ -58,6 +63,7 @@ class OpenedApp:
         problems: What of it could not be read.
         place: How messages name it.
         is_named: It is what the user named, not one of several in a folder or on a phone.
+        is_project: It is a project, which has no signature.
         is_installed: It is on a phone, which verified the signature when it installed the app.
         version_code: Its version.
     """
@@ -69,6 +75,7 @@ class OpenedApp:
     problems: tuple[InputError, ...]
     place: str
     is_named: bool
+    is_project: bool = False
     version_code: int = 1
     is_installed: bool = False
 
@@ -101,7 +108,7 @@ def open_apps(source: str) -> Iterator[OpenedApp | UnreadApp]:
     """
     if catalog_folder(source) is not None:
         message = "a catalog has no APKs, and a shim is made of what the APKs declare"
-        hint = "name the APKs or phones that the catalog was made of"
+        hint = "name the APKs, projects or phones that the catalog was made of"
         raise UsageError(message, place=printable(source), hint=hint)
     if source.startswith(DEVICE_SCHEME):
         yield from _apps_of_phone(source)
@@ -110,7 +117,7 @@ def open_apps(source: str) -> Iterator[OpenedApp | UnreadApp]:
     elif is_archive(source):
         yield from _open_and_close(open_archive(source), source, is_named=True)
     else:
-        hint = "name an APK, a folder of APKs, or a phone as adb:SERIAL"
+        hint = "name an APK, a folder of APKs, a project's folder, or a phone as adb:SERIAL"
         raise UsageError("not an app", place=printable(source), hint=hint)
 
 
@@ -125,18 +132,33 @@ def _mode_of(source: str) -> int:
 
 def _apps_of_folder(folder: str) -> Iterator[OpenedApp | UnreadApp]:
     scan = scan_folder(folder, folder)
-    if not scan.archives:
-        hint = "build and sign the project's app, and name its APK" if scan.modules else None
-        raise InputError("the folder holds no APK", place=printable(folder), hint=hint)
+    folders = [
+        Path(main.shown or folder)
+        for module in scan.modules
+        if not module.gradle.is_library and (main := module.source_sets.get("main")) is not None
+    ]
+    if not scan.archives and not folders:
+        message = "the folder holds neither an APK nor an Android project"
+        raise InputError(message, place=printable(folder))
     problems = list(scan.problems)
     for apk in open_loose_archives(scan.archives, problems):
         yield from _open_and_close(apk, apk.name, is_named=False)
     for error in problems:
         place = error.place or folder
         yield UnreadApp(place, place, error)
+    for project in folders:
+        packed = pack(project, key=_project_key()).apk
+        apk = open_apk(MemorySource(packed, name=project.as_posix()))
+        yield from _open_and_close(apk, project.as_posix(), is_named=True, is_project=True)
 
 
-def _open_and_close(apk: Apk, place: str, *, is_named: bool) -> Iterator[OpenedApp]:
+@cache
+def _project_key() -> SigningKey:
+    """Return a key for APKs that nobody keeps."""
+    return make_key()
+
+
+def _open_and_close(apk: Apk, place: str, *, is_named: bool, is_project: bool = False) -> Iterator[OpenedApp]:
     with apk:
         application = read_application(apk)
         reader = FormatReader(ReadOptions(with_silent=True))
@@ -149,6 +171,7 @@ def _open_and_close(apk: Apk, place: str, *, is_named: bool) -> Iterator[OpenedA
             tuple(reader.problems.values()),
             place,
             is_named,
+            is_project,
             apk.version_code or 1,
         )
 
@@ -210,31 +233,39 @@ NOT_PINNED: Final = _code(
     "shim-not-pinned", "A phone cannot compare what a component declares with what was approved"
 )
 
+_PROJECT_HINT: Final = (
+    "build and sign it and name the APK, or give the SHA-256 of the certificate with --signer"
+)
+_SIGNER: Final = re.compile("[0-9a-f]{64}")
+
 
 class NothingDeclaredError(InputError):
     """An app that was named can be read, and declares nothing in any known protocol."""
 
 
-def read_source_apps(sources: Sequence[str]) -> tuple[SourceApp, ...]:
+def read_source_apps(sources: Sequence[str], *, signer: str | None = None) -> tuple[SourceApp, ...]:
     """Read the apps of all sources, by package; apps that declare nothing and shims are left out.
 
     Args:
-        sources: As the user wrote them: an APK, a container of split APKs, a folder of APKs, or a phone
-            (`adb:`, `adb:SERIAL`, `adb:SERIAL/PACKAGE`).
+        sources: As the user wrote them: an APK, a container of split APKs, a folder of APKs or of a project,
+            or a phone (`adb:`, `adb:SERIAL`, `adb:SERIAL/PACKAGE`).
+        signer: SHA-256 of the certificate that will sign a project's app, in hexadecimal; with colons too.
 
     Raises:
         NothingDeclaredError: an app that was named declares nothing.
-        InputError: a source cannot be read, or holds an app that was named and cannot be used: one with no or
-            several signers or whose signature is not verified, two versions of one app, a shim.
+        InputError: a source cannot be read, or holds an app that was named and cannot be used: a project
+            without `signer`, an app with no or several signers or whose signature is not verified, two
+            versions of one app, a shim.
         UsageError: no source is given, or a shim cannot be made for one.
         DeviceError: a phone cannot be reached or used.
     """
     if not sources:
-        raise UsageError("no app is named", hint="name an APK, a folder or a phone")
+        raise UsageError("no app is named", hint="name an APK, a folder, a project or a phone")
+    expected = None if signer is None else _checked_signer(signer)
     apps: dict[str, SourceApp] = {}
     for source in sources:
         for opened in open_apps(source):
-            app = _read_app(opened)
+            app = _read_app(opened, expected)
             if app is None:
                 continue
             earlier_app = apps.setdefault(app.package, app)
@@ -248,7 +279,15 @@ def _approved_content(app: SourceApp) -> tuple[str, int, Mapping[tuple[str, str]
     return app.signer, app.version_code, app.digests
 
 
-def _read_app(opened: OpenedApp | UnreadApp) -> SourceApp | None:
+def _checked_signer(signer: str) -> str:
+    plain = signer.replace(":", "").strip().lower()
+    if _SIGNER.fullmatch(plain) is None:
+        message = "the signer is not a SHA-256 in hexadecimal"
+        raise UsageError(message, hint="`apksigner verify --print-certs` and `keytool -list` print it")
+    return plain
+
+
+def _read_app(opened: OpenedApp | UnreadApp, signer: str | None) -> SourceApp | None:
     if isinstance(opened, UnreadApp):
         finding = _warning(APP_UNREADABLE, opened.error.message, opened.place, opened.error.hint)
         return SourceApp(opened.package, opened.package, 0, "", findings=(finding,))
@@ -259,14 +298,14 @@ def _read_app(opened: OpenedApp | UnreadApp) -> SourceApp | None:
             raise InputError("it is a shim itself", place=opened.place, hint="name the app behind it")
         return None
     if not opened.providers and not opened.problems:
-        if opened.is_named:
+        if opened.is_named and not opened.is_project:
             message = "the app declares no capability in any known protocol"
             hint = "`droidgate inspect` prints what it holds"
             raise NothingDeclaredError(message, place=opened.place, hint=hint)
         return None
     label = application.label or package
     try:
-        certificate = _signer_of(opened)
+        certificate = _signer_of(opened, signer)
     except InputError as error:
         if opened.is_named:
             raise
@@ -296,7 +335,12 @@ def _is_shim(application: Application, package: str) -> bool:
     )
 
 
-def _signer_of(opened: OpenedApp) -> str:
+def _signer_of(opened: OpenedApp, signer: str | None) -> str:
+    if opened.is_project:
+        if signer is None:
+            message = "a project has no signature, and a shim is bound to its app's certificate"
+            raise InputError(message, place=opened.place, hint=_PROJECT_HINT)
+        return signer
     application = opened.application if opened.is_installed else verify_signers(opened.application)
     signers = application.signers
     if application.signers_verified is False:

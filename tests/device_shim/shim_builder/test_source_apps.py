@@ -12,6 +12,7 @@ from adapters.apk_writing.packed_samples import module_folder, packed_module, ru
 from device_shim.shim_builder.built_samples import (
     KEY,
     PACKAGE,
+    SIGNER,
     WEATHER_TOOLS,
     packed,
     sample_app,
@@ -23,6 +24,7 @@ from droidgate_android.apk.zip_writer import write_zip
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_phone.apps.sample_packages import sample_packages
 from droidgate_phone.phone import VirtualPhone, start_phone
+from droidgate_shim.builder.sample_apps import sample_apps_directory
 from droidgate_shim.builder.shims import ShimOptions, build_bare_shim, build_shims
 from droidgate_shim.builder.source_app import SourceApp, complete_broadcast
 from requirements_of_tests import short_run
@@ -281,12 +283,32 @@ def test_an_app_that_several_signed_is_an_error(tmp_path: Path) -> None:
         read_source_apps([str(target)])
 
 
+def test_a_project_needs_the_certificate_that_will_sign_it() -> None:
+    project = str(module_folder("clock-in"))
+    with pytest.raises(InputError, match="a project has no signature") as error:
+        read_source_apps([project])
+    assert error.value.hint is not None
+    (app,) = read_source_apps([project], signer=":".join(["5A"] * 32))
+    assert (app.signer, app.version_code) == ("5a" * 32, 1)
+    assert dict(app.digests) == dict(sample_app("clock-in/app").digests)
+
+
+def test_all_projects_below_a_folder_are_read() -> None:
+    apps = read_source_apps([str(sample_apps_directory())], signer=SIGNER)
+    names = [app.package.rpartition("sample.")[2] for app in apps]
+    assert names == ["clockin", "notes", "notes.legacy", "pdftool", "tally", "weather"]
+
+
+@pytest.mark.parametrize("signer", ["", "12", "g" * 64, "5" * 63])
+def test_what_is_not_a_certificates_digest_is_refused(signer: str) -> None:
+    with pytest.raises(UsageError, match="not a SHA-256"):
+        read_source_apps([str(module_folder("clock-in"))], signer=signer)
+
+
 def test_what_holds_no_app_is_refused(tmp_path: Path) -> None:
     (tmp_path / "words.txt").write_text("words")
-    for folder, hint in ((tmp_path, None), (module_folder("clock-in"), "build and sign the project's app")):
-        with pytest.raises(InputError, match="holds no APK") as error:
-            read_source_apps([str(folder)])
-        assert (error.value.hint or "").startswith(hint or "")
+    with pytest.raises(InputError, match="neither an APK nor an Android project"):
+        read_source_apps([str(tmp_path)])
     with pytest.raises(UsageError, match="not an app"):
         read_source_apps([str(tmp_path / "words.txt")])
     for name in ("gone.apk", "nul\0.apk", "n" * 300):

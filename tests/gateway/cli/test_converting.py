@@ -681,12 +681,12 @@ def test_an_app_whose_receiver_was_not_asked_stops_no_other_conversion(droidgate
 
 STATUS = re.compile(r"^(created|updated|unchanged|would create|would update): (.+)$", re.MULTILINE)
 # What is typed, and what a second run says of the files. CLOCK is the source of an app, PROJECT that of
-# another one, APK a signed app, and HERE an empty folder.
+# another one, and HERE an empty folder.
 WRITING = {
     "convert": ("convert CLOCK --to mmcp -o HERE/out", "unchanged"),
     "migrate": ("migrate CLOCK --to appfunctions --into PROJECT --write --details", "unchanged"),
     "pack": ("pack PROJECT -o HERE/app.apk", "unchanged"),
-    "shim build": ("shim build --from APK -o HERE/shims", "unchanged"),
+    "shim build": (f"shim build --from CLOCK --format all --signer {'0' * 64} -o HERE/shims", "unchanged"),
     "scan": ("scan CLOCK --workers 1 --catalog HERE/scanned", "updated"),
     "coverage": ("coverage CATALOG --no-match --sarif HERE/a.sarif --csv HERE/tables --force", "unchanged"),
     "install-client": ("install-client cursor --project HERE", "unchanged"),
@@ -708,11 +708,7 @@ def typed(request: pytest.FixtureRequest, catalog: Path, tmp_path: Path) -> list
     words = WRITING[request.param][0].split()
     if "PROJECT" in words:
         copy_module("pdf-tool", tmp_path)
-    apk = tmp_path / "app.apk"
-    if "APK" in words:
-        apk.write_bytes(pack_project(APPS / "pdf-tool" / "app", key=KEY))
     places = {"CLOCK": str(APPS / "clock-in"), "PROJECT": str(tmp_path / "pdf-tool"), "CATALOG": str(catalog)}
-    places["APK"] = str(apk)
     return [places.get(word, word.replace("HERE", str(tmp_path))) for word in words]
 
 

@@ -375,10 +375,11 @@ def test_the_demo_works_and_its_page_fits_each_width(
 @pytest.mark.slow
 def test_pages_of_commands_that_write_files_fit_each_width(drawing: Pages, tmp_path: Path) -> None:
     project = str(copy_module("pdf-tool", tmp_path))
+    signed = ("--format", "all", "--signer", "00" * 32)
     commands = {
         "pack": ("pack", project, "-o", str(tmp_path / "app.apk")),
         "migrate-write": ("migrate", CLOCK, "--to", "mmcp", "--into", project, "--write"),
-        "shim-build": ("shim", "build", "--from", str(tmp_path / "app.apk"), "-o", str(tmp_path / "shims")),
+        "shim-build": ("shim", "build", "--from", CLOCK, *signed, "-o", str(tmp_path / "shims")),
         "install-client": ("install-client", "cursor", "--project", str(tmp_path)),
     }
     home = {"DROIDGATE_HOME": str(tmp_path / "home")}

@@ -231,11 +231,11 @@ def test_an_app_with_hostile_names_hides_no_other_and_cannot_control_the_termina
 
 
 def test_shims_are_left_out_unless_they_are_asked_for_or_named(
-    phone: VirtualPhone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    phone: VirtualPhone, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
-    (tmp_path / "app.apk").write_bytes(pack_project(APPS / "clock-in/app", key=signing_key()))
-    built = build_shim(tmp_path / "app.apk", options=ShimOptions(protocols=("all",)))
+    options = ShimOptions(signer="ab" * 32, protocols=("all",))
+    built = build_shim(str(APPS / "clock-in/app"), options=options)
     for apk in (*(item.apk for item in built.shims), build_bare_shim(built.key.signing).apk):
         phone.install(apk)
     (shim,) = [item.application_id for item in built.shims]

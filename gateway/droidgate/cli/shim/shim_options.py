@@ -32,7 +32,7 @@ class AdvertisedProtocol(StrEnum):
     APP_FUNCTIONS = "appfunctions"
 
 
-_APP_HELP = "An APK, a container or folder of APKs, or a phone as adb:[SERIAL[/PACKAGE]]"
+_APP_HELP = "An APK, a container or folder of APKs, a project's folder, or a phone as adb:[SERIAL[/PACKAGE]]"
 
 _MAKING: Final = "How shims are made"
 
@@ -78,6 +78,9 @@ class ShimBuildOptions(Options):
     )
     call_deadline: float | None = option(
         "--call-deadline SECONDS", "Seconds that a call may take", min=0.001, max=_LONGEST_CALL
+    )
+    signer: str | None = option(
+        "--signer SHA256", "Certificate that will sign the app of a project, which has none yet"
     )
     key: Path | None = option(
         "--key FILE", "Sign with this PEM key. By default a key is made at the first run, and kept"
