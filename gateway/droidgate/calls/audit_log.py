@@ -22,14 +22,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from droidgate.calls.call_steps import CallSteps, Work, wait_for, wait_on_loop
 from droidgate.calls.policy import Decision
 from droidgate.calls.subjects import CallSubject
-from droidgate.calls.trace_context import TRACEPARENT, TRACESTATE, TraceContext
+from droidgate.calls.trace_context import TRACEPARENT
 from droidgate.computer.private_files import (
     NO_LINK,
     check_private,
@@ -58,10 +58,9 @@ START_NAME: Final = "audit-start"
 FIRST: Final = "0" * 64
 """What the first record has as the digest of the one before it."""
 
-ROTATE_AT: Final = 8 << 20
 MAX_LINE: Final = 1 << 16
-_FILE: Final = re.compile(r"audit-(\d{6})\.jsonl")
-_HEAD: Final = re.compile(rb"(\d{1,18}) ([0-9a-f]{64}) (\d{1,6}) (\d{1,18}) *\n")
+_FILE_NAME: Final = "audit.jsonl"
+_HEAD: Final = re.compile(rb"(\d{1,18}) ([0-9a-f]{64}) (\d{1,18}) *\n")
 HEAD_SIZE: Final = 160
 _LONGEST_TEXT: Final = 400
 _KEY_BYTES: Final = 32
@@ -77,13 +76,11 @@ class Head:
     Attributes:
         number: Of the last record, counted from 1; 0 before the first.
         digest: The last record's.
-        file: Number of the file that has it.
-        size: Of that file, in bytes.
+        size: Of the log, in bytes.
     """
 
     number: int = 0
     digest: str = FIRST
-    file: int = 1
     size: int = 0
 
 
@@ -159,12 +156,10 @@ class AuditLog:
         folder: Of the log; in the user's state folder by default.
         key_folder: Of the key that argument digests are made with, and of the digest of record 1; the user's
             configuration folder by default, so that the log can be given away without them.
-        rotate_at: A file of this many bytes is followed by a new one.
     """
 
     folder: Path = field(default_factory=lambda: state_folder() / "audit")
     key_folder: Path = field(default_factory=configuration_folder)
-    rotate_at: int = ROTATE_AT
     _key: bytes | None = field(default=None, repr=False)
     _keeps_start: bool = field(default=False, repr=False)
     _waiting: deque[AuditEntry] = field(default_factory=deque, repr=False)
@@ -183,7 +178,7 @@ class AuditLog:
         pin: str | None,
         arguments: Json,
         decision: Decision,
-        trace_context: TraceContext | None = None,
+        traceparent: str | None = None,
     ) -> StartedCall:
         """Return a call with the record that it was asked for and what was decided.
 
@@ -194,16 +189,14 @@ class AuditLog:
             pin: Digest of the capability's pin, None where it is not known.
             arguments: The arguments; only a digest is written, by a key that is not in the log.
             decision: The policy's.
-            trace_context: The distributed trace that the call belongs to; written where there is one.
+            traceparent: The distributed trace that the call belongs to; written where there is one.
 
         Raises:
             InputError: the key of the digests is not a file of the user.
             WriteError: it cannot be made.
         """
         call = secrets.token_hex(16)
-        traced: dict[str, Json] = {}
-        if trace_context is not None:
-            traced = {TRACEPARENT: trace_context.traceparent, TRACESTATE: trace_context.tracestate}
+        traced: dict[str, Json] = {} if traceparent is None else {TRACEPARENT: traceparent}
         record = Recording(
             self,
             AuditEntry(
@@ -305,7 +298,7 @@ class AuditLog:
                     yield Work(partial(lock_file, descriptor, wait=True))
                 before = _read_head(descriptor)
                 head, notes = before or Head(), list[dict[str, Json]]()
-                if before is None or not self._is_end(before):
+                if before is None or _size_of(self.folder) != before.size:
                     head, notes = yield Work(partial(_recover, self.folder, before))
                 start = start_file(self.folder, self.key_folder)
                 if head.number == 0 and not notes and read_log_start(start) is not None:
@@ -325,23 +318,14 @@ class AuditLog:
             for entry in entries:
                 entry.settle(error)
 
-    def _is_end(self, head: Head) -> bool:
-        """Return whether a head is the end of the log, so that nothing has to be read."""
-        return (
-            _size_of(self.folder, head.file) == head.size and not file_of(self.folder, head.file + 1).exists()
-        )
-
     def _write(self, entries: Sequence[AuditEntry], head: Head) -> CallSteps[Head]:
         """Write records and return the head after them, when they are on the disk."""
-        lines: dict[int, list[bytes]] = {}
+        lines: list[bytes] = []
         for entry in entries:
             line, digest = record_line(head, entry.event, entry.facts)
-            is_full = head.size > 0 and head.size + len(line) > self.rotate_at
-            number, size = (head.file + 1, 0) if is_full else (head.file, head.size)
-            head = Head(head.number + 1, digest, number, size + len(line))
-            lines.setdefault(number, []).append(line)
-        for number, of_file in lines.items():
-            yield from _write_to(file_of(self.folder, number), b"".join(of_file))
+            head = Head(head.number + 1, digest, head.size + len(line))
+            lines.append(line)
+        yield from _write_to(log_file(self.folder), b"".join(lines))
         return head
 
 
@@ -374,10 +358,9 @@ def _cut_name(text: str) -> str:
     return f"{text[:_LONGEST_TEXT]}... (sha256:{hashlib.sha256(text.encode()).hexdigest()})"
 
 
-@lru_cache(maxsize=64)
-def file_of(folder: Path, number: int) -> Path:
-    """Return a file of the log by its number, counted from 1."""
-    return folder / f"audit-{number:06}.jsonl"
+def log_file(folder: Path) -> Path:
+    """Return the file with the records of a log."""
+    return folder / _FILE_NAME
 
 
 def start_file(folder: Path, key_folder: Path) -> Path:
@@ -399,31 +382,16 @@ def _keep_start(folder: Path, path: Path) -> None:
     """Keep the digest of a log's record 1. What is kept already stays: the log may have been written anew."""
     if read_log_start(path) is not None:
         return
-    oldest = file_of(folder, 1)
+    records = log_file(folder)
     try:
-        with oldest.open("rb") as file:
+        with records.open("rb") as file:
             first = read_record(file.readline(MAX_LINE).removesuffix(b"\n"))
     except FileNotFoundError:
         return
     except OSError as error:
-        raise unreadable_error(oldest, error) from None
+        raise unreadable_error(records, error) from None
     if first is not None and first["number"] == 1:
         replace_private(path, f"{first['digest']}\n".encode())
-
-
-def log_files(folder: Path) -> list[tuple[int, Path]]:
-    """Return the files of the log with their numbers, oldest first.
-
-    Raises:
-        InputError: the folder cannot be read.
-    """
-    try:
-        names = [(match, path) for path in folder.iterdir() if (match := _FILE.fullmatch(path.name))]
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise unreadable_error(folder, error) from None
-    return sorted((int(match[1]), path) for match, path in names)
 
 
 def _write_to(path: Path, lines: bytes) -> CallSteps[None]:
@@ -469,11 +437,11 @@ def _read_head(descriptor: int) -> Head | None:
 def parse_head(data: bytes) -> Head | None:
     """Return the head that a file has, or None if it has none."""
     match = _HEAD.fullmatch(data)
-    return Head(int(match[1]), match[2].decode(), int(match[3]), int(match[4])) if match else None
+    return Head(int(match[1]), match[2].decode(), int(match[3])) if match else None
 
 
 def _write_head(descriptor: int, head: Head) -> None:
-    text = f"{head.number} {head.digest} {head.file} {head.size}"
+    text = f"{head.number} {head.digest} {head.size}"
     # If this fails, the record itself is on the disk, and the next writer finds it behind the head.
     with suppress(OSError):
         os.lseek(descriptor, 0, os.SEEK_SET)
@@ -487,25 +455,20 @@ def _recover(folder: Path, head: Head | None) -> tuple[Head, list[dict[str, Json
     line. A torn line is moved to a file of its own.
     """
     notes: list[dict[str, Json]] = []
+    path = log_file(folder)
     if head is None:
-        files = log_files(folder)
-        if not files:
-            return Head(), []
-        head = Head(file=files[0][0])
-        notes.append({"what": "the head was missing or damaged"})
-    while True:
-        path = file_of(folder, head.file)
-        head, torn = _read_on(path, head)
-        if torn:
-            notes.append(_keep_aside(folder, path, head, torn))
-        if not file_of(folder, head.file + 1).exists():
-            return head, notes
-        head = Head(head.number, head.digest, head.file + 1, 0)
+        head = Head()
+        if path.exists():
+            notes.append({"what": "the head was missing or damaged"})
+    head, torn = _read_on(path, head)
+    if torn:
+        notes.append(_keep_aside(folder, path, head, torn))
+    return head, notes
 
 
-def _size_of(folder: Path, number: int) -> int:
+def _size_of(folder: Path) -> int:
     try:
-        return file_of(folder, number).stat().st_size
+        return log_file(folder).stat().st_size
     except OSError:
         return 0
 
@@ -530,14 +493,14 @@ def _read_on(path: Path, head: Head) -> tuple[Head, bytes]:
         number, digest = (
             (head.number, head.digest) if record is None else (record["number"], record["digest"])
         )
-        head = Head(number, digest, head.file, head.size + len(line) + 1)
+        head = Head(number, digest, head.size + len(line) + 1)
     return head, torn
 
 
 def _before_piece(file: BinaryIO, head: Head) -> tuple[Head, bytes]:
     file.seek(0)
     lines, newline, piece = file.read().rpartition(b"\n")
-    return Head(head.number, head.digest, head.file, len(lines) + len(newline)), piece
+    return Head(head.number, head.digest, len(lines) + len(newline)), piece
 
 
 def _keep_aside(folder: Path, path: Path, head: Head, torn: bytes) -> dict[str, Json]:

@@ -17,7 +17,7 @@ from droidgate.calls.audit_log import (
     HEAD_SIZE,
     MAX_LINE,
     Head,
-    log_files,
+    log_file,
     parse_head,
     read_log_start,
     read_record,
@@ -27,7 +27,7 @@ from droidgate.computer.private_files import unreadable_error
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.user_folders import configuration_folder
 
-BreakKind = Literal["changed", "removed", "reordered", "repeated", "cut-off", "not-found"]
+BreakKind = Literal["changed", "removed", "repeated", "cut-off", "not-found"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,8 @@ class Break:
 
     Attributes:
         kind: `changed`: a line is not what was written, or was replaced. `removed`: records are missing
-            before it. `reordered`, `repeated`: it belongs elsewhere. `cut-off`: records are missing at the
-            end. `not-found`: no record has the digest that was asked for.
+            before it. `repeated`: it belongs further up. `cut-off`: records are missing at the end.
+            `not-found`: no record has the digest that was asked for.
         place: `FILE:LINE`, or the folder.
         message: What is wrong, one sentence without a period.
     """
@@ -52,20 +52,13 @@ class AuditVerification:
     """What was found of a log.
 
     Attributes:
-        files: How many files it has.
         records: How many records are in order, before the break if there is one.
-        first: Number of the first record, None where there is none; more than 1 where the check began after
-            an earlier record.
-        last: Number of the last of these records.
-        digest: Of that record. A user who keeps it can check later that nothing before it was changed.
+        digest: Of the last of these. A user who keeps it can check later that nothing before it was changed.
         broken: The first place where the chain does not hold, None where all of it does.
         notes: What is worth knowing but not wrong, one sentence each: torn lines, calls without an end.
     """
 
-    files: int
     records: int
-    first: int | None
-    last: int | None
     digest: str
     broken: Break | None
     notes: tuple[str, ...] = ()
@@ -77,23 +70,17 @@ class _Chain:
 
     head: Head | None
     expected: str | None
-    after: str | None
     start: str | None
     start_file: Path
-    first: int | None = None
     number: int = 0
     digest: str = FIRST
-    records: int = 0
     at_head: str | None = None
     open_calls: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
 
     def add(self, record: dict[str, Any]) -> None:
         """Continue with a record that fits the chain."""
-        if self.first is None:
-            self.first = record["number"]
         self.number, self.digest = record["number"], record["digest"]
-        self.records += 1
         if self.head is not None and self.number == self.head.number:
             self.at_head = self.digest
         if self.digest == self.expected:
@@ -107,16 +94,12 @@ class _Chain:
             self.notes.append(f"record {self.number}: {record.get('what')}{suffix}")
 
 
-def verify(
-    folder: Path, *, expected: str | None = None, after: str | None = None, key_folder: Path | None = None
-) -> AuditVerification:
+def verify(folder: Path, *, expected: str | None = None, key_folder: Path | None = None) -> AuditVerification:
     """Check a log's chain from record 1 to its last.
 
     Args:
         folder: Of the log, or of a copy.
         expected: A digest that was noted down earlier, which one of the records must have.
-        after: Digest of the last record of the files that were taken away; the log begins with the record
-            after it instead of record 1.
         key_folder: Where the digest of record 1 was kept when the log began; the user's configuration folder
             by default. It is kept for the log's own folder, not for copies.
 
@@ -124,61 +107,41 @@ def verify(
         InputError: a file cannot be read.
     """
     start = start_file(folder, configuration_folder() if key_folder is None else key_folder)
-    chain = _Chain(
-        read_head(folder), None if expected == after else expected, after, read_log_start(start), start
-    )
-    files = log_files(folder)
-    broken = _first_break(files, chain) or _break_at_end(folder, chain)
-    if chain.first is not None and chain.first > 1:
-        chain.notes.insert(0, f"records 1 to {chain.first - 1} are not here, and were not checked")
-    if chain.head is None and files:
+    chain = _Chain(read_head(folder), expected, read_log_start(start), start)
+    path = log_file(folder)
+    broken = _first_break(path, chain) or _break_at_end(folder, chain)
+    if chain.head is None and path.exists():
         chain.notes.append(f"there is no {HEAD_NAME}: whether records are missing at the end cannot be seen")
     if chain.open_calls:
         count = len(chain.open_calls)
         are = "1 call has" if count == 1 else f"{count} calls have"
         chain.notes.append(f"{are} no end: running now, or the process was ended")
     return AuditVerification(
-        files=len(files),
-        records=chain.records,
-        first=chain.first,
-        last=chain.number if chain.records else None,
-        digest=chain.digest,
-        broken=broken,
-        notes=tuple(chain.notes),
+        records=chain.number, digest=chain.digest, broken=broken, notes=tuple(chain.notes)
     )
 
 
-def _first_break(files: list[tuple[int, Path]], chain: _Chain) -> Break | None:
-    for _, path in files:
-        is_last = path == files[-1][1]
-        for line_number, line in lines_of(path):
-            place = f"{path}:{line_number}"
-            if not line.endswith(b"\n") and len(line) <= MAX_LINE and is_last:
-                chain.notes.append(f"{place}: the last line is torn; the next record keeps it aside")
-                return None
-            record = read_record(line.removesuffix(b"\n"))
-            if record is None:
-                return Break(
-                    "changed", place, f"the line is not what was written after record {chain.number}"
-                )
-            problem = _problem_of(record, chain, place, files)
-            if problem is not None:
-                return problem
-            chain.add(record)
+def _first_break(path: Path, chain: _Chain) -> Break | None:
+    for line_number, line in lines_of(path):
+        place = f"{path}:{line_number}"
+        if not line.endswith(b"\n") and len(line) <= MAX_LINE:
+            chain.notes.append(f"{place}: the last line is torn; the next record keeps it aside")
+            return None
+        record = read_record(line.removesuffix(b"\n"))
+        if record is None:
+            return Break("changed", place, f"the line is not what was written after record {chain.number}")
+        problem = _problem_of(record, chain, place)
+        if problem is not None:
+            return problem
+        chain.add(record)
     return None
 
 
-def _problem_of(
-    record: dict[str, Any], chain: _Chain, place: str, files: list[tuple[int, Path]]
-) -> Break | None:
+def _problem_of(record: dict[str, Any], chain: _Chain, place: str) -> Break | None:
     number, due = record["number"], chain.number + 1
     if chain.start is not None and number == due == 1 and record["digest"] != chain.start:
         message = f"record 1 is not the one that this log began with; {_own_removal(chain)}"
         return Break("changed", place, message)
-    if chain.first is None and chain.after is not None:
-        if number > 1 and record["previous"] == chain.after:
-            return None
-        return Break("not-found", place, f"record {number} does not follow the record of {chain.after}")
     if number == due and record["previous"] == chain.digest:
         return None
     if number == due:
@@ -186,11 +149,8 @@ def _problem_of(
         return Break("changed", place, message)
     if number < due:
         return Break("repeated", place, f"record {number} is after record {chain.number}")
-    if due in _numbers(files):
-        return Break("reordered", place, f"record {number} is before record {due}")
     missing = f"record {due} is" if number == due + 1 else f"records {due} to {number - 1} are"
-    advice = "" if chain.records else "; if you took older files away, name their last digest with --after"
-    return Break("removed", place, f"{missing} missing before record {number}{advice}")
+    return Break("removed", place, f"{missing} missing before record {number}")
 
 
 def _own_removal(chain: _Chain) -> str:
@@ -199,27 +159,17 @@ def _own_removal(chain: _Chain) -> str:
 
 def _break_at_end(folder: Path, chain: _Chain) -> Break | None:
     head = chain.head
-    if chain.after is not None and not chain.records:
-        # All files were taken away.
-        is_after = head is not None and head.digest == chain.after
-        return None if is_after else Break("not-found", str(folder), f"no record follows {chain.after}")
     if head is not None and head.number > chain.number:
         message = f"the log ends with record {chain.number}; record {head.number} was written"
         return Break("cut-off", str(folder), message)
-    if chain.start is not None and not chain.records:
+    if chain.start is not None and not chain.number:
         return Break("removed", str(folder), f"all records are missing; {_own_removal(chain)}")
-    is_seen = head is None or head.number == 0 or head.number < (chain.first or 0)
-    if head is not None and not is_seen and chain.at_head != head.digest:
+    if head is not None and head.number and chain.at_head != head.digest:
         message = f"record {head.number} is not the one that {HEAD_NAME} names"
         return Break("changed", str(folder), message)
     if chain.expected is not None:
         return Break("not-found", str(folder), f"no record has the digest {chain.expected}")
     return None
-
-
-def _numbers(files: list[tuple[int, Path]]) -> Iterator[int]:
-    for _, path in files:
-        yield from (record["number"] for record in records_of(path))
 
 
 def read_head(folder: Path) -> Head | None:
@@ -241,6 +191,8 @@ def read_head(folder: Path) -> Head | None:
 def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield the lines of a file with their numbers, counted from 1; an overlong one in several parts.
 
+    A file that does not exist has none.
+
     Raises:
         InputError: it cannot be read.
     """
@@ -250,6 +202,8 @@ def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
             while line := file.readline(MAX_LINE + 2):
                 number += 1
                 yield number, line
+    except FileNotFoundError:
+        return
     except OSError as error:
         raise unreadable_error(path, error) from None
 
@@ -297,4 +251,4 @@ def read_calls(folder: Path) -> Iterator[LoggedCall]:
     Raises:
         InputError: a file cannot be read.
     """
-    return logged_calls(record for _, path in log_files(folder) for record in records_of(path))
+    return logged_calls(records_of(log_file(folder)))

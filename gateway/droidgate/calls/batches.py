@@ -57,7 +57,7 @@ def read_command_file(path: str | os.PathLike[str]) -> tuple[AgentCommand, ...]:
 
 
 def run_commands(
-    commands: Sequence[AgentCommand], call: Callable[[AgentCommand], Json], *, stops_early: bool = True
+    commands: Sequence[AgentCommand], call: Callable[[AgentCommand], Json]
 ) -> Iterator[AgentCommandResult]:
     """Run commands in order, and yield the outcome of each as soon as it is known.
 
@@ -66,11 +66,10 @@ def run_commands(
     Args:
         commands: The commands.
         call: Runs one and returns what its tool answers. Raises `DroidgateError` where it does not answer.
-        stops_early: Skip all that follow a call without an answer.
     """
     has_failed = False
     for command in commands:
-        if has_failed and stops_early:
+        if has_failed:
             yield AgentCommandResult.of_skipped(command)
             continue
         try:

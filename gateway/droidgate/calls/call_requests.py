@@ -14,7 +14,6 @@ from types import TracebackType
 from typing import Final, Self
 
 from droidgate.calls.subjects import CapabilityKey
-from droidgate.calls.trace_context import TraceContext
 from droidgate_mappings.model.errors import DroidgateError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json
@@ -109,7 +108,7 @@ class CallRequest:
         client: Who calls, for the policy and the audit log.
         files: Argument -> file on this computer that the app gets for the time of the call; the argument is
             its path on the phone.
-        trace_context: The distributed trace that the call belongs to. No app sees it.
+        traceparent: The distributed trace that the call belongs to. No app sees it.
     """
 
     capability: str
@@ -119,7 +118,7 @@ class CallRequest:
     deadline: float = DEFAULT_SECONDS
     client: str = CLI
     files: Mapping[str, Path] = field(default_factory=dict)
-    trace_context: TraceContext | None = None
+    traceparent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

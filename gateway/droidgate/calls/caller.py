@@ -34,7 +34,6 @@ from droidgate.calls.shell_route import ShellRoute
 from droidgate.calls.shim_presence import shims_to_ask
 from droidgate.calls.subjects import EVERY_CLIENT, CallEffect, CallSubject, CapabilityKey, NamePattern, Pin
 from droidgate.calls.targets import CallTarget, PhoneTargets, ScreenTarget
-from droidgate.calls.trace_context import TraceContext
 from droidgate.calls.traces import NO_TRACE, Trace
 from droidgate.devices.device import Device
 from droidgate.devices.device_errors import (
@@ -175,7 +174,7 @@ class _CheckedCall:
     pin: Pin
     fitted: FittedArguments
     files: tuple[PlacedFile, ...] = ()
-    trace_context: TraceContext | None = None
+    traceparent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +208,6 @@ class CapabilityCaller:
         audit: Where calls are recorded; the user's log by default.
         approver: Asks somebody where an approval is missing; by default nobody is asked and the call refused.
         signed_by: SHA-256 of the certificate of shims to trust, instead of the user's own key.
-        keep: Use and keep what was read of APKs.
 
     Raises:
         InputError: the user's policy cannot be read.
@@ -224,7 +222,6 @@ class CapabilityCaller:
         audit: AuditLog | None = None,
         approver: Approver = refuse,
         signed_by: str | None = None,
-        keep: bool = True,
     ) -> None:
         self.device = device
         self.policy = Policy.load() if policy is None else policy
@@ -232,7 +229,7 @@ class CapabilityCaller:
         self._audit = AuditLog() if audit is None else audit
         self._approver = approver
         shims = cache(partial(_shim_route, signed_by))
-        self.targets = PhoneTargets(device, partial(_learn, shims), keep=keep)
+        self.targets = PhoneTargets(device, partial(_learn, shims))
         self._routes = CallRoutes(self.targets, shims, _screen_route(device))
 
     def call(self, request: CallRequest, controls: CallControls = NO_CONTROLS) -> CallResult:
@@ -387,7 +384,7 @@ class CapabilityCaller:
             if route is not None and self._is_allowed(target, subject, decision, approvals):
                 fitted = _fit_arguments(request.arguments, target)
                 checked = _CheckedCall(
-                    target, subject, decision, target.pin, fitted, trace_context=request.trace_context
+                    target, subject, decision, target.pin, fitted, traceparent=request.traceparent
                 )
                 plan = route.plan(target, checked.fitted.values, link)
                 return _ForeseenCall(checked, ChosenRoute(route, plan))
@@ -401,7 +398,7 @@ class CapabilityCaller:
         arguments = {**request.arguments, **{file.argument: file.path for file in files}}
         fitted = _fit_arguments(arguments, target)
         subject, decision = self._decide(request.client, target)
-        checked = _CheckedCall(target, subject, decision, target.pin, fitted, files, request.trace_context)
+        checked = _CheckedCall(target, subject, decision, target.pin, fitted, files, request.traceparent)
         link.trace.record_decision(checked.subject, checked.fitted, checked.decision)
         return checked
 
@@ -439,7 +436,7 @@ class CapabilityCaller:
             pin=checked.pin.digest,
             arguments=dict(checked.fitted.values),
             decision=checked.decision,
-            trace_context=checked.trace_context,
+            traceparent=checked.traceparent,
         )
         outcome = "canceled"
         try:

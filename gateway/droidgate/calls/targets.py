@@ -199,13 +199,11 @@ class PhoneTargets:
     Args:
         device: The phone.
         learn: Asks receivers of broadcasts for their tools.
-        keep: Use and keep what was read of APKs.
     """
 
-    def __init__(self, device: Device, learn: Learn, *, keep: bool = True) -> None:
+    def __init__(self, device: Device, learn: Learn) -> None:
         self._device = device
         self._learn = learn
-        self._keep = keep
         self._lock = threading.RLock()
         self._reading: PhoneReading | None = None
         self._learnt: dict[tuple[str, str], Provider] = {}
@@ -366,7 +364,7 @@ class PhoneTargets:
 
     def _read(self, package: str | None = None) -> PhoneReading:
         formats = tuple(load_formats().values())
-        return read_phone(self._device, PhoneRequest(formats, package=package, keep=self._keep))
+        return read_phone(self._device, PhoneRequest(formats, package=package))
 
     def _read_again(self, package: str) -> None:
         try:

@@ -1,4 +1,4 @@
-"""The trace of calls: each step with its values, as lines of JSON in a file of the user.
+"""The trace of a call: each step with its values, as lines of JSON in a file of the user.
 
 Unlike the audit log, a trace has the values of arguments and results. Lines are written as things happen, so
 that the trace of a call that hangs, or of a process that is ended, has everything up to then.
@@ -6,7 +6,6 @@ that the trace of a call that hangs, or of a process that is ended, has everythi
 
 from __future__ import annotations
 
-import itertools
 import os
 import threading
 import time
@@ -14,9 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, Final, Literal, TypeAlias, TypeVar
-
-from pydantic import Field
+from typing import BinaryIO, Final, Literal
 
 from droidgate.calls.call_requests import CallRequest, CallResult, Hop
 from droidgate.calls.policy import Decision
@@ -26,210 +23,9 @@ from droidgate.computer.version import VERSION
 from droidgate.devices.device import RanCommand
 from droidgate.shims.answers import CallTrace
 from droidgate_mappings.model.errors import WriteError
-from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json, one_line_json
-from droidgate_mappings.model.types import Frozen
 from droidgate_mappings.values.coercion import FittedArguments
 from droidgate_mappings.values.failures import CallError
-
-SCHEMA_ID: Final = "droidgate.call-trace/1"
-
-
-class TracedRequest(Frozen):
-    """The call as it was asked for.
-
-    Attributes:
-        time: When, in UTC.
-        droidgate: Version of droidgate.
-        serial: The phone.
-        capability: As the caller names it.
-        arguments: Name -> value, as the caller gives them.
-        app: Only capabilities of this package.
-        protocol: Only capabilities of this format.
-        files: Argument -> file on this computer.
-        deadline: Seconds that the call may take.
-        client: Who calls.
-        traceparent: The distributed trace that the call belongs to, by W3C Trace Context.
-        tracestate: What tracing systems have added to it.
-    """
-
-    kind: Literal["request"] = "request"
-    time: str
-    droidgate: str
-    serial: str
-    capability: str
-    arguments: Mapping[str, Json]
-    app: str | None
-    protocol: str | None
-    files: Mapping[str, str]
-    deadline: float
-    client: str
-    traceparent: str | None = None
-    tracestate: str | None = None
-
-
-class TracedDecision(Frozen):
-    """What is called, and what the policy decides.
-
-    Attributes:
-        user: Android user number.
-        package: Application id.
-        component: Class name with its package; empty where the app as a whole declares the capability.
-        protocol: Id of the format.
-        capability: The capability's id.
-        arguments: Name -> value, as they are sent.
-        coerced: What was coerced, a sentence each without a period.
-        effect: What the call may do, as far as it is known.
-        decision: The policy's.
-        rule: The rule that decides.
-        reason: Its reason.
-    """
-
-    kind: Literal["decision"] = "decision"
-    user: int
-    package: str
-    component: str
-    protocol: str
-    capability: str
-    arguments: Mapping[str, Json]
-    coerced: tuple[str, ...]
-    effect: Literal["reads", "writes", "unknown"]
-    decision: Literal["allow", "ask", "deny"]
-    rule: str
-    reason: str
-
-
-class TracedApproval(Frozen):
-    """Whether the capability was approved.
-
-    Attributes:
-        state: As it is declared now: `approved`, `new` or `changed`.
-        allowed: The answer to the question; None where nobody was asked.
-    """
-
-    kind: Literal["approval"] = "approval"
-    state: Literal["approved", "new", "changed"]
-    allowed: bool | None
-
-
-class TracedRoute(Frozen):
-    """The route that the call takes.
-
-    Attributes:
-        route: Id of the route.
-        title: The route, in a few words.
-        passed_over: Why earlier routes cannot carry the call.
-    """
-
-    kind: Literal["route"] = "route"
-    route: str
-    title: str
-    passed_over: tuple[str, ...]
-
-
-class TracedCommand(Frozen):
-    """A device command that ended.
-
-    Attributes:
-        arguments: The command and its arguments, before they were quoted.
-        duration_ms: How long it took.
-        stdin: What it read, bytes that are not UTF-8 by their code; None where it read nothing or a file.
-        exit_status: None where the command did not end by itself.
-        stdout: What it printed; bytes that are not UTF-8 are written by their code.
-        stderr: The same of standard error.
-        error: Why it did not end by itself.
-    """
-
-    kind: Literal["command"] = "command"
-    arguments: tuple[str, ...]
-    duration_ms: float
-    stdin: str | None
-    exit_status: int | None
-    stdout: str
-    stderr: str
-    error: str | None
-
-
-class TracedDelivery(Frozen):
-    """What a shim sent to the app and what came back, as the shim reports it.
-
-    `request`, `routes`, `sent`, `answers` and `response` are what a vector of the shim's engine consists of.
-
-    Attributes:
-        request: The request that the shim got, a Mobile-MCP request's text.
-        routes: The route table that it carried the call by, without its other routes.
-        to: The component or package that was called.
-        id: The id of the outgoing Mobile-MCP request; None for other calls.
-        sent: The extras of the intent, broadcast or message, or the function and its document.
-        origin: The extras that name the caller.
-        answers: What came from the app; `failure` where it could not be called.
-        response: The shim's, a Mobile-MCP response's text.
-    """
-
-    kind: Literal["delivery"] = "delivery"
-    request: str
-    routes: Mapping[str, Json]
-    to: str
-    id: str | None
-    sent: Mapping[str, Json]
-    origin: Mapping[str, str]
-    answers: tuple[Mapping[str, Json], ...]
-    response: str
-
-
-class TracedStep(Frozen):
-    """A step of the call that ended, as `call --json` lists it."""
-
-    kind: Literal["step"] = "step"
-    name: str
-    duration_ms: float
-
-
-class TracedResult(Frozen):
-    """The call succeeded.
-
-    Attributes:
-        value: The result as the capability declares it.
-        outputs: The same by name.
-        findings: What was coerced, and what is doubtful about the result.
-    """
-
-    kind: Literal["result"] = "result"
-    value: Json
-    outputs: Mapping[str, Json]
-    findings: tuple[Finding, ...]
-
-
-class TracedFailure(Frozen):
-    """The call failed.
-
-    Attributes:
-        token: The failure's token; None for an error of the phone, of usage or of a file.
-        message: What went wrong.
-        hint: The fix.
-    """
-
-    kind: Literal["failure"] = "failure"
-    token: str | None
-    message: str
-    hint: str | None
-
-
-TracedEvent: TypeAlias = Annotated[
-    TracedRequest
-    | TracedDecision
-    | TracedApproval
-    | TracedRoute
-    | TracedCommand
-    | TracedDelivery
-    | TracedStep
-    | TracedResult
-    | TracedFailure,
-    Field(discriminator="kind"),
-]
-
-
-_Event = TypeVar("_Event", bound=Frozen)
 
 
 class Trace:
@@ -237,47 +33,28 @@ class Trace:
 
     Args:
         file: Takes the lines; None writes nothing.
-        calls: Numbers the calls of the file.
-        lock: Of all that write to the file.
     """
 
-    def __init__(
-        self,
-        file: BinaryIO | None = None,
-        calls: Iterator[int] | None = None,
-        lock: threading.Lock | None = None,
-    ) -> None:
+    def __init__(self, file: BinaryIO | None = None) -> None:
         self._file = file
         self._began = time.perf_counter()
-        self._calls = itertools.count(1) if calls is None else calls
-        self._lock = lock or threading.Lock()
-        self._number: int | None = None
-
-    def of_next_call(self) -> Trace:
-        """Return the trace of one more call, which may run at the same time as others, in the same file."""
-        return self if self._file is None else Trace(self._file, self._calls, self._lock)
+        self._lock = threading.Lock()
 
     @property
     def is_on(self) -> bool:
         """Return whether something is written."""
         return self._file is not None
 
-    def record(self, event: TracedEvent) -> None:
-        """Write an event with the milliseconds since the beginning.
+    def record(self, kind: str, values: Mapping[str, Json]) -> None:
+        """Write an event of a kind with the milliseconds since the beginning.
 
         Raises:
             WriteError: it cannot be written; the trace ends before it.
         """
         if self._file is None:
             return
-        if self._number is None:
-            self._number = next(self._calls)
-        line = {
-            "schema": SCHEMA_ID,
-            "call": self._number,
-            "milliseconds": _milliseconds(time.perf_counter() - self._began),
-            "event": event.model_dump(),
-        }
+        elapsed = _milliseconds(time.perf_counter() - self._began)
+        line: Json = {"milliseconds": elapsed, "event": {"kind": kind, **values}}
         data = f"{one_line_json(line)}\n".encode()
         with self._lock:
             try:
@@ -291,18 +68,21 @@ class Trace:
         """Write the call as it was asked for."""
         if not self.is_on:
             return
-        context = request.trace_context
         self.record(
-            _event_of(
-                TracedRequest,
-                request,
-                time=datetime.now(UTC).isoformat(timespec="milliseconds"),
-                droidgate=VERSION,
-                serial=serial,
-                files={argument: str(path) for argument, path in request.files.items()},
-                traceparent=None if context is None else context.traceparent,
-                tracestate=None if context is None else context.tracestate,
-            )
+            "request",
+            {
+                "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
+                "droidgate": VERSION,
+                "serial": serial,
+                "capability": request.capability,
+                "arguments": dict(request.arguments),
+                "app": request.app,
+                "protocol": request.protocol,
+                "files": {argument: str(path) for argument, path in request.files.items()},
+                "deadline": request.deadline,
+                "client": request.client,
+                "traceparent": request.traceparent,
+            },
         )
 
     def record_decision(self, subject: CallSubject, fitted: FittedArguments, decision: Decision) -> None:
@@ -310,58 +90,64 @@ class Trace:
         if not self.is_on:
             return
         self.record(
-            _event_of(
-                TracedDecision,
-                subject,
-                arguments=fitted.values,
-                coerced=tuple(f"{coercion.pointer}: {coercion.message}" for coercion in fitted.coercions),
-                effect=subject.effect.value,
-                decision=decision.kind,
-                rule=decision.rule,
-                reason=decision.reason,
-            )
+            "decision",
+            {
+                "user": subject.user,
+                "package": subject.package,
+                "component": subject.component,
+                "protocol": subject.protocol,
+                "capability": subject.capability,
+                "arguments": dict(fitted.values),
+                "coerced": [f"{coercion.pointer}: {coercion.message}" for coercion in fitted.coercions],
+                "effect": subject.effect.value,
+                "decision": decision.kind,
+                "rule": decision.rule,
+                "reason": decision.reason,
+            },
         )
 
     def record_approval(self, state: Literal["approved", "new", "changed"], *, allowed: bool | None) -> None:
-        """Write whether the capability was approved."""
-        if self.is_on:
-            self.record(TracedApproval(state=state, allowed=allowed))
+        """Write whether the capability was approved, and the answer; None where nobody was asked."""
+        self.record("approval", {"state": state, "allowed": allowed})
 
     def record_route(self, route: str, title: str, passed_over: Iterable[str]) -> None:
         """Write which route the call takes."""
-        if self.is_on:
-            self.record(TracedRoute(route=route, title=title, passed_over=tuple(passed_over)))
+        self.record("route", {"route": route, "title": title, "passed_over": [*passed_over]})
 
     def record_command(self, command: RanCommand) -> None:
         """Write a device command."""
         result, read = command.result, command.stdin
         self.record(
-            TracedCommand(
-                arguments=command.arguments,
-                duration_ms=_milliseconds(command.seconds),
-                stdin=None if read is None else read.decode("utf-8", "backslashreplace"),
-                exit_status=None if result is None else result.exit_status,
-                stdout="" if result is None else result.text,
-                stderr="" if result is None else result.error_text,
-                error=None if command.error is None else _text_of(command.error),
-            )
+            "command",
+            {
+                "arguments": [*command.arguments],
+                "duration_ms": _milliseconds(command.seconds),
+                "stdin": None if read is None else read.decode("utf-8", "backslashreplace"),
+                "exit_status": None if result is None else result.exit_status,
+                "stdout": "" if result is None else result.text,
+                "stderr": "" if result is None else result.error_text,
+                "error": None if command.error is None else _text_of(command.error),
+            },
         )
 
     def record_delivery(
         self, request: str, routes: Mapping[str, Json], trace: CallTrace, response: str
     ) -> None:
-        """Write what a shim sent to an app and what came back."""
-        self.record(_event_of(TracedDelivery, trace, request=request, routes=routes, response=response))
+        """Write what a shim sent to an app and what came back: what a vector of its engine has."""
+        values = {"request": request, "routes": dict(routes), **trace.model_dump(), "response": response}
+        self.record("delivery", values)
 
     def record_step(self, step: Hop) -> None:
         """Write a step of the call."""
-        if self.is_on:
-            self.record(TracedStep(name=step.name, duration_ms=round(step.milliseconds, 3)))
+        self.record("step", {"name": step.name, "duration_ms": round(step.milliseconds, 3)})
 
     def record_result(self, result: CallResult) -> None:
         """Write what the capability returned."""
-        if self.is_on:
-            self.record(_event_of(TracedResult, result))
+        if not self.is_on:
+            return
+        findings = [finding.model_dump() for finding in result.findings]
+        values = {"value": result.value, "outputs": dict(result.outputs), "findings": findings}
+        self.record("result", values)
 
     @contextmanager
     def recording_failure(self) -> Iterator[None]:
@@ -373,7 +159,7 @@ class Trace:
             token = error.failure.token if isinstance(error, CallError) else ctrl_c
             with suppress(WriteError):
                 hint = getattr(error, "hint", None)
-                self.record(TracedFailure(token=token, message=_text_of(error), hint=hint))
+                self.record("failure", {"token": token, "message": _text_of(error), "hint": hint})
             raise
 
 
@@ -415,12 +201,6 @@ def open_trace(path: str | os.PathLike[str] | None, *, force: bool = False) -> I
             sink.close()  # what a full disk has not taken is still in its buffer
         except OSError as error:
             raise unwritable(file, error) from None
-
-
-def _event_of(kind: type[_Event], source: object, **values: Any) -> _Event:
-    """Return an event with these values; the other fields are those of an object, by their names."""
-    names = kind.model_fields.keys() - values.keys() - {"kind"}
-    return kind(**{name: getattr(source, name) for name in names}, **values)
 
 
 def _milliseconds(seconds: float) -> float:

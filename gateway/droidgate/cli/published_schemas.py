@@ -24,7 +24,6 @@ _HOMES: Final = {
     "why": "droidgate.cli.why.run_why:WhyDocument",
     "call-plan": "droidgate.cli.calls.run_call:CallPlanDocument",
     "serve": "droidgate.cli.serve.run_serve:ServePlanDocument",
-    "call-trace": "droidgate.cli.calls.run_call:CallTraceDocument",
     "phone-start": "droidgate.cli.phone.run_phone_start:PhoneStartDocument",
     "phone-stop": "droidgate.cli.phone.run_phone:PhoneStopDocument",
     "phone-apps": "droidgate.cli.phone.run_phone:PhoneAppsDocument",

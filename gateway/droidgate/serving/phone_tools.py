@@ -35,7 +35,6 @@ from droidgate.calls.subjects import (
     last_part,
 )
 from droidgate.calls.targets import SCREENS, CallTarget, ScreenTarget
-from droidgate.calls.traces import NO_TRACE, Trace
 from droidgate.serving.app_texts import with_app_texts
 from droidgate.serving.call_outcomes import failed_call, failure_of, notes_of, warning_text, with_nulls
 from droidgate.serving.declaration_resources import (
@@ -140,12 +139,11 @@ class PhoneTools:
             clients send requests; less and less often after that.
         names: The names that were given to tools; the user's by default.
         shared: Folders of this computer whose files a client may send to apps; none by default.
-        trace: Gets each step of each call with its values.
         app_instructions: What the apps' authors wrote for models is in the instructions, marked as theirs.
         deadline: Seconds that a call may take; by default 30, or 150 where the call may become a task.
     """
 
-    def __init__(  # noqa: PLR0913
+    def __init__(
         self,
         phones: Sequence[ServedPhone],
         *,
@@ -154,7 +152,6 @@ class PhoneTools:
         poll_seconds: float = POLL_SECONDS,
         names: ToolNames | None = None,
         shared: SharedFolders | None = None,
-        trace: Trace = NO_TRACE,
         app_instructions: bool = False,
         deadline: float | None = None,
     ) -> None:
@@ -166,7 +163,6 @@ class PhoneTools:
         self._poll_seconds = poll_seconds
         self._names = ToolNames() if names is None else names
         self._shared = SharedFolders() if shared is None else shared
-        self._trace = trace
         self._mark = secrets.token_hex(8)
         self._served = _Served()
         # (client, phone, package) -> limit, for as long as there are such calls.
@@ -306,7 +302,6 @@ class PhoneTools:
                     cancel=cancel,
                     approver=approver,
                     allowed=self._allow,
-                    trace=self._trace.of_next_call(),
                     progress=progress,
                 )
                 request = CallRequest(
@@ -317,7 +312,7 @@ class PhoneTools:
                     or (LONGEST_DEADLINE_MS / 1000 if call.may_become_task else DEFAULT_SECONDS),
                     client=call.client.id,
                     files=files,
-                    trace_context=call.trace_context,
+                    traceparent=call.traceparent,
                 )
                 result = yield from caller.steps_of(request, controls)
         except DroidgateError as error:

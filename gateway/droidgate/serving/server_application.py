@@ -30,7 +30,7 @@ from mcp.server.subscriptions import (
 from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import MCP_NAME_HEADER, decode_header_value
 
-from droidgate.calls.trace_context import read_trace_context
+from droidgate.calls.trace_context import TRACEPARENT, read_traceparent
 from droidgate.computer.version import VERSION
 from droidgate.serving.call_tasks import EXTENSION, CallTask, CallTasks
 from droidgate.serving.elicitation import Questions
@@ -270,7 +270,7 @@ class McpServer:
             client=client_of(context),
             ask=ask,
             report_progress=report if wants_progress or task is not None else None,
-            trace_context=read_trace_context({**(context.meta or {})}),
+            traceparent=read_traceparent((context.meta or {}).get(TRACEPARENT)),
             may_become_task=task is not None,
             asked=questions.asked_before,
         )

@@ -15,7 +15,6 @@ import anyio
 
 from droidgate.calls.caller import CapabilityCaller
 from droidgate.calls.subjects import NamePattern
-from droidgate.calls.traces import NO_TRACE, Trace, open_trace
 from droidgate.devices.device import connect_device
 from droidgate.serving.phone_tools import PhoneTools
 from droidgate.serving.served_files import SharedFolders
@@ -50,7 +49,6 @@ def phone_tools(
     allow: Sequence[str] = (),
     screens: bool = False,
     files: Sequence[str | PathLike[str]] = (),
-    trace: Trace = NO_TRACE,
     app_instructions: bool = False,
     deadline: float | None = None,
 ) -> PhoneTools:
@@ -68,7 +66,6 @@ def phone_tools(
         select=select,
         allow=[NamePattern.parse(text) for text in allow],
         shared=SharedFolders.of(files),
-        trace=trace,
         app_instructions=app_instructions,
         deadline=deadline,
     )
@@ -86,7 +83,6 @@ def serve(  # noqa: PLR0913
     screens: bool = False,
     allow: Sequence[str] = (),
     files: Sequence[str | PathLike[str]] = (),
-    trace: str | PathLike[str] | None = None,
     app_instructions: bool = False,
     deadline: float | None = None,
     needs_token: bool = True,
@@ -103,7 +99,6 @@ def serve(  # noqa: PLR0913
         screens: Serve MobileAgent's commands too, which work on the screens of every app.
         allow: Capabilities that need no approval: glob patterns, `CAPABILITY` or `PACKAGE/CAPABILITY`.
         files: Folders of this computer whose files a client may send to apps.
-        trace: A new file for each step of each call with its values.
         app_instructions: Put what the apps' authors wrote for models into the instructions, marked as theirs.
         deadline: Seconds that a call may take, 1 to 150; by default 30, or 150 where the client takes tasks.
         needs_token: Over HTTP, serve only clients that send the token of this user.
@@ -112,22 +107,19 @@ def serve(  # noqa: PLR0913
     Raises:
         UsageError: a folder is not there, or the address is not one of loopback, or is in use.
         InputError: the token's file or the user's policy cannot be used.
-        WriteError: the trace cannot be written, or there is a file of its name.
     """
     address = http_address(http)
-    with open_trace(trace) as steps:
-        phones = phone_tools(
-            serials,
-            select=select,
-            allow=allow,
-            screens=screens,
-            files=files,
-            trace=steps,
-            app_instructions=app_instructions,
-            deadline=deadline,
-        )
-        tools = SearchTools(phones, always=search)
-        serve_tools(tools, address=address, needs_token=needs_token, on_listening=on_listening)
+    phones = phone_tools(
+        serials,
+        select=select,
+        allow=allow,
+        screens=screens,
+        files=files,
+        app_instructions=app_instructions,
+        deadline=deadline,
+    )
+    tools = SearchTools(phones, always=search)
+    serve_tools(tools, address=address, needs_token=needs_token, on_listening=on_listening)
 
 
 def http_address(text: str | None) -> HttpAddress | None:

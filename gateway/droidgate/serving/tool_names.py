@@ -28,9 +28,6 @@ from droidgate_mappings.user_folders import configuration_folder
 
 FILE_NAME: Final = "tool-names.json"
 LOCK_NAME: Final = "tool-names.lock"
-MAX_KEPT: Final = 20_000
-"""How many names are kept for a namespace; later names always have a suffix made from their keys."""
-
 _LARGEST: Final = 1 << 26
 _SUFFIX_LENGTHS: Final = (8, 16, 32, 48)
 _WAY_OUT: Final = "move the file away; every tool is then named anew"
@@ -120,8 +117,7 @@ class ToolNames:
             # What this server gave while the file could not be used holds for as long as it runs.
             names.update(_without_names(_without_keys(before, names), names))
             names.update(new_names(capabilities, names))
-            added = list(_without_names(_without_keys(names, before), before).items())
-            added = added[: max(0, MAX_KEPT - len(before))]
+            added = _without_names(_without_keys(names, before), before)
             if added:
                 before.update(added)
                 replace_private(path, _encode_names(stored_names))
@@ -144,14 +140,10 @@ def new_names(capabilities: Mapping[str, NamedCapability], taken: Mapping[str, s
     requested = Counter(capability.short_name.lower() for capability in new.values())
     names: dict[str, str] = {}
     for digest, capability in new.items():
-        short, is_full = capability.short_name, len(taken) + len(names) >= MAX_KEPT
+        short = capability.short_name
         is_free = requested[short.lower()] == 1 and short.lower() not in used | shared
-        candidates = map(capability.with_suffix, _SUFFIX_LENGTHS[1 if is_full else 0 :])
-        name = (
-            short
-            if is_free and not is_full
-            else next(name for name in candidates if name.lower() not in used)
-        )
+        candidates = map(capability.with_suffix, _SUFFIX_LENGTHS)
+        name = short if is_free else next(name for name in candidates if name.lower() not in used)
         names[digest] = name
         used.add(name.lower())
     return names

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import sqlite3
 from collections import defaultdict
@@ -139,13 +138,6 @@ _QUESTION_WORDS: Final = frozenset(
 _READING_WORDS: Final = ["check", "find", "get", "list", "query", "read", "search", "show"]
 """Words in the names of tools that answer a question; those that change something seldom have one."""
 _QUESTION_WEIGHT: Final = 0.5
-_APP_WEIGHT: Final = 0.1
-_BEST_OF_APP: Final = 3
-_FEWEST_LETTERS: Final = 4
-_MOST_LETTERS: Final = 30
-"""Words that are shorter or longer are not taken for another word that is misspelt."""
-_MOST_MISSPELT: Final = 8
-_LIKENESS: Final = 0.8
 
 _NAME: Final[dict[str, Json]] = {"type": "string", "description": "Name of a tool, as find_tools gives it"}
 _SCHEMAS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
@@ -294,8 +286,7 @@ class ToolIndex:
     """Finds tools by the words of their names, titles, descriptions, parameters and results.
 
     SQLite ranks them by BM25 over stems of English words. Words that are related to those of the query count,
-    too, but less. A word that no tool has counts as the one that it is most like. For a question, tools count
-    more whose names say that they read. The other tools of an app support each of its tools a little.
+    too, but less. For a question, tools count more whose names say that they read.
     """
 
     def __init__(self, tools: Sequence[ServedTool]) -> None:
@@ -312,11 +303,6 @@ class ToolIndex:
         )
         groups = ((group,) for group in RELATED_WORDS)
         self._database.executemany("INSERT INTO related (words) VALUES (?)", groups)
-        self._known: dict[str, set[str]] = {}
-        for text in (*RELATED_WORDS, *(text for row in texts for text in row)):
-            for word in text.split():
-                if _FEWEST_LETTERS <= len(word) <= _MOST_LETTERS:
-                    self._known.setdefault(word[0], set()).add(word)
 
     def find(self, query: str, limit: int) -> list[list[ServedTool]]:
         """Return the tools that have a word of the query or a related one, the best first.
@@ -324,7 +310,7 @@ class ToolIndex:
         Tools that are one capability on several phones are together.
         """
         every = list(dict.fromkeys(_words(query)))
-        words = self._spelt([word for word in every if word not in STOP_WORDS] or every)
+        words = ([word for word in every if word not in STOP_WORDS] or every)[:_MOST_WORDS]
         scores: defaultdict[int, float] = defaultdict(float)
         for weight, searched_words in ((1.0, words), (_RELATED_WEIGHT, self._related(words))):
             for number, score in self._scores(_any_of(searched_words)).items():
@@ -333,38 +319,11 @@ class ToolIndex:
             reading = self._scores(f"name: ({_any_of(_READING_WORDS)})")
             for number in reading.keys() & scores.keys():
                 scores[number] += _QUESTION_WEIGHT * reading[number]
-        of_apps: dict[str, list[float]] = {}
-        for number, score in scores.items():
-            of_apps.setdefault(self._tools[number].group, []).append(score)
-        support = {
-            app: _APP_WEIGHT * sum(sorted(best)[-_BEST_OF_APP:]) / _BEST_OF_APP
-            for app, best in of_apps.items()
-        }
-        ranked = {number: score + support[self._tools[number].group] for number, score in scores.items()}
         tools_by_capability: dict[str, list[ServedTool]] = {}
-        for number in sorted(ranked, key=lambda number: (-ranked[number], number)):
+        for number in sorted(scores, key=lambda number: (-scores[number], number)):
             tool = self._tools[number]
             tools_by_capability.setdefault(tool.capability or tool.name, []).append(tool)
         return list(tools_by_capability.values())[:limit]
-
-    def _spelt(self, words: Sequence[str]) -> list[str]:
-        """Return words of which those that are unknown are the known words that they are most like."""
-        spelt: list[str] = []
-        tried = 0
-        for word in words[:_MOST_WORDS]:
-            is_unknown = (
-                _FEWEST_LETTERS <= len(word) <= _MOST_LETTERS
-                and tried < _MOST_MISSPELT
-                and not self._scores(_any_of([word]))
-                and not self._related([word])
-            )
-            if is_unknown:
-                tried += 1
-                known_words = sorted(self._known.get(word[0], ()))
-                spelt += difflib.get_close_matches(word, known_words, 1, _LIKENESS)
-            else:
-                spelt.append(word)
-        return spelt
 
     def _related(self, words: Sequence[str]) -> list[str]:
         rows = self._database.execute("SELECT words FROM related WHERE related MATCH ?", (_any_of(words),))

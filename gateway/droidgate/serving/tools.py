@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Literal, Protocol
 
-from droidgate.calls.trace_context import TraceContext
 from droidgate_mappings.model.errors import DroidgateError
 from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mcp.wire import DeclaredOutput, McpToolResult
@@ -86,7 +85,7 @@ class ToolCall:
         client: Who calls.
         ask: Asks the client's user.
         report_progress: Reports how far the call is; None where nobody asks for it.
-        trace_context: The distributed trace that the call belongs to.
+        traceparent: The distributed trace that the call belongs to.
         may_become_task: The call may go on when its request is answered, so it may take longer.
         asked: Keys of the questions that earlier attempts of the call asked (2026-07-28).
     """
@@ -96,7 +95,7 @@ class ToolCall:
     client: Client
     ask: Callable[[UserQuestion], Coroutine[Any, Any, UserAnswer]]
     report_progress: ReportProgress | None
-    trace_context: TraceContext | None = None
+    traceparent: str | None = None
     may_become_task: bool = False
     asked: frozenset[str] = frozenset()
 

@@ -8,20 +8,14 @@ something else, the check is `unknown`.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from droidgate.devices.describing import wireless_warning
-from droidgate.devices.device_errors import (
-    CommandFailedError,
-    DeviceOutputError,
-    TransferError,
-    UnsafeArgumentError,
-)
+from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError, TransferError
 from droidgate.devices.packages import InstalledPackage, query_components
 from droidgate.devices.properties import build_of, get_properties
-from droidgate.devices.quoting import check_package
 from droidgate.devices.remote_apk import open_remote_apk
 from droidgate.devices.screen_lock import SHOW_LOCK, read_lock
 from droidgate.devices.service_shells import app_function_shell
@@ -49,13 +43,9 @@ CheckState = Literal["ok", "problem", "risk", "not-needed", "unknown"]
 MINIMUM_SDK: Final = 24
 TOOL_ACTION: Final = "mobile.mcp.SERVICE"
 
-_EXEMPT: Final = "exempt from battery optimisation"
-_NOTIFY: Final = "allowed to notify"
-_ON_TOP: Final = "allowed to appear on top"
 _INSTALL_AGAIN: Final = "droidgate shim install"
 _REMOVE: Final = "droidgate shim uninstall"
 _SYNC: Final = "droidgate shim sync"
-_STOPPED: Final = re.compile(r"^[ \t]*User (?P<user>\d+):.*\bstopped=(?P<stopped>true|false)\b", re.MULTILINE)
 _BOUND: Final = re.compile(r"^[ \t]*Bound services:\{(?P<services>.*)\}[ \t]*$", re.MULTILINE)
 
 
@@ -100,7 +90,6 @@ INSTALLED: Final = CheckKind("installed", 3, "a shim is installed")
 HANDSHAKE: Final = CheckKind("handshake", 4, "host and shim speak the same version")
 VISIBILITY: Final = CheckKind("visibility", 5, "agents that ask Android for tool apps find it")
 TARGETS: Final = CheckKind("targets", 6, "the apps behind it are there, and as they were approved")
-STOPPED: Final = CheckKind("stopped-state", 7, "whether the apps behind it are stopped")
 BATTERY: Final = CheckKind("battery-exemption", 8, "agents may start it while it does not run")
 NOTIFICATIONS: Final = CheckKind("notifications", 9, "it may notify, to ask and to open windows by a tap")
 START_ROUTE: Final = CheckKind("activity-start-route", 10, "it may open windows while no agent is in front")
@@ -150,6 +139,14 @@ class DeviceState:
         return frozenset(ACTIONS_OF_BACKENDS) if facts is None else facts.kinds
 
 
+class _Found(NamedTuple):
+    """What a check found; the members are those of `DoctorCheck`."""
+
+    state: CheckState
+    found: str
+    fix: str | None = None
+
+
 def examine(device_user: DeviceUser, shims: Sequence[InstalledShim]) -> tuple[DoctorCheck, ...]:
     """Return what every check found, the device's first, then each shim's.
 
@@ -161,67 +158,72 @@ def examine(device_user: DeviceUser, shims: Sequence[InstalledShim]) -> tuple[Do
     read = {name: installed_facts(device_user, packages[name]) for name in application_ids}
     facts = {name: item for name, item in read.items() if item is not None}
     seen = DeviceState(device_user, shims, packages, facts)
-    checks = list(_examine_device(seen))
+    checks = [DoctorCheck(kind, *found) for kind, look in _OF_DEVICE for found in look(seen)]
     for shim in shims:
-        checks += _examine_shim(seen, shim)
+        name, status = shim.application_id, shim.status
+        checks.append(DoctorCheck(HANDSHAKE, *_handshake(shim), name))
+        if status is not None:
+            # A shim without capabilities has no agents.
+            rows = [row for row in _OF_SHIM if status.routes or not row.is_of_agents]
+            checks += [
+                DoctorCheck(row.kind, *found, name) for row in rows for found in row.look(seen, status)
+            ]
     return tuple(checks)
 
 
-def _examine_device(seen: DeviceState) -> Iterator[DoctorCheck]:
-    device_user, shims = seen.device_user, seen.shims
-    yield _os_level(device_user)
-    yield _screen_lock(device_user)
-    if not shims:
-        fix = f"{_INSTALL_AGAIN} --from adb:"
-        yield DoctorCheck(INSTALLED, "problem", f"there is none for user {device_user.user}", fix)
-    else:
-        yield DoctorCheck(INSTALLED, "ok", f"{len(shims)} for user {device_user.user}")
-    yield _flags(device_user)
-    if device_user.sdk >= APP_FUNCTIONS_SDK and seen.holder is not None:
-        yield accessibility(device_user)
-
-
-def _examine_shim(seen: DeviceState, shim: InstalledShim) -> Iterator[DoctorCheck]:
-    yield _handshake(shim)
-    if shim.status is None:
-        return
-    device_user, status, kinds = seen.device_user, shim.status, seen.kinds_of(shim.application_id)
-    if status.routes:
-        yield _visibility(device_user, shim)
-        yield from _targets(status)
-        yield from _stopped(device_user, status)
-        yield from _access(device_user, status, kinds)
-    yield _app_functions(seen, status, kinds)
-    if status.routes:
-        facts = seen.facts.get(shim.application_id)
-        yield _grants(status, () if facts is None else facts.read_only)
-        yield from _tool_start(seen, status, facts)
-        yield _consent(device_user, status)
-
-
-def _os_level(device_user: DeviceUser) -> DoctorCheck:
-    build = build_of(get_properties(device_user.device))
+def _os_level(seen: DeviceState) -> Iterator[_Found]:
+    device = seen.device_user.device
+    build = build_of(get_properties(device))
     fact = f"{android_name(build.sdk_full)}, {build.manufacturer} {build.model}".strip()
-    if build.sdk < MINIMUM_SDK:
-        return DoctorCheck(OS_LEVEL, "problem", fact, f"the shim needs {android_name(MINIMUM_SDK)} or later")
-    warning = wireless_warning(device_user.device.serial, build)
-    return DoctorCheck(OS_LEVEL, "ok" if warning is None else "problem", fact, warning)
+    needs = None if build.sdk >= MINIMUM_SDK else f"the shim needs {android_name(MINIMUM_SDK)} or later"
+    fix = needs or wireless_warning(device.serial, build)
+    yield _Found("ok" if fix is None else "problem", fact, fix)
 
 
-def _screen_lock(device_user: DeviceUser) -> DoctorCheck:
-    is_locked = read_lock(device_user.device.run(SHOW_LOCK))
+def _screen_lock(seen: DeviceState) -> Iterator[_Found]:
+    is_locked = read_lock(seen.device_user.device.run(SHOW_LOCK))
     if is_locked is None:
-        return DoctorCheck(
-            SCREEN_LOCK, "unknown", "Android does not show it to a shell here", "look at the screen"
-        )
-    if is_locked:
+        yield _Found("unknown", "Android does not show it to a shell here", "look at the screen")
+    elif is_locked:
         fix = "unlock the device; until then calls that open a window are answered needs_user"
-        return DoctorCheck(SCREEN_LOCK, "problem", "the device is locked", fix)
-    return DoctorCheck(SCREEN_LOCK, "ok", "the device is unlocked")
+        yield _Found("problem", "the device is locked", fix)
+    else:
+        yield _Found("ok", "the device is unlocked")
 
 
-def accessibility(device_user: DeviceUser) -> DoctorCheck:
-    """Check whether accessibility services that are switched on are bound.
+def _installed(seen: DeviceState) -> Iterator[_Found]:
+    user, count = seen.device_user.user, len(seen.shims)
+    if count:
+        yield _Found("ok", f"{count} for user {user}")
+    else:
+        yield _Found("problem", f"there is none for user {user}", f"{_INSTALL_AGAIN} --from adb:")
+
+
+def _flags(seen: DeviceState) -> Iterator[_Found]:
+    if seen.device_user.sdk < APP_FUNCTIONS_SDK:
+        yield _Found("not-needed", f"{android_name(APP_FUNCTIONS_SDK)} is the first with app functions")
+        return
+    try:
+        shell = app_function_shell(seen.device_user.device)
+    except (CommandFailedError, DeviceOutputError) as error:
+        yield _Found("unknown", error.message)
+        return
+    if not shell.executes:
+        reason = shell.reason or "cmd app_function cannot call functions"
+        yield _Found("problem", reason, "use a build of Android 16 QPR2 or later")
+        return
+    words = [word for word, has in (("lists", shell.lists), ("calls", shell.executes)) if has]
+    words += ["reports the enabled state"] if shell.reports_enabled else []
+    yield _Found("ok", f"cmd app_function {', '.join(words)}")
+
+
+def _accessibility(seen: DeviceState) -> Iterator[_Found]:
+    if seen.device_user.sdk >= APP_FUNCTIONS_SDK and seen.holder is not None:
+        yield accessibility(seen.device_user)
+
+
+def accessibility(device_user: DeviceUser) -> _Found:
+    """Return whether accessibility services that are switched on are bound.
 
     An instrumentation that connects without care suspends them (shim.md 4).
     """
@@ -229,131 +231,96 @@ def accessibility(device_user: DeviceUser) -> DoctorCheck:
     result = device_user.device.run(command)
     enabled = result.text.strip()
     if result.exit_status != 0:
-        return DoctorCheck(ACCESSIBILITY, "unknown", "Android does not show it to a shell here")
+        return _Found("unknown", "Android does not show it to a shell here")
     if enabled in {"", "null"}:
-        return DoctorCheck(ACCESSIBILITY, "not-needed", "no accessibility service is switched on")
+        return _Found("not-needed", "no accessibility service is switched on")
     services = ", ".join(part for part in enabled.split(":") if part)
     result = device_user.device.run(["dumpsys", "accessibility"])
     bound = _BOUND.search(result.text) if result.exit_status == 0 else None
     if bound is None:
         fact = f"{services} switched on; Android does not show a shell here whether they run"
-        return DoctorCheck(
-            ACCESSIBILITY,
-            "unknown",
-            fact,
-            "look at the service itself: it has to keep working during a call",
-        )
+        return _Found("unknown", fact, "look at the service itself: it has to keep working during a call")
     if bound["services"].strip():
-        return DoctorCheck(ACCESSIBILITY, "ok", f"{services} switched on, and bound")
+        return _Found("ok", f"{services} switched on, and bound")
     fact = f"{services} switched on, and none is bound: something suspends them"
     fix = f"end other UI tests; where it stays so, `adb shell {END_COMMAND}`, and report it"
-    return DoctorCheck(ACCESSIBILITY, "problem", fact, fix)
+    return _Found("problem", fact, fix)
 
 
-def _flags(device_user: DeviceUser) -> DoctorCheck:
-    if device_user.sdk < APP_FUNCTIONS_SDK:
-        needs = f"{android_name(APP_FUNCTIONS_SDK)} is the first with app functions"
-        return DoctorCheck(FLAGS, "not-needed", needs)
-    try:
-        shell = app_function_shell(device_user.device)
-    except (CommandFailedError, DeviceOutputError) as error:
-        return DoctorCheck(FLAGS, "unknown", error.message)
-    if not shell.executes:
-        reason = shell.reason or "cmd app_function cannot call functions"
-        return DoctorCheck(FLAGS, "problem", reason, "use a build of Android 16 QPR2 or later")
-    words = [word for word, has in (("lists", shell.lists), ("calls", shell.executes)) if has]
-    words += ["reports the enabled state"] if shell.reports_enabled else []
-    return DoctorCheck(FLAGS, "ok", f"cmd app_function {', '.join(words)}")
-
-
-def _handshake(shim: InstalledShim) -> DoctorCheck:
+def _handshake(shim: InstalledShim) -> _Found:
     if shim.status is not None:
-        return DoctorCheck(HANDSHAKE, "ok", f"build {shim.status.build[:12]}", None, shim.application_id)
+        return _Found("ok", f"build {shim.status.build[:12]}")
     problem = shim.problem
     fact = problem.message if problem is not None else "it does not answer"
-    return DoctorCheck(HANDSHAKE, "problem", fact, (problem and problem.hint) or _SYNC, shim.application_id)
+    return _Found("problem", fact, (problem and problem.hint) or _SYNC)
 
 
-def _visibility(device_user: DeviceUser, shim: InstalledShim) -> DoctorCheck:
+def _visibility(seen: DeviceState, status: StatusAnswer) -> Iterator[_Found]:
+    device_user = seen.device_user
     try:
         services = query_components(device_user.device, "services", TOOL_ACTION, device_user.user)
     except DeviceOutputError as error:
-        return DoctorCheck(VISIBILITY, "problem", error.message, None, shim.application_id)
-    mine = [service for service in services if service.partition("/")[0] == shim.application_id]
-    if not mine:
-        fact = f"no service of it answers {TOOL_ACTION}"
-        return DoctorCheck(VISIBILITY, "problem", fact, _SYNC, shim.application_id)
-    return DoctorCheck(VISIBILITY, "ok", mine[0], None, shim.application_id)
+        yield _Found("problem", error.message)
+        return
+    mine = [service for service in services if service.partition("/")[0] == status.application_id]
+    if mine:
+        yield _Found("ok", mine[0])
+    else:
+        yield _Found("problem", f"no service of it answers {TOOL_ACTION}", _SYNC)
 
 
-def _targets(status: StatusAnswer) -> Iterator[DoctorCheck]:
+def _targets(_seen: DeviceState, status: StatusAnswer) -> Iterator[_Found]:
     for target in status.targets:
         problem = target_problem(target)
         if problem is None:
-            fact = f"{target.package} {'' if target.version_code is None else target.version_code}".strip()
-            yield DoctorCheck(TARGETS, "ok", fact, None, status.application_id)
+            version = "" if target.version_code is None else target.version_code
+            yield _Found("ok", f"{target.package} {version}".strip())
         else:
             fact, fix = problem
-            yield DoctorCheck(TARGETS, "problem", f"{target.package} {fact}", fix, status.application_id)
+            yield _Found("problem", f"{target.package} {fact}", fix)
 
 
-def _stopped(device_user: DeviceUser, status: StatusAnswer) -> Iterator[DoctorCheck]:
-    for package in dict.fromkeys(source.package for source in status.sources):
-        stopped = _is_stopped(device_user, package)
-        if stopped is None:
-            fact = f"Android does not show it of {package} here; a call starts it"
-            yield DoctorCheck(STOPPED, "unknown", fact, None, status.application_id)
-        elif stopped:
-            fact = f"{package} is stopped; a call starts it, a broadcast too, except on builds of some makers"
-            yield DoctorCheck(
-                STOPPED, "ok", fact, "open the app once where calls fail", status.application_id
-            )
-        else:
-            yield DoctorCheck(STOPPED, "ok", f"{package} is not stopped", None, status.application_id)
+def _battery(seen: DeviceState, status: StatusAnswer) -> Iterator[_Found]:
+    since, has = BACKGROUND_SERVICES_SDK, status.access.battery_exempt
+    yield _allowed(seen, since, has=has, words="exempt from battery optimisation")
 
 
-def _is_stopped(device_user: DeviceUser, package: str) -> bool | None:
-    """Return whether an app that a shim names is stopped; None where Android does not show it."""
-    try:
-        result = device_user.device.run(["dumpsys", "package", check_package(package)])
-    except UnsafeArgumentError:
-        return None
-    users = {match["user"]: match["stopped"] for match in _STOPPED.finditer(result.text)}
-    stopped = users.get(str(device_user.user)) if result.exit_status == 0 else None
-    return None if stopped is None else stopped == "true"
+def _notifications(seen: DeviceState, status: StatusAnswer) -> Iterator[_Found]:
+    yield _allowed(seen, NOTIFICATIONS_SDK, has=status.access.notifications, words="allowed to notify")
 
 
-def _access(device_user: DeviceUser, status: StatusAnswer, kinds: Collection[str]) -> Iterator[DoctorCheck]:
-    granted_access, name = status.access, status.application_id
-    since = BACKGROUND_SERVICES_SDK
-    yield _allowed(device_user, status, BATTERY, since, has=granted_access.battery_exempt, words=_EXEMPT)
-    since = NOTIFICATIONS_SDK
-    yield _allowed(device_user, status, NOTIFICATIONS, since, has=granted_access.notifications, words=_NOTIFY)
-    if not SCREEN_BACKENDS.isdisjoint(kinds):
-        since = BACKGROUND_ACTIVITIES_SDK
-        yield _allowed(device_user, status, START_ROUTE, since, has=granted_access.overlay, words=_ON_TOP)
+def _start_route(seen: DeviceState, status: StatusAnswer) -> Iterator[_Found]:
+    if SCREEN_BACKENDS.isdisjoint(seen.kinds_of(status.application_id)):
+        yield _Found("not-needed", "none of its capabilities opens a window")
     else:
-        yield DoctorCheck(START_ROUTE, "not-needed", "none of its capabilities opens a window", None, name)
+        since, has = BACKGROUND_ACTIVITIES_SDK, status.access.overlay
+        yield _allowed(seen, since, has=has, words="allowed to appear on top")
 
 
-def _app_functions(seen: DeviceState, status: StatusAnswer, kinds: Collection[str]) -> DoctorCheck:
+def _allowed(seen: DeviceState, since: int, *, has: bool, words: str) -> _Found:
+    if seen.device_user.sdk < since:
+        return _Found("not-needed", f"{android_name(since)} is the first that asks for it")
+    return _Found("ok", words) if has else _Found("problem", f"not {words}", _INSTALL_AGAIN)
+
+
+def _app_functions(seen: DeviceState, status: StatusAnswer) -> Iterator[_Found]:
     name, is_holder = status.application_id, status.application_id == SHIM_PACKAGE
-    if "app-function" not in kinds and not (is_holder and seen.is_holder_needed):
-        words = "no shim calls app functions" if is_holder else "none of its capabilities is an app function"
-        return DoctorCheck(APP_FUNCTIONS, "not-needed", words, None, name)
-    if seen.device_user.sdk < APP_FUNCTIONS_SDK:
-        fix = f"its app functions need {android_name(APP_FUNCTIONS_SDK)} or later"
-        return DoctorCheck(APP_FUNCTIONS, "problem", "Android has no app functions here", fix, name)
+    is_caller = "app-function" in seen.kinds_of(name)
     problem = _holder_problem(seen, name)
-    if problem is not None:
-        return DoctorCheck(APP_FUNCTIONS, "problem", *problem, name)
-    if seen.device_user.sdk >= APP_FUNCTION_ALLOWLIST_SDK:
+    if not is_caller and not (is_holder and seen.is_holder_needed):
+        words = "no shim calls app functions" if is_holder else "none of its capabilities is an app function"
+        yield _Found("not-needed", words)
+    elif seen.device_user.sdk < APP_FUNCTIONS_SDK:
+        fix = f"its app functions need {android_name(APP_FUNCTIONS_SDK)} or later"
+        yield _Found("problem", "Android has no app functions here", fix)
+    elif problem is not None:
+        yield _Found("problem", *problem)
+    elif seen.device_user.sdk >= APP_FUNCTION_ALLOWLIST_SDK:
         fact = "the permission can be borrowed; Android asks its list of agents too, which it shows nobody"
-        return DoctorCheck(
-            APP_FUNCTIONS, "unknown", fact, "call a function, and see whether it is denied", name
-        )
-    words = "calls app functions for the shims" if is_holder else f"{SHIM_PACKAGE} calls them for it"
-    return DoctorCheck(APP_FUNCTIONS, "ok", f"{words}; it can borrow the shell's permission", None, name)
+        yield _Found("unknown", fact, "call a function, and see whether it is denied")
+    else:
+        words = "calls app functions for the shims" if is_holder else f"{SHIM_PACKAGE} calls them for it"
+        yield _Found("ok", f"{words}; it can borrow the shell's permission")
 
 
 def _holder_problem(seen: DeviceState, name: str) -> tuple[str, str] | None:
@@ -372,21 +339,9 @@ def _holder_problem(seen: DeviceState, name: str) -> tuple[str, str] | None:
     return None
 
 
-def _allowed(
-    device_user: DeviceUser, status: StatusAnswer, kind: CheckKind, since: int, *, has: bool, words: str
-) -> DoctorCheck:
-    name = status.application_id
-    if device_user.sdk < since:
-        return DoctorCheck(
-            kind, "not-needed", f"{android_name(since)} is the first that asks for it", None, name
-        )
-    if has:
-        return DoctorCheck(kind, "ok", words, None, name)
-    return DoctorCheck(kind, "problem", f"not {words}", _INSTALL_AGAIN, name)
-
-
-def _grants(status: StatusAnswer, read_only: Collection[str]) -> DoctorCheck:
-    name = status.application_id
+def _grants(seen: DeviceState, status: StatusAnswer) -> Iterator[_Found]:
+    facts = seen.facts.get(status.application_id)
+    read_only: Collection[str] = () if facts is None else facts.read_only
     for_any = [_in_words(grant.capability) for grant in status.grants if grant.caller == ANY_APP]
     app_grants = [grant for grant in status.grants if not isinstance(grant.caller, str)]
     callers = dict.fromkeys(item.caller.package for item in app_grants if not isinstance(item.caller, str))
@@ -399,37 +354,36 @@ def _grants(status: StatusAnswer, read_only: Collection[str]) -> DoctorCheck:
         if capability in read_only
     ]
     also = f"also for started calls: {', '.join(dict.fromkeys(started))}" if started else ""
+    words = [part for part in (granted, also) if part]
     if for_any:
         fact = f"any app on the device may call {', '.join(for_any)}, and which one did cannot be found out"
         fix = "droidgate shim install --no-allow-any-app, or the shim's own screen"
-        return DoctorCheck(GRANTS, "risk", "; ".join(filter(None, (fact, granted, also))), fix, name)
-    if callers:
-        return DoctorCheck(GRANTS, "ok", "; ".join(filter(None, (granted, also))), None, name)
-    if status.asking:
-        return DoctorCheck(GRANTS, "ok", "nobody yet; the phone asks its user at the first call", None, name)
-    fix = "grant in the shim's own screen, or let it ask again"
-    return DoctorCheck(GRANTS, "problem", "nobody may call it, and it does not ask", fix, name)
+        yield _Found("risk", "; ".join([fact, *words]), fix)
+    elif callers:
+        yield _Found("ok", "; ".join(words))
+    elif status.asking:
+        yield _Found("ok", "nobody yet; the phone asks its user at the first call")
+    else:
+        fix = "grant in the shim's own screen, or let it ask again"
+        yield _Found("problem", "nobody may call it, and it does not ask", fix)
 
 
 def _in_words(capability: str) -> str:
     return "every capability" if capability == EVERY_CAPABILITY else capability
 
 
-def _tool_start(seen: DeviceState, status: StatusAnswer, facts: ShimFacts | None) -> Iterator[DoctorCheck]:
-    name = status.application_id
+def _tool_start(seen: DeviceState, status: StatusAnswer) -> Iterator[_Found]:
+    facts = seen.facts.get(status.application_id)
     if facts is None:
-        yield DoctorCheck(TOOL_START, "unknown", "the shim's APK cannot be read", _SYNC, name)
-        return
-    if not facts.services:
-        yield DoctorCheck(TOOL_START, "not-needed", "no capability is called by Mobile-MCP", None, name)
-        return
-    if seen.device_user.sdk < BACKGROUND_SERVICES_SDK:
-        fact = f"{android_name(BACKGROUND_SERVICES_SDK)} is the first that limits it"
-        yield DoctorCheck(TOOL_START, "not-needed", fact, None, name)
-        return
-    for service in facts.services:
-        state, fact = _start_of(seen, service)
-        yield DoctorCheck(TOOL_START, state, f"{service} {fact}", None, name)
+        yield _Found("unknown", "the shim's APK cannot be read", _SYNC)
+    elif not facts.services:
+        yield _Found("not-needed", "no capability is called by Mobile-MCP")
+    elif seen.device_user.sdk < BACKGROUND_SERVICES_SDK:
+        yield _Found("not-needed", f"{android_name(BACKGROUND_SERVICES_SDK)} is the first that limits it")
+    else:
+        for service in facts.services:
+            state, fact = _start_of(seen, service)
+            yield _Found(state, f"{service} {fact}")
 
 
 def _start_of(seen: DeviceState, service: str) -> tuple[CheckState, str]:
@@ -450,24 +404,45 @@ def _start_of(seen: DeviceState, service: str) -> tuple[CheckState, str]:
     return "unknown", "is not declared"
 
 
-def _consent(device_user: DeviceUser, status: StatusAnswer) -> DoctorCheck:
-    granted_access, name = status.access, status.application_id
+def _consent(seen: DeviceState, status: StatusAnswer) -> Iterator[_Found]:
+    possible = (("a window", status.access.overlay), ("a notification", status.access.notifications))
+    ways = [words for words, has in possible if has]
     if not status.asking:
-        fact = "asking is switched off: a call without a grant is denied"
-        return DoctorCheck(CONSENT, "not-needed", fact, None, name)
-    if device_user.sdk < BACKGROUND_ACTIVITIES_SDK:
-        return DoctorCheck(CONSENT, "ok", "asks by a window", None, name)
-    ways = [
-        words
-        for words, has in (
-            ("a window", granted_access.overlay),
-            ("a notification", granted_access.notifications),
-        )
-        if has
-    ]
-    if ways:
-        return DoctorCheck(
-            CONSENT, "ok", f"asks by {' or '.join(ways)} while no agent is in front", None, name
-        )
-    fact = "neither a window nor a notification can be shown while no agent is in front: needs_user"
-    return DoctorCheck(CONSENT, "problem", fact, _INSTALL_AGAIN, name)
+        yield _Found("not-needed", "asking is switched off: a call without a grant is denied")
+    elif seen.device_user.sdk < BACKGROUND_ACTIVITIES_SDK:
+        yield _Found("ok", "asks by a window")
+    elif ways:
+        yield _Found("ok", f"asks by {' or '.join(ways)} while no agent is in front")
+    else:
+        fact = "neither a window nor a notification can be shown while no agent is in front: needs_user"
+        yield _Found("problem", fact, _INSTALL_AGAIN)
+
+
+_OF_DEVICE: Final[Sequence[tuple[CheckKind, Callable[[DeviceState], Iterator[_Found]]]]] = (
+    (OS_LEVEL, _os_level),
+    (SCREEN_LOCK, _screen_lock),
+    (INSTALLED, _installed),
+    (FLAGS, _flags),
+    (ACCESSIBILITY, _accessibility),
+)
+
+
+class _ShimRow(NamedTuple):
+    """A check of a shim that answers; one of agents only where it has capabilities."""
+
+    kind: CheckKind
+    look: Callable[[DeviceState, StatusAnswer], Iterator[_Found]]
+    is_of_agents: bool = True
+
+
+_OF_SHIM: Final = (
+    _ShimRow(VISIBILITY, _visibility),
+    _ShimRow(TARGETS, _targets),
+    _ShimRow(BATTERY, _battery),
+    _ShimRow(NOTIFICATIONS, _notifications),
+    _ShimRow(START_ROUTE, _start_route),
+    _ShimRow(APP_FUNCTIONS, _app_functions, is_of_agents=False),
+    _ShimRow(GRANTS, _grants),
+    _ShimRow(TOOL_START, _tool_start),
+    _ShimRow(CONSENT, _consent),
+)

@@ -456,8 +456,7 @@ class _PhoneReader:
         statuses = file_statuses(self.device, paths)
         # What is read is kept as an application: keeping its pieces, too, would be a sixth of the work.
         sources = [
-            open_remote_apk(self.device, package, path=path, status=statuses.get(path), keep=False)
-            for path in paths
+            open_remote_apk(self.device, package, path=path, status=statuses.get(path)) for path in paths
         ]
         try:
             with open_apk(sources[0], splits=sources[1:]) as apk:

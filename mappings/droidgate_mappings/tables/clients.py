@@ -29,11 +29,6 @@ class ClientRow(Frozen):
         after: What the user does next, one sentence.
         stdio: The entry of a server that the client starts.
         environment: The member of that entry that has the server's environment variables.
-        http: The entry of a server with an address; None where its settings take none, or cannot name the
-            variable of the token.
-        http_input: What the client asks its user for once, in the list `inputs` of its settings; the entry
-            with an address refers to it. None where the entry names an environment variable.
-        http_after: What the user does next after an entry with an address, where it is not `after`.
     """
 
     id: str
@@ -50,9 +45,6 @@ class ClientRow(Frozen):
     after: str
     stdio: dict[str, Any]
     environment: str = "env"
-    http: dict[str, Any] | None = None
-    http_input: dict[str, Any] | None = None
-    http_after: str | None = None
 
 
 class ClientTable(Frozen):

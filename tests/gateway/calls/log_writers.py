@@ -87,7 +87,7 @@ def _start_writer(folder: Path, reports: int, threads: int) -> int:
     if process:
         return process
     try:
-        log = AuditLog(folder / "log", folder / "key", rotate_at=20_000)
+        log = AuditLog(folder / "log", folder / "key")
         for _ in range(threads):
             threading.Thread(target=_write_on, args=(log, reports), daemon=True).start()
         asyncio.run(_write_on_loop(log, reports))

@@ -162,7 +162,7 @@ def test_a_file_of_commands_stops_at_the_first_that_is_refused(made: MadePhone, 
 
 @pytest.mark.parametrize("typed", [
     "--commands x.json tap", "--commands x.json --batch y", "--commands x.json --json",
-    "--commands x.json --format mcp", "--keep-going tap",
+    "--commands x.json --format mcp",
 ])  # fmt: skip
 def test_options_that_exclude_others_are_refused(typed: str, droidgate: Runner) -> None:
     run = droidgate("call", *typed.split())

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from unittest.mock import Mock
 
-import jsonschema
 import pytest
 
 from device_shim.phone_apps.pdf_files import pdf_with
@@ -29,8 +28,6 @@ from droidgate.calls.caller import CallControls
 from droidgate.calls.traces import Trace, open_trace
 from droidgate.cli.calls.call_options import Call
 from droidgate.cli.calls.run_call import call_and_report
-from droidgate.cli.output.json_output import schema_of
-from droidgate.cli.published_schemas import PUBLISHED
 from droidgate.devices.device import Device
 from droidgate.devices.device_errors import TransferError
 from droidgate.shims.answers import ShimRefusalError
@@ -48,12 +45,9 @@ SECRET = "canary-4711"
 
 
 def events_of(path: Path) -> list[dict[str, Any]]:
-    """Return the events of a trace, each line held to the published schema."""
-    schema = schema_of(PUBLISHED["call-trace"])
+    """Return the events of a trace."""
     # Not as text: other characters end a line there, and a trace has what apps and files have.
     lines = [json.loads(line) for line in path.read_bytes().splitlines()]
-    for line in lines:
-        jsonschema.validate(line, schema)
     moments = [line["milliseconds"] for line in lines]
     assert moments == sorted(moments)
     return [line["event"] for line in lines]
@@ -165,12 +159,10 @@ def test_a_full_disk_ends_the_call_before_anything_is_sent(reached: ReachedPhone
 def test_the_command_writes_a_trace(reached: ReachedPhone, tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     arguments = ["call", "query_clock_in", "date=2026-02-03", "--serial", reached.phone.serial]
-    parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
-    done = run_process(*arguments, "--yes", "--trace", str(path), TRACEPARENT=parent)
+    done = run_process(*arguments, "--yes", "--trace", str(path))
     assert (done.code, done.err) == (0, "")
     events = events_of(path)
     assert of_kind(events, "decision")[0]["package"] == CLOCK_IN
-    assert of_kind(events, "request")[0]["traceparent"] == parent
 
 
 @pytest.fixture

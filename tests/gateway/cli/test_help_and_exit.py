@@ -133,7 +133,6 @@ CASES = [
     ("droidgate audit verify --folder nope", 3, "nope: ", None),
     ("droidgate install-client nope", 2, "unknown client 'nope'", "cursor"),
     ("droidgate install-client cursor --print --remove", 2, "exclude each other", "leave one"),
-    ("droidgate install-client cursor --url ftp://x", 2, "'ftp://x'", "http://127.0.0.1:PORT/mcp"),
     ("printf 'lnt = 1' > droidgate.toml; droidgate lint SAMPLE", 2, 'unknown setting "lnt"', "lint"),
     ("printf '[' > droidgate.toml; droidgate inspect x", 2, "not TOML", "the settings are"),
     ("droidgate audit shw", 2, "no such command 'shw'", "did you mean 'show'? see"),

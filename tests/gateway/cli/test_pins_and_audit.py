@@ -10,7 +10,7 @@ import pytest
 
 from conftest import Golden
 from droidgate.calls import audit_log, pins
-from droidgate.calls.audit_log import AuditEntry, AuditLog, file_of
+from droidgate.calls.audit_log import AuditEntry, AuditLog, log_file
 from droidgate.calls.declared_capabilities import declared_capabilities
 from droidgate.calls.phones import open_device
 from droidgate.calls.pins import PinStore
@@ -160,26 +160,10 @@ def test_calls_are_shown_and_the_chain_is_verified(droidgate: Runner) -> None:
     assert droidgate("audit", "verify", "--expect", "0" * 63).code == 1
 
 
-def test_calls_are_found_by_their_arguments_which_are_in_no_file(droidgate: Runner, home: Path) -> None:
-    log = AuditLog()
-    for number in (1, 2, 1):
-        log.start(
-            SUBJECT, pin=None, arguments={"title": "canary", "number": number}, decision=ALLOWED
-        ).record.wait()
-    text = '{"number": 1, "title": "canary"}'
-    calls = droidgate.document("audit", "show", "--args", text)["calls"]
-    assert len(calls) == 2
-    assert len({call["arguments"] for call in calls}) == 2
-    assert droidgate.document("audit", "show", "--args", text, "--last", "1")["calls"] == calls[1:]
-    assert droidgate("audit", "show", "--args", '{"title": "canary"}').out == "no such call is in the log\n"
-    assert (droidgate("audit", "show", "--args", "[]").code) == 2
-    assert not [path for path in home.rglob("*") if path.is_file() and b"canary" in path.read_bytes()]
-
-
 def test_a_broken_chain_ends_with_code_one_and_its_place(droidgate: Runner, tmp_path: Path) -> None:
     log = AuditLog()
     write_calls(log, 3)
-    path = file_of(log.folder, 1)
+    path = log_file(log.folder)
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join([*lines[:2], *lines[3:]]))
     run = droidgate("audit", "verify")

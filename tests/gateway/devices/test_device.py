@@ -5,8 +5,6 @@ import io
 import re
 import threading
 import zipfile
-from dataclasses import replace
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -29,15 +27,11 @@ from droidgate.devices.packages import InstalledPackage
 from droidgate.devices.remote_apk import (
     BLOCK,
     MAX_RUN,
-    BlockCache,
-    RemoteApk,
-    RemoteKey,
     file_statuses,
     open_remote_apk,
 )
 from droidgate.devices.sync import FileStatus
 from droidgate_mappings.model.errors import InputError
-from droidgate_mappings.user_folders import cache_folder
 from gateway.devices.conftest import StartServer, client, device_on
 from gateway.devices.fake_adb_server import FINGERPRINT, LISTED, SERIAL, Answer, FakeAdbServer, Script
 from titled_rows import titled
@@ -313,16 +307,6 @@ def test_a_manifest_costs_the_end_of_the_archive_only(phone: Phone) -> None:
     assert source.bytes_read < len(DATA) // 20
 
 
-def test_a_second_time_nothing_is_read(phone: Phone) -> None:
-    first = open_remote_apk(phone.device, PACKAGE)
-    assert first.read(100, 1_000_000) == DATA[100:1_000_100]
-    first.close()
-    reads = phone.reads
-    second = open_remote_apk(phone.device, PACKAGE)
-    assert second.read(100, 1_000_000) == DATA[100:1_000_100]
-    assert (second.bytes_read, second.requests, phone.reads) == (0, 0, reads)
-
-
 def test_neighbouring_blocks_come_together_and_no_more_than_fit(phone: Phone) -> None:
     source = open_remote_apk(phone.device, PACKAGE)
     source.read(BLOCK * 4, BLOCK * 10)
@@ -330,42 +314,6 @@ def test_neighbouring_blocks_come_together_and_no_more_than_fit(phone: Phone) ->
     source.read(0, BLOCK * 20)
     assert source.requests == 3
     assert MAX_RUN * BLOCK > len(DATA) > 0
-
-
-def test_an_update_is_read_anew_and_the_old_blocks_go(phone: Phone) -> None:
-    open_remote_apk(phone.device, PACKAGE).read(0, 10)
-    updated = InstalledPackage(PACKAGE.name, PATH, 8, PACKAGE.uid)
-    source = open_remote_apk(phone.device, updated)
-    source.read(0, 10)
-    assert source.bytes_read == BLOCK
-    slots = list((cache_folder() / "remote-apks").iterdir())
-    assert [len(list(slot.iterdir())) for slot in slots] == [1]
-
-
-@pytest.mark.parametrize("damage", ["flip", "cut", "empty", "grow", "swap"])
-def test_a_damaged_block_of_the_cache_is_read_again(phone: Phone, damage: str) -> None:
-    open_remote_apk(phone.device, PACKAGE).read(0, 3 * BLOCK)
-    files = sorted(path for path in cache_folder().rglob("*") if path.is_file())
-    written = files[1].read_bytes()
-    damaged = {
-        "flip": written[:1000] + bytes([written[1000] ^ 1]) + written[1001:],
-        "cut": written[:-1],
-        "empty": b"",
-        "grow": written + b"x",
-        "swap": files[0].read_bytes(),
-    }
-    files[1].write_bytes(damaged[damage])
-    source = open_remote_apk(phone.device, PACKAGE)
-    assert source.read(0, 3 * BLOCK) == DATA[: 3 * BLOCK]
-    assert source.bytes_read == BLOCK
-    assert files[1].read_bytes() == written
-
-
-def test_an_unwritable_cache_is_fine(phone: Phone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    blocked = tmp_path / "file"
-    blocked.write_bytes(b"")
-    monkeypatch.setenv("DROIDGATE_HOME", str(blocked))
-    assert open_remote_apk(phone.device, PACKAGE).read(5, 5) == DATA[5:10]
 
 
 @titled(("offset", "length"), {
@@ -399,26 +347,7 @@ def test_all_files_are_looked_at_over_one_connection(phone: Phone) -> None:
     assert phone.server.requests.count("sync:") == 1
 
 
-def test_another_part_of_the_key_is_another_folder(tmp_path: Path) -> None:
-    key = RemoteKey(Identity("s", "f"), "a.b", "/x/base.apk", 1, 10, 20)
-    others = [
-        *(replace(key, identity=identity) for identity in (Identity("t", "f"), Identity("s", "g"))),
-        *(replace(key, path=path) for path in ("/y/base.apk", "/x/split.apk")),
-        *(replace(key, package="a.c"), replace(key, version_code=2)),
-        *(replace(key, size=11), replace(key, modified=21)),
-    ]
-    assert len({item.folder(tmp_path) for item in [key, *others]}) == 9
-    cache = BlockCache(key, tmp_path)
-    cache.store(0, b"x" * 10)
-    assert cache.load(0) == b"x" * 10
-    assert cache.load(1) is None
-
-
-def test_a_source_without_a_cache_keeps_its_blocks_in_memory(phone: Phone) -> None:
-    status = phone.device.status(PATH)
-    assert status is not None
-    key = RemoteKey(phone.device.identity, PACKAGE.name, PATH, 7, status.size, status.modified)
-    source = RemoteApk(phone.device, key, "an APK")
+def test_a_block_is_read_once(phone: Phone) -> None:
+    source = open_remote_apk(phone.device, PACKAGE)
     assert source.read(0, 10) == source.read(0, 10) == DATA[:10]
     assert source.requests == 1
-    assert not cache_folder().exists()

@@ -121,9 +121,7 @@ def commands(*names: str) -> list[AgentCommand]:
     return [read_command({"tool_name": name, "call_id": str(n)}, "here") for n, name in enumerate(names)]
 
 
-def records(
-    answers: list[Json | Exception], *, stops_early: bool = True
-) -> tuple[list[dict[str, Json]], int]:
+def records(answers: list[Json | Exception]) -> tuple[list[dict[str, Json]], int]:
     """Return the records of tools that answer so, and how many were called."""
     remaining: Iterator[Json | Exception] = iter(answers)
     calls = 0
@@ -137,7 +135,7 @@ def records(
         return answer
 
     listed = commands(*["wait"] * len(answers))
-    return [result.record() for result in run_commands(listed, call, stops_early=stops_early)], calls
+    return [result.record() for result in run_commands(listed, call)], calls
 
 
 def test_a_record_has_every_member_that_ufo_has() -> None:
@@ -152,20 +150,17 @@ GONE = DeviceError("the phone is gone")
 SKIPPED = "Early exit due to previous failure."
 
 
-@titled(("answers", "options", "statuses", "errors", "calls"), {
+@titled(("answers", "statuses", "errors", "calls"), {
     "a tool that fails does not end the list":
-        ([{"success": False, "error": "x"}, {"success": True}], {}, ["success"] * 2, [None] * 2, 2),
+        ([{"success": False, "error": "x"}, {"success": True}], ["success"] * 2, [None] * 2, 2),
     "a call without an answer ends the list":
-        ([{"success": True}, GONE, {}, {}], {}, ["success", "failure", "skipped", "skipped"],
+        ([{"success": True}, GONE, {}, {}], ["success", "failure", "skipped", "skipped"],
         [None, "the phone is gone", SKIPPED, SKIPPED], 2),
-    "a call without an answer ends no list that is to go on":
-        ([GONE, {"success": True}], {"stops_early": False}, ["failure", "success"],
-        ["the phone is gone", None], 2),
 })  # fmt: skip
 def test_what_follows_a_call_without_an_answer_is_skipped_and_not_called(
-    answers: list[Json | Exception], options: dict[str, bool], statuses: list[str], errors: Json, calls: int
+    answers: list[Json | Exception], statuses: list[str], errors: Json, calls: int
 ) -> None:
-    results, called = records(answers, **options)
+    results, called = records(answers)
     assert [record["status"] for record in results] == statuses
     assert [record["error"] for record in results] == errors
     assert called == calls

@@ -263,7 +263,7 @@ def test_results_are_printed_on_one_line(tmp_path: Path) -> None:
     assert repr(why(agent="ui", source=APP)[0]).startswith("<WhyAnswer ui cannot (screen): 'page_count' of ")
     change = install_client("cursor", write=False)
     assert "mcpServers" not in repr(change)  # the settings may hold another server's token
-    assert repr(AuditLog(tmp_path)).count("=") == 3
+    assert repr(AuditLog(tmp_path)).count("=") == 2
     assert repr(packed).startswith("<PackedApp 'dev.droidgate.sample.pdftool' bytes=")
     packed.write(tmp_path / "app.apk")
     assert str(build_shim(tmp_path / "app.apk")) == "<ShimBuild shims=1, unused=0>"

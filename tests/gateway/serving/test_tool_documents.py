@@ -16,7 +16,6 @@ from hypothesis import given, strategies as st
 
 from adapters.mcp_format.tool_lists import read
 from droidgate.calls.subjects import CallEffect
-from droidgate.serving import tool_names as names_module
 from droidgate.serving.app_texts import MAX_OF_ALL, MAX_OF_APP, with_app_texts
 from droidgate.serving.server_application import McpServer
 from droidgate.serving.short_schemas import short_input, short_output
@@ -142,16 +141,6 @@ def test_a_damaged_file_is_not_written_and_names_stay_while_the_server_runs(
     path.unlink()
     assert names.assign(PHONE, [early, late])[early.key] == "notes_create"
     assert ToolNames(tmp_path).assign(PHONE, [early]) == {early.key: "notes_create"}
-
-
-def test_names_above_the_limit_of_a_file_are_stable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(names_module, "MAX_KEPT", 3)
-    every = [capability("a.app", f"run{number}") for number in range(6)]
-    first = ToolNames(tmp_path).assign(PHONE, every)
-    size = (tmp_path / FILE_NAME).stat().st_size
-    assert sum(re.search("_[0-9a-f]{16}$", name) is not None for name in first.values()) == 3
-    assert ToolNames(tmp_path).assign(PHONE, every[::-1]) == first
-    assert (tmp_path / FILE_NAME).stat().st_size == size
 
 
 def provider_of(**texts: Any) -> Provider:
@@ -350,12 +339,6 @@ def test_any_text_is_a_query(query: str) -> None:
     index = ToolIndex([tool_of("app_run", "Send a mail"), tool_of("app_note", "")])
     names = [tool.name for (tool,) in index.find(query, 5)]
     assert names == (["app_note"] if "note" in query else [])
-
-
-def test_a_misspelt_word_is_the_known_word_that_it_is_most_like() -> None:
-    index = ToolIndex([tool_of("app_run", "Book a restaurant"), tool_of("app_note", "Translate")])
-    for query, right in {"restarant": ["app_run"], "tranlsate": ["app_note"], "xyzw": []}.items():
-        assert [tool.name for (tool,) in index.find(query, 5)] == right
 
 
 def test_a_query_of_every_known_word_is_answered() -> None:

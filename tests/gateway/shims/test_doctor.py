@@ -23,7 +23,6 @@ PACKAGES = (
     "package:/data/app/y/base.apk=com.example.notes versionCode:7 uid:10002\n"
 )
 LOCKED = ' User "Owner" (id=0, flags=0x4c13) (current): trustState=UNTRUSTED, deviceLocked={}, x=0\n'
-STOPPED = "Packages:\n    User 0: ceDataInode=1 installed=true hidden=false stopped={} notLaunched=false\n"
 
 
 EVERY_KIND = frozenset({"mmcp-activity", "mmcp-broadcast", "app-function", "app-action", "mobile-mcp"})
@@ -53,7 +52,6 @@ def answering(shim: FakeShim) -> FakeShim:
         "cmd package": Answer(f"{APPLICATION_ID}/dev.droidgate.shim.frontends.ToolService\n".encode()),
         "cmd app_function": Answer(stderr=b"cmd: Can't find service: app_function\n", status=20),
         "dumpsys trust": Answer(LOCKED.format(0).encode()),
-        "dumpsys package": Answer(STOPPED.format("false").encode()),
     }
     return shim
 
@@ -95,7 +93,6 @@ def test_every_problem_has_a_fix(device: Device, answering: FakeShim) -> None:
         asking=False,
     )
     answering.outputs["dumpsys trust"] = Answer(LOCKED.format(1).encode())
-    answering.outputs["dumpsys package"] = Answer(STOPPED.format("true").encode())
     answering.outputs["cmd package"] = Answer(b"com.example.other/com.example.other.ToolService\n")
     results = checks(device)
     problems = {name for name, item in results.items() if item.state == "problem"}
@@ -189,17 +186,11 @@ def target(state: str) -> dict[str, Any]:
     return {"targets": [{"package": "com.example.notes", "state": state, "version_code": None}]}
 
 
-def source(package: str) -> dict[str, Any]:
-    return {"sources": [{**HELLO["sources"][0], "package": package}]}
-
-
-STOPPED_STATE = {"dumpsys package": STOPPED.format("true").encode()}
 DISABLED = {"pm list -d": b"package:com.example.notes\npackage:com.example.other\n"}
 NOBODY = {"cmd package": b"No services found\n"}
 
 
 @titled(("reported", "printed", "sdk", "check", "state", "words"), {
-    "a stopped app": ({}, STOPPED_STATE, 36, "stopped-state", "ok", "a broadcast too"),
     "a grant to any app": ({}, {}, 36, "grants", "risk", "every capability"),
     "a grant to one of them": ({}, {}, 36, "grants", "risk", "com.example.agent"),
     "asking by a window or a notification":
@@ -215,10 +206,6 @@ NOBODY = {"cmd package": b"No services found\n"}
     "an app that changed": (target("changed"), {}, 36, "targets", "problem", ""),
     "a disabled app, which no shim sees":
         ({}, DISABLED, 36, "targets", "problem", "com.example.notes is disabled"),
-    "a package that is an option": (source("--checkin"), {}, 36, "stopped-state", "unknown", ""),
-    "a package that is a command": (source("com.x; reboot"), {}, 36, "stopped-state", "unknown", ""),
-    "a package without a name": (source(""), {}, 36, "stopped-state", "unknown", ""),
-    "a package that turns text round": (source("\u202ecom.x"), {}, 36, "stopped-state", "unknown", ""),
     "an action that nobody answers": ({}, NOBODY, 36, "visibility", "problem", ""),
 })  # fmt: skip
 def test_a_check_has_the_state_of_what_the_shim_reports_and_the_phone_prints(
@@ -268,11 +255,10 @@ def test_old_releases_need_less(device: Device, answering: FakeShim, sdk: int, n
     assert names == {*not_needed, "tool-start"}
 
 
-@pytest.mark.parametrize("garbage", [b"", b"nothing known\n", b"\xff\xfe", b"User 10: stopped=true\n"])
+@pytest.mark.parametrize("garbage", [b"", b"nothing known\n", b"\xff\xfe"])
 def test_what_dumpsys_says_otherwise_is_unknown(device: Device, answering: FakeShim, garbage: bytes) -> None:
-    answering.outputs["dumpsys trust"] = answering.outputs["dumpsys package"] = Answer(garbage)
-    results = states(device)
-    assert (results["screen-lock"], results["stopped-state"]) == ("unknown", "unknown")
+    answering.outputs["dumpsys trust"] = Answer(garbage)
+    assert states(device)["screen-lock"] == "unknown"
 
 
 def test_a_shim_of_another_version_is_reported_with_the_rest(device: Device, answering: FakeShim) -> None:
@@ -287,7 +273,7 @@ def test_a_shim_without_capabilities_needs_no_agents(device: Device, answering: 
     status_with(answering, routes=[], sources=[], targets=[])
     assert HELLO["routes"]
     results = checks(device)
-    asked_by_agents = {"visibility", "targets", "stopped-state", "grants", "consent", "notifications"}
+    asked_by_agents = {"visibility", "targets", "grants", "consent", "notifications"}
     assert asked_by_agents.isdisjoint(results)
 
 

@@ -23,9 +23,6 @@ class AuditShow(
 
     patterns: list[str] | None = argument("PATTERN", PATTERN_HELP)
     last: int = option("--last -n N", "At most this many, the newest", 20, min=1)
-    arguments: str | None = option(
-        "--args JSON", "Only calls with exactly these arguments, as they were sent, found by their digest"
-    )
     folder: Path | None = FOLDER
     as_json: bool = AS_JSON
 
@@ -43,9 +40,6 @@ class AuditVerify(
 
     expected: str | None = option(
         "--expect DIGEST", "A digest that an earlier check printed: its record must still be there"
-    )
-    after: str | None = option(
-        "--after DIGEST", "Digest of the last record in the older files that you moved away"
     )
     folder: Path | None = FOLDER
     as_json: bool = AS_JSON

@@ -13,7 +13,6 @@ from droidgate.calls.audit_log import AuditLog
 from droidgate.calls.audit_reading import AuditVerification, Break, LoggedCall, read_calls, verify
 from droidgate.calls.subjects import CapabilityKey, NamePattern
 from droidgate.cli.audit.audit_options import AuditShow, AuditVerify
-from droidgate.cli.calls.typed_arguments import read_arguments
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import Document, PublishedDocument
 from droidgate.cli.output.pages import Block, Line, Table
@@ -42,7 +41,6 @@ class AuditedCall(Document):
         result: `ok` or a failure token; null where the call has no end.
         duration_ms: Elapsed time in milliseconds.
         traceparent: The distributed trace that the call belongs to, by W3C Trace Context; null without one.
-        tracestate: What tracing systems have added to it.
     """
 
     call: str
@@ -63,7 +61,6 @@ class AuditedCall(Document):
     result: str | None
     duration_ms: int | None
     traceparent: str | None
-    tracestate: str | None
 
 
 class AuditShowDocument(PublishedDocument, schema="droidgate.audit-show/1"):
@@ -78,20 +75,14 @@ class AuditVerifyDocument(PublishedDocument, schema="droidgate.audit-verify/1"):
 
     Attributes:
         folder: Of the log.
-        files: How many files it has.
         records: How many records are in order.
-        first: Number of the first record.
-        last: Number of the last record in order.
-        digest: Of that record.
+        digest: Of the last of them.
         broken: Null where the chain holds.
         notes: What is not wrong and worth knowing.
     """
 
     folder: str
-    files: int
     records: int
-    first: int | None
-    last: int | None
     digest: str
     broken: Break | None
     notes: tuple[str, ...]
@@ -105,20 +96,13 @@ def show_calls(options: AuditShow) -> Report:
     """Report the newest calls of the log.
 
     Raises:
-        InputError: the log, or the key of its digests, cannot be read.
-        UsageError: the arguments are not a JSON object.
+        InputError: the log cannot be read.
     """
-    arguments = None if options.arguments is None else read_arguments(options.arguments)
     patterns = options.patterns or ()
     folder = _folder(options.folder)
-    selection = _filter(read_calls(folder), patterns, folder)
-    if arguments is not None:
-        digest_of = AuditLog().argument_digest
-        selection = (call for call in selection if call.arguments == digest_of(call.call, arguments))
-    calls = tuple(deque(selection, options.last))
-    is_chosen = bool(patterns) or arguments is not None
+    calls = tuple(deque(_filter(read_calls(folder), patterns, folder), options.last))
     return Report(
-        lambda: calls_page(calls, is_chosen=is_chosen),
+        lambda: calls_page(calls, is_chosen=bool(patterns)),
         lambda: AuditShowDocument(folder=str(folder), calls=calls),
     )
 
@@ -149,7 +133,7 @@ def verify_log(options: AuditVerify) -> Report:
         InputError: the log cannot be read.
     """
     folder = _folder(options.folder)
-    verification = verify(folder, expected=options.expected, after=options.after)
+    verification = verify(folder, expected=options.expected)
     return Report(
         lambda: verification_page(verification),
         lambda: AuditVerifyDocument.of(verification, folder=str(folder)),
@@ -159,16 +143,14 @@ def verify_log(options: AuditVerify) -> Report:
 
 def verification_page(verification: AuditVerification) -> list[Block]:
     """Return what `audit verify` shows."""
-    records, files = amount(verification.records, "record"), amount(verification.files, "file")
     blocks: list[Block] = []
     broken = verification.broken
     if broken is not None:
         blocks.append(Line(f"{one_line(broken.place)}: {broken.kind}: {one_line(broken.message)}"))
     if verification.records:
-        numbers = f"numbers {verification.first} to {verification.last}"
         state = "in order" if broken is None else "in order before that place"
-        blocks.append(Line(f"{records} in {files} {state}: {numbers}"))
-        blocks.append(Line(f"digest of record {verification.last}: {verification.digest}"))
+        blocks.append(Line(f"{amount(verification.records, 'record')} {state}"))
+        blocks.append(Line(f"digest of record {verification.records}: {verification.digest}"))
     elif broken is None:
         blocks.append(Line("the log is empty"))
     return blocks + [Line(f"note: {one_line(note)}") for note in verification.notes]

@@ -22,7 +22,6 @@ from droidgate.calls.batches import (
 from droidgate.calls.call_requests import CallRequest
 from droidgate.calls.caller import CallControls, CapabilityCaller
 from droidgate.calls.subjects import EVERY_CAPABILITY
-from droidgate.calls.trace_context import trace_context_of_process
 from droidgate.cli.calls.call_options import Call
 from droidgate.cli.calls.terminal_approval import ask_on_terminal
 from droidgate.cli.exit_codes import ExitCode
@@ -141,7 +140,6 @@ class _Callers:
             request.app or options.package,
             request.protocol or options.protocol,
             options.deadline,
-            trace_context=trace_context_of_process(),
         )
         return self._callers[serial], call
 
@@ -175,12 +173,11 @@ def call_commands(path: Path, options: Call) -> int:
             arguments,
             protocol=FORMAT_ID,
             deadline=options.deadline,
-            trace_context=trace_context_of_process(),
         )
         return caller.call(request, CallControls(allowed=allowed)).value
 
     counts = Counter[str]()
-    for result in run_commands(commands, call, stops_early=not options.keep_going):
+    for result in run_commands(commands, call):
         counts[result.status] += 1
         print_json_line(result.record())
     summary = ", ".join(f"{number} {status}" for status, number in counts.items())

@@ -32,7 +32,7 @@ class Call(Command, work="droidgate.cli.calls.run_call:call"):
         "One call": ("arguments", "files", "pull", "explain", "trace", "force", "as_json"),
         "One call or a batch": ("package", "protocol", "signed_by"),
         "A batch of calls": ("batch", "results", "parallel"),
-        "Commands of MobileAgent": ("commands", "keep_going"),
+        "Commands of MobileAgent": ("commands",),
     }
 
     capability: str | None = argument(
@@ -65,7 +65,6 @@ class Call(Command, work="droidgate.cli.calls.run_call:call"):
         "Run a list of MobileAgent's commands on the phone's screen, in place of one call: JSON, or "
         "one command a line",
     )
-    keep_going: bool = flag("--keep-going", "Run the commands that follow a failed one, too")
     results: Path | None = option(
         "--results FILE",
         "Where the results of a batch go; next to its file by default. A second run goes on with it",

@@ -7,14 +7,11 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Literal
 
-from pydantic import Field
-
 from droidgate.calls.call_files import fetch_files
 from droidgate.calls.call_requests import CallProgress, CallRequest, CallResult, Hop
 from droidgate.calls.caller import CallControls, CallPlan, CapabilityCaller
 from droidgate.calls.subjects import EVERY_CAPABILITY, CapabilityKey
-from droidgate.calls.trace_context import trace_context_of_process
-from droidgate.calls.traces import SCHEMA_ID, TracedEvent, open_trace
+from droidgate.calls.traces import open_trace
 from droidgate.cli.calls.call_options import Call
 from droidgate.cli.calls.terminal_approval import ask_on_terminal
 from droidgate.cli.calls.typed_arguments import output_lines, read_arguments, read_files
@@ -72,21 +69,6 @@ class CallDocument(PublishedDocument, schema="droidgate.call/1"):
     findings: tuple[Finding, ...]
     milliseconds: float
     hops: tuple[Hop, ...]
-
-
-class CallTraceDocument(Document):
-    """A line of the file that `call --trace` and `serve --trace` write.
-
-    Attributes:
-        call: Number of the call in the file, from 1.
-        milliseconds: Since the call began.
-        event: What happened; commands and steps are written when they end.
-    """
-
-    schema_id: Literal["droidgate.call-trace/1"] = Field(default=SCHEMA_ID, alias="schema")
-    call: int
-    milliseconds: float
-    event: TracedEvent
 
 
 class CallFile(Document):
@@ -171,13 +153,11 @@ def call(options: Call) -> int:
     if options.commands is not None:
         of_a_batch = (options.batch, options.results, options.package, options.protocol, options.signed_by)
         if is_one_call or any(of_a_batch):
-            message = "--commands excludes every option but --serial, --deadline, --yes and --keep-going"
+            message = "--commands excludes every option but --serial, --deadline and --yes"
             raise UsageError(message, hint="write each command with its arguments into the file")
         from droidgate.cli.calls.batch_calls import call_commands
 
         return call_commands(options.commands, options)
-    if options.keep_going:
-        raise UsageError("--keep-going is for --commands", hint="name a file of commands")
     if options.batch is not None:
         if is_one_call:
             message = (
@@ -201,7 +181,6 @@ def call(options: Call) -> int:
         options.protocol,
         options.deadline,
         files=files,
-        trace_context=trace_context_of_process(),
     )
     return explain_and_report(request, options) if options.explain else call_and_report(request, options)
 

@@ -13,7 +13,7 @@ class InstallClient(Command, work="droidgate.cli.clients.run_install_client:inst
     """Make an MCP client start droidgate's server, so that its model can call what the phone's apps declare.
 
     Everything else in the client's settings stays, comments included; a copy of them is kept next to the
-    file. With --url, the file names the environment variable that has the token, never the token.
+    file.
     """
 
     client: str = argument(
@@ -27,12 +27,6 @@ class InstallClient(Command, work="droidgate.cli.clients.run_install_client:inst
     name: str = option("--name NAME", "Name of the server in the client", "droidgate")
     project: Path | None = option(
         "--project FOLDER", "Change the settings of the project in FOLDER, not the user's"
-    )
-    url: str | None = option(
-        "--url URL", "Use the running server at this address; without a path it gets /mcp"
-    )
-    variable: str = option(
-        "--variable NAME", "Environment variable with the server's token", "DROIDGATE_TOKEN"
     )
     is_printed: bool = flag("--print", "Print the entry and change nothing")
     remove: bool = flag("--remove", "Remove the server from the client")

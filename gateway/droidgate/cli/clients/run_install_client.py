@@ -59,12 +59,10 @@ def install(options: InstallClient) -> Report | int:
         "serials": tuple(options.serials or ()),
         "name": options.name,
         "project": options.project,
-        "url": options.url,
-        "variable": options.variable,
     }
     if options.is_printed and not options.as_json:
         print(_settings_text(options.client, settings_with_entry(options.client, **entry)))
-        _warn(() if options.url else start_warnings(is_shared=options.project is not None))
+        _warn(start_warnings(is_shared=options.project is not None))
         return ExitCode.OK
     change = install_client(options.client, **entry, remove=options.remove, write=not options.is_printed)
     _warn(change.warnings)

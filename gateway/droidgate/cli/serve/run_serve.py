@@ -140,38 +140,33 @@ def _print_plan(options: Serve) -> int:
 
 
 def _serve(options: Serve) -> int:
-    from droidgate.calls.traces import open_trace
     from droidgate.serving.server_process import http_address, phone_tools, serve_tools
     from droidgate.serving.tool_search import SearchTools
 
     address = http_address(options.http)
-    with open_trace(options.trace) as steps:
-        tools = phone_tools(
-            options.serials or (),
-            select=options.select or (),
-            allow=options.allow or (),
-            screens=options.screens,
-            files=options.files or (),
-            trace=steps,
-            app_instructions=options.app_instructions,
-            deadline=options.deadline,
+    tools = phone_tools(
+        options.serials or (),
+        select=options.select or (),
+        allow=options.allow or (),
+        screens=options.screens,
+        files=options.files or (),
+        app_instructions=options.app_instructions,
+        deadline=options.deadline,
+    )
+    # A phone may come later: a client that starts with the computer would otherwise have to be restarted.
+    run_with_steps_shown(tools.look)
+    provider = SearchTools(tools, always=options.search)
+    print_note(f"serving {amount(len(tools.snapshot().tools), 'tool')}")
+    _print_mode(provider, options)
+    if address is None and sys.stdin is not None and sys.stdin.isatty():
+        print_note(
+            "waiting for an MCP client on standard input, which is a terminal; "
+            "`droidgate install-client CLIENT` lets a client start this command; Ctrl-C ends it"
         )
-        # A phone may come later: a client that starts with the computer would otherwise have to be restarted.
-        run_with_steps_shown(tools.look)
-        provider = SearchTools(tools, always=options.search)
-        print_note(f"serving {amount(len(tools.snapshot().tools), 'tool')}")
-        _print_mode(provider, options)
-        if address is None and sys.stdin is not None and sys.stdin.isatty():
-            print_note(
-                "waiting for an MCP client on standard input, which is a terminal; "
-                "`droidgate install-client CLIENT` lets a client start this command; Ctrl-C ends it"
-            )
-        gc.freeze()
-        gc.enable()
-        with errors_that_nobody_need_read():
-            serve_tools(
-                provider, address=address, needs_token=not options.no_token, on_listening=_print_address
-            )
+    gc.freeze()
+    gc.enable()
+    with errors_that_nobody_need_read():
+        serve_tools(provider, address=address, needs_token=not options.no_token, on_listening=_print_address)
     return ExitCode.OK
 
 

@@ -55,11 +55,6 @@ class Serve(
     files: list[Path] | None = option(
         "--files FOLDER", "Let clients send the files in this folder to apps; may be repeated"
     )
-    trace: Path | None = option(
-        "--trace FILE",
-        "Write each step of each call with its values into a new file, a JSON object a line",
-        show_default=False,
-    )
     app_instructions: bool = flag(
         "--app-instructions",
         "Put the apps' own texts for models into the server's instructions, marked as theirs",

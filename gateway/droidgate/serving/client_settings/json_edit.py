@@ -77,54 +77,19 @@ def set_member(text: str, key: str, name: str, entry: Any) -> str:
     return text[: member.value] + written + text[member.end :]
 
 
-def add_item(text: str, key: str, item: Any) -> str:
-    """Return a text in which the list `key` has one more item, its first.
-
-    Args:
-        text: A text that `read_settings` takes.
-        key: Name of a list at the top; it is made where there is none.
-        item: The item.
-    """
-    text, plain, newline = _with_object(text)
-    root = _skip(plain, 0)
-    outer = {member.name: member for member in _members(plain, root)}
-    if key not in outer:
-        return _insert(text, plain, root, key, [item], newline)
-    start = outer[key].value + 1
-    indent = _indent_at(text, outer[key].start) + _INDENT
-    comma = "" if plain[_skip(plain, start)] == "]" else ","
-    return f"{text[:start]}{newline}{indent}{_write(item, indent, newline)}{comma}{text[start:]}"
-
-
 def remove_member(text: str, key: str, name: str) -> str:
     """Return a text without a member of the object `key`, which has it."""
     plain = _plain(text)
-    members = list(_members(plain, _value_of(plain, key)))
+    (outer,) = (member for member in _members(plain, _skip(plain, 0)) if member.name == key)
+    members = list(_members(plain, outer.value))
     position = next(index for index, member in enumerate(members) if member.name == name)
-    return _without_part(text, plain, [(member.start, member.end) for member in members], position)
-
-
-def remove_item(text: str, key: str, position: int) -> str:
-    """Return a text without the item of the list `key` that has a position, counted from 0."""
-    plain = _plain(text)
-    return _without_part(text, plain, list(_items(plain, _value_of(plain, key))), position)
-
-
-def _value_of(plain: str, key: str) -> int:
-    """Return where the value of the one member `key` at the top begins."""
-    (member,) = (member for member in _members(plain, _skip(plain, 0)) if member.name == key)
-    return member.value
-
-
-def _without_part(text: str, plain: str, parts: list[tuple[int, int]], position: int) -> str:
-    """Return a text without one of the parts, each from its start to its end, and without its comma."""
-    start, end = parts[position]
+    start, end = members[position].start, members[position].end
     comma = _skip(plain, end)
     is_last = plain[comma] != ","
     if not is_last:
         end = comma + 1
     elif position:
-        before = plain.index(",", parts[position - 1][1])
+        before = plain.index(",", members[position - 1].end)
         text = f"{text[:before]} {text[before + 1 :]}"
     line = text.rfind("\n", 0, start) + 1
     if not text[line:start].strip():
@@ -167,17 +132,6 @@ def _members(plain: str, start: int) -> Iterator[_Member]:
         _, after = _DECODER.raw_decode(plain, value)
         yield _Member(name, position, value, after)
         position = _skip(plain, after)
-        if plain[position] == ",":
-            position = _skip(plain, position + 1)
-
-
-def _items(plain: str, start: int) -> Iterator[tuple[int, int]]:
-    """Yield where each item of the list that begins at a position starts and ends."""
-    position = _skip(plain, start + 1)
-    while plain[position] != "]":
-        _, end = _DECODER.raw_decode(plain, position)
-        yield position, end
-        position = _skip(plain, end)
         if plain[position] == ",":
             position = _skip(plain, position + 1)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 import os
 import re
 import shutil
@@ -25,7 +24,6 @@ from droidgate_mappings.text.nearest_names import nearest_names
 from droidgate_mappings.user_folders import HOME_VARIABLE
 
 BACKUP_ENDING: Final = ".before-droidgate"
-USUAL_VARIABLE: Final = "DROIDGATE_TOKEN"
 
 _VARIABLES: Final = (
     "ADB_SERVER_SOCKET",
@@ -34,12 +32,6 @@ _VARIABLES: Final = (
     "ANDROID_SERIAL",
 )
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
-_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
-_ADDRESS: Final = re.compile(r"https?://[^\s\"'<>{}$]+")
-_SERVER: Final = re.compile(r"https?://[^/?#]+/?")
-_ENDPOINT: Final = "/mcp"
-"""Where `serve --http` answers: the path of an address that is typed without one."""
-_INPUTS: Final = "inputs"
 _MARK: Final = "\ufeff"
 _SHORTEST: Final = 3
 
@@ -76,7 +68,6 @@ class ClientChange:
         entry: The entry of the server; None where it is removed.
         backup: Where the text before is kept; None where nothing was replaced.
         next_step: What the user does next, one sentence.
-        input: What the client asks its user for, in the list `inputs` of its settings; None where nothing.
         warnings: Why the client will not be able to start the server, a sentence each; empty where it can.
     """
 
@@ -87,7 +78,6 @@ class ClientChange:
     entry: Mapping[str, Any] | None
     backup: Path | None
     next_step: str
-    input: Mapping[str, Any] | None = None
     warnings: tuple[str, ...] = ()
 
     @property
@@ -113,12 +103,10 @@ def install_client(
     serials: Sequence[str] = (),
     name: str = "droidgate",
     project: str | os.PathLike[str] | None = None,
-    url: str | None = None,
-    variable: str = USUAL_VARIABLE,
     remove: bool = False,
     write: bool = True,
 ) -> ClientChange:
-    """Make an MCP client start droidgate's server, or reach one that runs, and return the change.
+    """Make an MCP client start droidgate's server, and return the change.
 
     Everything else in the client's settings stays as it is.
 
@@ -127,17 +115,13 @@ def install_client(
         serials: The phones to serve; the only one that is attached by default.
         name: Name of the server in the client.
         project: Folder of a project, for its settings in place of the user's.
-        url: Address of a running server, in place of one that the client starts; without a path it gets
-            `/mcp`, where `serve --http` answers.
-        variable: The environment variable that has the server's token; only its name is written. A client
-            that cannot use one, such as VS Code, asks its user for the token.
         remove: Take the entry out, or put back the one that was there before. If nothing else changed since
             it was added, the settings are as they were before, byte for byte: the backup takes their place,
             and a file that was made is removed.
         write: Write the settings, and a backup of those before next to them.
 
     Raises:
-        UsageError: the client is unknown, or cannot do what is asked for.
+        UsageError: the client is unknown, or has no settings of a project.
         InputError: its settings cannot be read, or cannot be changed without touching anything else.
         WriteError: its settings cannot be written.
 
@@ -146,14 +130,12 @@ def install_client(
         ['serve']
     """
     row = _find(client)
-    entry = None if remove else _entry(row, serials, _checked_name(name), url, variable, project)
+    entry = None if remove else _entry(row, serials, _checked_name(name), project)
     path = _path(row, project)
     before = _read(path, project)
-    asked = row.http_input if url is not None or remove else None
     kept = _kept(path, project)
     present = _entry_in(row, path, before, name)
-    values = {"variable": variable, "name": name}
-    is_ours = partial(_is_ours, row, values=values, is_shared=project is not None)
+    is_ours = partial(_is_ours, is_shared=project is not None)
     is_first = not remove and (present is None or (kept is None and not is_ours(present)))
     original = None if is_first or present is None else _original(row, path, before, kept, name, present)
     after: str | None
@@ -161,15 +143,13 @@ def install_client(
     if remove:
         after = original.text if original is not None else None if before is None else put_back()
     else:
-        after = _change(row, path, before or "", name, entry, asked)
+        after = _change(row, path, before or "", name, entry)
     if is_first or (remove and original is None and kept is None):
         backup = before
     else:
         backup = None if remove or original is not None else put_back()
-    asked = None if remove else asked
-    next_step = row.http_after if asked is not None and row.http_after is not None else row.after
-    warnings = start_warnings(is_shared=project is not None) if entry is not None and url is None else ()
-    change = ClientChange(row.id, path, before, after, entry, None, next_step, asked, warnings)
+    warnings = () if entry is None else start_warnings(is_shared=project is not None)
+    change = ClientChange(row.id, path, before, after, entry, None, row.after, warnings)
     if not write or not change.is_change:
         return change
     return _write(change, backup, project)
@@ -181,21 +161,17 @@ def settings_with_entry(
     serials: Sequence[str] = (),
     name: str = "droidgate",
     project: str | os.PathLike[str] | None = None,
-    url: str | None = None,
-    variable: str = USUAL_VARIABLE,
 ) -> dict[str, Any]:
     """Return settings that have the entry alone, to be added by hand; a client's own are not read.
 
     Args:
-        client, serials, name, project, url, variable: As for `install_client`.
+        client, serials, name, project: As for `install_client`.
 
     Raises:
-        UsageError: the client is unknown, or cannot do what is asked for.
+        UsageError: the client is unknown, or the name is not one of a server.
     """
     row = _find(client)
-    entry = _entry(row, serials, _checked_name(name), url, variable, project)
-    inputs = {} if url is None or row.http_input is None else {_INPUTS: [dict(row.http_input)]}
-    return {row.key: {name: entry}, **inputs}
+    return {row.key: {name: _entry(row, serials, _checked_name(name), project)}}
 
 
 def start_warnings(*, is_shared: bool) -> tuple[str, ...]:
@@ -249,32 +225,20 @@ def _entry(
     row: ClientRow,
     serials: Sequence[str],
     name: str,
-    url: str | None,
-    variable: str,
     project: str | os.PathLike[str] | None,
 ) -> dict[str, Any]:
     """Return the entry of the server in the client's form."""
-    if url is None:
-        command, *arguments = _command(is_shared=project is not None)
-        arguments += ["serve", *(word for serial in serials for word in ("--serial", serial))]
-        words = [command, *arguments]
-        values = {"command": command, "arguments": arguments, "words": words, "name": name}
-        entry = _fill_entry(row.stdio, values)
-        environment = _environment() if project is None else {}
-        return {**entry, row.environment: environment} if environment else entry
-    if row.http is None:
-        message = f"the settings of {row.title} have no servers with an address and the token's variable"
-        raise UsageError(message, hint="leave --url out; the client starts the server itself")
-    if serials:
-        message = "a running server has its phones already"
-        raise UsageError(message, hint="choose the phones where the server is started")
-    if _ADDRESS.fullmatch(url) is None:
-        raise UsageError(f"invalid address {url!r}", hint="use http://127.0.0.1:PORT/mcp")
-    if _VARIABLE.fullmatch(variable) is None:
-        raise UsageError(f"invalid variable name {variable!r}", hint="use letters, digits and `_`")
-    if _SERVER.fullmatch(url) is not None:
-        url = f"{url.removesuffix('/')}{_ENDPOINT}"
-    return _fill_entry(row.http, {"url": url, "variable": variable, "name": name})
+    command, *arguments = _command(is_shared=project is not None)
+    arguments += ["serve", *(word for serial in serials for word in ("--serial", serial))]
+    words = [command, *arguments]
+    values = {"{command}": command, "{arguments}": arguments, "{words}": words, "{name}": name}
+    # A text is replaced as a whole; all else of the table is written as it is.
+    entry = {
+        member: values.get(value, value) if isinstance(value, str) else value
+        for member, value in row.stdio.items()
+    }
+    environment = _environment() if project is None else {}
+    return {**entry, row.environment: environment} if environment else entry
 
 
 def _command(*, is_shared: bool) -> list[str]:
@@ -291,24 +255,6 @@ def _environment() -> dict[str, str]:
     if os.environ.get(HOME_VARIABLE):
         environment[HOME_VARIABLE] = str(Path(os.environ[HOME_VARIABLE]).expanduser().absolute())
     return environment
-
-
-def _fill_entry(template: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _filled(value, values) for name, value in template.items()}
-
-
-def _filled(template: Any, values: Mapping[str, Any]) -> Any:
-    if isinstance(template, dict):
-        return _fill_entry(template, values)
-    if isinstance(template, list):
-        return [_filled(value, values) for value in template]
-    if not isinstance(template, str):
-        return template
-    for name, value in values.items():
-        if template == f"{{{name}}}":
-            return value
-    # Only the name of a variable is inside of another text.
-    return template.replace("{variable}", str(values.get("variable", "")))
 
 
 def _path(row: ClientRow, project: str | os.PathLike[str] | None) -> Path:
@@ -437,10 +383,10 @@ def _original(
     What was added to the text of the backup gives the text there is now if nothing else changed.
     """
     try:
-        made = [_change(row, path, backup or "", name, entry, asked) for asked in (None, row.http_input)]
+        made = _change(row, path, backup or "", name, entry)
     except InputError:
         return None
-    return _Original(backup) if text in made else None
+    return _Original(backup) if text == made else None
 
 
 def _put_back(
@@ -454,17 +400,13 @@ def _put_back(
 ) -> str:
     """Return settings with the user's entry of the backup, without one where that has none."""
     entry = _entry_in(row, path, backup, name)
-    removed = _change(row, path, text, name, None, row.http_input)
-    return removed if entry is None or is_ours(entry) else _change(row, path, removed, name, entry, None)
+    removed = _change(row, path, text, name, None)
+    return removed if entry is None or is_ours(entry) else _change(row, path, removed, name, entry)
 
 
-def _is_ours(row: ClientRow, entry: Mapping[str, Any], *, values: Mapping[str, str], is_shared: bool) -> bool:
-    """Return whether an entry is one that we write, for any phones and any address."""
-    words = {*_words(entry)}
-    http = row.http
-    return {*_command(is_shared=is_shared), "serve"} <= words or (
-        http is not None and any(_fill_entry(http, {**values, "url": word}) == entry for word in words)
-    )
+def _is_ours(entry: Mapping[str, Any], *, is_shared: bool) -> bool:
+    """Return whether an entry is one that we write, for any phones."""
+    return {*_command(is_shared=is_shared), "serve"} <= {*_words(entry)}
 
 
 def _words(value: Any) -> Iterator[str]:
@@ -479,14 +421,7 @@ def _backup_of(path: Path) -> Path:
     return path.with_name(path.name + BACKUP_ENDING)
 
 
-def _change(
-    row: ClientRow,
-    path: Path,
-    text: str,
-    name: str,
-    entry: Mapping[str, Any] | None,
-    http_input: Mapping[str, Any] | None,
-) -> str:
+def _change(row: ClientRow, path: Path, text: str, name: str, entry: Mapping[str, Any] | None) -> str:
     """Return the settings with the entry, or without it; checked to differ in nothing else."""
     mark = _MARK if text.startswith(_MARK) else ""
     body = text.removeprefix(mark)
@@ -502,23 +437,11 @@ def _change(
             return text
         del servers[name]
         changed = syntax.remove(body, row.key, name)
-        inputs = expected.get(_INPUTS)
-        if isinstance(inputs, list) and http_input in inputs and not _is_used(http_input, expected):
-            changed = json_edit.remove_item(changed, _INPUTS, inputs.index(http_input))
-            inputs.remove(http_input)
     else:
-        inputs = expected.get(_INPUTS, [])
-        if not isinstance(inputs, list):
-            raise InputError(f"{_INPUTS!r} is not a list", place=str(path), hint=HINT_OF_DAMAGED)
-        input_ids = [item.get("id") for item in inputs if isinstance(item, dict)]
-        is_asked = http_input is None or http_input["id"] in input_ids
-        if servers is not None and servers.get(name) == entry and is_asked:
+        if servers is not None and servers.get(name) == entry:
             return text
         expected[row.key] = {**(servers or {}), name: dict(entry)}
         changed = syntax.set(body, row.key, name, dict(entry))
-        if http_input is not None and not is_asked:
-            expected[_INPUTS] = [dict(http_input), *inputs]
-            changed = json_edit.add_item(changed, _INPUTS, dict(http_input))
     # TOML has no table of servers without servers.
     meant = (expected, {word: value for word, value in expected.items() if value or word != row.key})
     try:
@@ -530,11 +453,6 @@ def _change(
         hint = "add the entry yourself: `--print` prints it"
         raise InputError(message, place=str(path), hint=hint)
     return mark + changed
-
-
-def _is_used(http_input: Mapping[str, Any] | None, settings: Mapping[str, Any]) -> bool:
-    """Return whether settings refer to what their user is asked for."""
-    return http_input is None or f"${{input:{http_input['id']}}}" in json.dumps(settings)
 
 
 def _write(

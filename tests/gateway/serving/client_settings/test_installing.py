@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 import droidgate as library
-from droidgate.serving.client_settings import json_edit, settings_installation
+from droidgate.serving.client_settings import settings_installation
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.tables.clients import load_clients
 from gateway.cli.program_runs import Runner
@@ -75,22 +75,6 @@ STARTED: dict[str, tuple[str, dict[str, Any]]] = {
      {"type": "local", "command": "/bin/droidgate", "args": SERVE, "tools": ["*"]}),
     "opencode": ("mcp", {"type": "local", "command": ["/bin/droidgate", *SERVE], "enabled": True}),
     "amp": ("amp.mcpServers", {"command": "/bin/droidgate", "args": SERVE}),
-}  # fmt: skip
-ADDRESS = "http://127.0.0.1:8765/mcp"
-BEARER = {"Authorization": "Bearer ${DROIDGATE_TOKEN}"}
-REACHED: dict[str, dict[str, Any]] = {
-    "claude-code": {"type": "http", "url": ADDRESS, "headers": BEARER},
-    "cursor": {"url": ADDRESS, "headers": {"Authorization": "Bearer ${env:DROIDGATE_TOKEN}"}},
-    "vscode": {"type": "http", "url": ADDRESS,
-               "headers": {"Authorization": "Bearer ${input:droidgate-token}"}},
-    "gemini-cli": {"httpUrl": ADDRESS, "headers": BEARER},
-    "goose": {**GOOSE, "type": "streamable_http", "uri": ADDRESS, "env_keys": ["DROIDGATE_TOKEN"],
-              "headers": BEARER},
-    "codex": {"url": ADDRESS, "bearer_token_env_var": "DROIDGATE_TOKEN", "tool_timeout_sec": 300},
-    "windsurf": {"serverUrl": ADDRESS, "headers": {"Authorization": "Bearer ${env:DROIDGATE_TOKEN}"}},
-    "opencode": {"type": "remote", "url": ADDRESS, "enabled": True, "oauth": False,
-                 "headers": {"Authorization": "Bearer {env:DROIDGATE_TOKEN}"}},
-    "amp": {"url": ADDRESS, "headers": BEARER},
 }  # fmt: skip
 
 
@@ -161,20 +145,6 @@ def test_the_server_gets_the_variables_that_lead_to_the_phone_and_a_shared_proje
         assert "5638" not in json.dumps(shared)
 
 
-@pytest.mark.usefixtures("home")
-@pytest.mark.parametrize("client", REACHED)
-def test_a_client_reaches_a_running_server_by_the_name_of_a_variable(client: str) -> None:
-    change = library.install_client(client, url=ADDRESS)
-    assert load(change.path)[STARTED[client][0]] == {"droidgate": REACHED[client]}
-
-
-@pytest.mark.parametrize("client", sorted({*CLIENTS} - {*REACHED}))
-def test_a_client_without_servers_at_an_address_is_refused_one(client: str, home: Path) -> None:
-    with pytest.raises(UsageError, match="no servers with an address"):
-        library.install_client(client, url=ADDRESS)
-    assert not any(home.iterdir())
-
-
 @pytest.mark.parametrize(("client", "variable", "file"), [
     ("codex", "CODEX_HOME", "config.toml"),
     ("copilot-cli", "COPILOT_HOME", "mcp-config.json"),
@@ -201,55 +171,6 @@ def test_a_file_with_comments_that_is_there_is_changed(client: str, file: str, h
     )
 
 
-TOKEN_INPUT = {
-    "type": "promptString", "id": "droidgate-token", "description": "Token of droidgate serve",
-    "password": True,
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("inputs", "expected"), [
-    pytest.param("", [TOKEN_INPUT], id="nothing is asked for yet"),
-    pytest.param('"inputs": [],', [TOKEN_INPUT], id="an empty list"),
-    pytest.param('"inputs": [ // mine\n    {"id": "a"}, // last\n  ],', [TOKEN_INPUT, {"id": "a"}],
-        id="the user's own input stays"),
-    pytest.param('"inputs": [{"id": "droidgate-token"}],', [{"id": "droidgate-token"}],
-        id="what asks already stays"),
-])  # fmt: skip
-def test_vscode_asks_for_the_token_since_its_headers_take_no_variables(
-    home: Path, inputs: str, expected: list[object]
-) -> None:
-    path = write_settings(home, "vscode", f'{{\n  {inputs}\n  "other": 1 // kept\n}}\n')
-    change = library.install_client("vscode", url=ADDRESS)
-    assert "serve-token" in change.next_step
-    written = json_edit.read_settings(path.read_text(), path="mcp.json", comments=True)
-    assert written == {"inputs": expected, "other": 1, "servers": {"droidgate": REACHED["vscode"]}}
-    assert "// kept" in path.read_text()
-    assert not library.install_client("vscode", url=ADDRESS).is_change
-
-
-@pytest.mark.parametrize(("settings", "left"), [
-    pytest.param("{}", [], id="what we added goes"),
-    pytest.param('{"inputs": [{"id": "mine"} /* kept */]}', [{"id": "mine"}],
-        id="the user's own input stays"),
-    pytest.param('{"inputs": [{"id": "a"}, {"id": "droidgate-token"}, {"id": "b"}]}', None,
-        id="what was there before stays"),
-    pytest.param('{"servers": {"other": {"url": "${input:droidgate-token}"}}}', None,
-        id="what another server needs stays"),
-])  # fmt: skip
-def test_removing_takes_what_vscode_asks_for_out_where_we_wrote_it_and_no_server_needs_it(
-    home: Path, settings: str, left: list[object] | None
-) -> None:
-    path = write_settings(home, "vscode", settings)
-    library.install_client("vscode", url=ADDRESS)
-    path.write_text(f"{path.read_text()}// changed since\n")
-    added = json_edit.read_settings(path.read_text(), path="mcp.json", comments=True)["inputs"]
-    library.install_client("vscode", remove=True)
-    written = json_edit.read_settings(path.read_text(), path="mcp.json", comments=True)
-    assert written["inputs"] == (added if left is None else left)
-    assert "droidgate" not in written["servers"]
-    assert ("/* kept */" in path.read_text()) == ("/* kept */" in settings)
-
-
 @pytest.mark.parametrize("text", ['{"mcpServers": {"a": }', '{\n  // mine\n  "mcpServers": {}\n}'])
 def test_print_prints_the_entry_of_settings_that_cannot_be_changed(
     home: Path, text: str, droidgate: Runner
@@ -262,10 +183,7 @@ def test_print_prints_the_entry_of_settings_that_cannot_be_changed(
     assert (printed.code, json.loads(printed.out)) == (0, {"mcpServers": {"droidgate": entry}})
 
 
-def test_print_has_what_the_client_asks_for_and_writes_nothing(home: Path, droidgate: Runner) -> None:
-    for url in (ADDRESS, ADDRESS.removesuffix("/mcp"), ADDRESS.removesuffix("mcp")):
-        run = droidgate("install-client", "vscode", "--url", url, "--print")
-        assert json.loads(run.out) == {"servers": {"droidgate": REACHED["vscode"]}, "inputs": [TOKEN_INPUT]}
+def test_print_prints_the_entry_and_writes_nothing(home: Path, droidgate: Runner) -> None:
     for client, read in (("vscode", json.loads), ("goose", yaml.safe_load), ("codex", tomllib.loads)):
         run = droidgate("install-client", client, "--serial", "emulator-5554", "--print")
         key, entry = STARTED[client]
@@ -419,10 +337,10 @@ def test_an_entry_that_the_user_had_is_put_back(client: str, home: Path) -> None
 
 def test_an_entry_is_removed_from_a_file_that_was_made_for_it_and_changed_later(home: Path) -> None:
     path = home / ".cursor/mcp.json"
-    for options in ({}, {"url": "http://127.0.0.1:1/mcp"}, {"serials": ["a"]}):
-        library.install_client("cursor", **options)
+    for serials in ([], ["a"]):
+        library.install_client("cursor", serials=serials)
         settings = load(path)
-        settings[f"other {len(options)}"] = 1
+        settings[f"other {len(serials)}"] = 1
         path.write_text(json.dumps(settings))
     library.install_client("cursor", remove=True)
     assert load(path) == {"mcpServers": {}, "other 0": 1, "other 1": 1}
@@ -459,12 +377,9 @@ def test_settings_that_cannot_be_changed_safely_stay_as_they_are(
 @pytest.mark.parametrize("options", [
     {"name": "a b"},
     {"name": ""},
-    {"url": "file:///etc/passwd"},
-    {"url": ADDRESS, "variable": "A B"},
-    {"url": ADDRESS, "serials": ["x"]},
     {"project": "missing"},
 ], ids=str)  # fmt: skip
-def test_a_name_or_address_that_makes_no_entry_is_refused(options: dict[str, Any], home: Path) -> None:
+def test_a_name_or_project_that_makes_no_entry_is_refused(options: dict[str, Any], home: Path) -> None:
     with pytest.raises(UsageError):
         library.install_client("claude-code", **options)
     assert not any(home.iterdir())
@@ -498,7 +413,6 @@ def test_an_unknown_client_is_refused_with_the_one_that_was_meant(name: str, mea
     ((), "mcp", "the server needs the package mcp, which is not installed; run: pip install"),
     (("--project", "."), "droidgate", "the entry starts `droidgate`, which is not on PATH"),
     (("--print",), "mcp", "the server needs the package mcp"),
-    (("--url", ADDRESS), "mcp", ""),
     (("--remove",), "mcp", ""),
     ((), "droidgate", ""),
 ])  # fmt: skip
