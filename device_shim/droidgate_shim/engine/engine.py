@@ -176,31 +176,6 @@ class Engine:
         """Use other grants and switches from the next request on."""
         self._policy = policy
 
-    def submit(
-        self,
-        now: int,
-        carrier: Carrier,
-        caller: int,
-        extras: Mapping[str, Json],
-        reply_to: ReplyTo,
-        *,
-        approved: bool = False,
-        asks: bool = False,
-    ) -> list[Effect]:
-        """Admit and receive a request.
-
-        Args:
-            now: The time.
-            carrier: How it came.
-            caller: The uid that sent the message, or that made a start's callback.
-            extras: The intent's extras, or the message's Bundle.
-            reply_to: Where its answer goes.
-            approved: It needs no grant: the host sent it.
-            asks: The user is asked where it has no grant.
-        """
-        refused = self.admit(now, carrier, caller, extras, reply_to)
-        return refused or self.receive(now, carrier, caller, extras, reply_to, approved=approved, asks=asks)
-
     def admit(
         self, now: int, carrier: Carrier, caller: int, extras: Mapping[str, Json], reply_to: ReplyTo
     ) -> list[Effect]:
@@ -221,7 +196,14 @@ class Engine:
     ) -> list[Effect]:
         """Take a request that was admitted; no content makes this raise.
 
-        The arguments are those of `submit`.
+        Args:
+            now: The time.
+            carrier: How it came.
+            caller: The uid that sent the message, or that made a start's callback.
+            extras: The intent's extras, or the message's Bundle.
+            reply_to: Where its answer goes.
+            approved: It needs no grant: the host sent it.
+            asks: The user is asked where it has no grant.
         """
         effects = self.expire(now)
         incoming = read_incoming(carrier, extras)

@@ -26,6 +26,7 @@ from device_shim.shim_engine.engine_samples import (
     only,
     response_of,
     s1,
+    submit,
     target_of,
 )
 from droidgate_appfunctions.wire import AppFunctionWireError
@@ -123,7 +124,7 @@ def test_a_policy_may_be_empty_and_then_nobody_may_call() -> None:
 def test_a_capability_that_is_not_there_looks_like_one_that_is_not_granted() -> None:
     shim = engine({"grants": [{"caller": OTHER, "capability": "*"}]})
     first, second = (
-        message_of(only(Answer, shim.submit(0, "bind", AGENT, s1("u-1", name, {}), None)))
+        message_of(only(Answer, submit(shim, 0, "bind", AGENT, s1("u-1", name, {}), None)))
         for name in ("fill", "gone")
     )
     assert first == second
@@ -138,7 +139,7 @@ def test_an_undeclared_argument_cannot_pass_as_a_renamed_one(
     table["routes"][0]["input"]["keywords"] = keywords
     shim = Engine(read_route_table(table), read_policy(ANY_APP), as_approved)
     arguments = dict.fromkeys(order, "/etc")
-    refused = only(Answer, shim.submit(0, "bind", AGENT, s1("u-1", "fill", arguments), None))
+    refused = only(Answer, submit(shim, 0, "bind", AGENT, s1("u-1", "fill", arguments), None))
     assert refused.token == "invalid_argument"
     assert '"path"' in message_of(refused)
 
@@ -156,8 +157,8 @@ def test_a_tool_that_answers_one_agent_s_request_to_another_gives_the_other_noth
     ids = iter(["n-1", "n-2"])
     table = read_route_table({"format": 1, "routes": [clock]})
     shim = Engine(table, read_policy(ANY_APP), as_approved, new_id=lambda: next(ids))
-    first = only(Send, shim.submit(0, "bind", AGENT, s1("u-1", "clock", {}), "first"))
-    second = only(Send, shim.submit(0, "bind", OTHER, s1("u-1", "clock", {}), "second"))
+    first = only(Send, submit(shim, 0, "bind", AGENT, s1("u-1", "clock", {}), "first"))
+    second = only(Send, submit(shim, 0, "bind", OTHER, s1("u-1", "clock", {}), "second"))
     for extra in ({}, {"mcp_request_id": "n-2"}):
         foreign = {**clock_response("n-1", "first's secret"), **extra}
         assert shim.answered(1, second.call, ResponseAnswer(foreign)) == []
@@ -168,7 +169,7 @@ def test_a_tool_that_answers_one_agent_s_request_to_another_gives_the_other_noth
 
 def test_a_call_that_cannot_be_brought_to_its_app_fails_with_what_its_edge_says() -> None:
     shim = engine()
-    sent = only(Send, shim.submit(0, "bind", AGENT, s1("1", "fill", {"path": "/a"}), None))
+    sent = only(Send, submit(shim, 0, "bind", AGENT, s1("1", "fill", {"path": "/a"}), None))
     answer = only(Answer, shim.fail(1, sent.call, Failure("needs_user", "open the app")))
     assert message_of(answer) == "needs_user: open the app"
     assert shim.fail(2, sent.call, Failure("needs_user")) == []
@@ -176,9 +177,9 @@ def test_a_call_that_cannot_be_brought_to_its_app_fails_with_what_its_edge_says(
 
 def test_what_was_open_when_the_shim_died_is_answered_from_the_journal() -> None:
     shim = engine()
-    only(Send, shim.submit(0, "bind", AGENT, s1("u-1", "fill", {"path": "/a"}), None))
+    only(Send, submit(shim, 0, "bind", AGENT, s1("u-1", "fill", {"path": "/a"}), None))
     request = {"id": 7, "capability": {"id": "weather", "args": "{}"}}
-    only(Send, shim.submit(0, "start", 0, {"request": json.dumps(request)}, None))
+    only(Send, submit(shim, 0, "start", 0, {"request": json.dumps(request)}, None))
     first, second = map(answer_journal_entry, shim.journal())
     assert message_of(Answer(None, first, None)).startswith("interrupted")
     assert response_of(Answer(None, first, None))["id"] == "u-1"
@@ -230,7 +231,7 @@ def test_a_refusal_names_when_to_retry() -> None:
 
 
 def ask(shim: Engine, *, caller: int = AGENT, now: int = 0) -> Ask:
-    return only(Ask, shim.submit(now, "bind", caller, s1("1", "weather", {"place": "Ulm"}), "me", asks=True))
+    return only(Ask, submit(shim, now, "bind", caller, s1("1", "weather", {"place": "Ulm"}), "me", asks=True))
 
 
 def test_a_question_names_the_call_and_a_yes_sends_it_with_a_new_deadline() -> None:
@@ -270,7 +271,7 @@ def test_a_late_yes_is_not_one_for_the_next_call_of_the_id() -> None:
 
 def test_a_decision_about_a_call_that_needs_none_changes_nothing() -> None:
     shim = engine()
-    sent = only(Send, shim.submit(0, "bind", AGENT, s1("1", "weather", {}), "me", asks=True))
+    sent = only(Send, submit(shim, 0, "bind", AGENT, s1("1", "weather", {}), "me", asks=True))
     assert shim.decided(1, sent.call, NO) == []
     assert only(Answer, shim.answered(2, sent.call, BroadcastAnswer(-1, "Sun"))).token is None
 
@@ -303,7 +304,7 @@ def test_a_call_with_a_question_counts_as_open() -> None:
     ask(shim)
     for request_id, why in (("1", "id is open"), ("2", "1 requests open")):
         request = s1(request_id, "weather", {})
-        assert why in message_of(only(Answer, shim.submit(1, "bind", AGENT, request, 2, asks=True)))
+        assert why in message_of(only(Answer, submit(shim, 1, "bind", AGENT, request, 2, asks=True)))
     (entry,) = shim.journal()
     assert message_of(Answer(None, answer_journal_entry(entry), None)).startswith("interrupted")
     other = ask(shim, caller=OTHER)
