@@ -12,7 +12,6 @@ from droidgate_phone.commands.command_registry import FAILED, refuse
 from droidgate_phone.java.org_json import java_text
 from droidgate_phone.system.activity_records import ActivityRecord
 from droidgate_phone.system.generic_documents import Properties
-from droidgate_phone.system.permission_dialogs import CONTROLLER, DIALOG_ACTIVITY
 
 Dump = Callable[[CommandCall, tuple[str, ...]], int]
 
@@ -184,12 +183,7 @@ def _dump_window(call: CommandCall, arguments: tuple[str, ...]) -> int:
     if arguments not in ((), ("windows",), ("displays",)):
         return refuse(call, " ".join(("dumpsys window", *arguments)))
     top = call.system.stack.top_record()
-    if top is None:
-        focus = "com.android.launcher3/.Launcher"
-    elif call.system.permission_dialogs.over(top) is not None:
-        focus = f"{CONTROLLER}/{DIALOG_ACTIVITY}"
-    else:
-        focus = top.match.name.flatten()
+    focus = "com.android.launcher3/.Launcher" if top is None else top.match.name.flatten()
     call.write(f"  mCurrentFocus=Window{{0 u0 {focus}}}\n")
     return 0
 

@@ -370,9 +370,7 @@ class Platform(Protocol):
     def request_permissions(self, *permissions: str) -> None:
         """Ask the user for permissions, from an activity (`Activity.requestPermissions`).
 
-        Only android.permission.POST_NOTIFICATIONS is modelled, from API 33 on. Its dialog is on the phone's
-        screen until the user answers or goes back. Nothing happens if the permission is held, if the manifest
-        does not request it, or after the user has denied it twice.
+        The dialog is not modelled: the request is logged, and nobody answers.
 
         Raises:
             AndroidError: java.lang.IllegalStateException outside of an activity.

@@ -204,8 +204,6 @@ class World:
 
     def switch_off(self, capability: str) -> None:
         """Switch a capability off on the shim's screen, as its user does, and leave that screen."""
-        # Without notifications the screen first asks for them.
-        self.run("pm", "grant", SHIM, "android.permission.POST_NOTIFICATIONS")
         self.run("am", "start", "-W", "-n", f"{SHIM}/dev.droidgate.shim.consent.ManageActivity")
         self.tap_text(capability)
         self.run("input", "keyevent", "BACK")

@@ -73,27 +73,15 @@ class TrampolineActivity(Activity):
 
 
 _SHOWN_CALLS: Final = 20
-_POST_NOTIFICATIONS: Final = "android.permission.POST_NOTIFICATIONS"
-_FIRST_ASKING_FOR_NOTIFICATIONS: Final = 33
 
 
 class ManageActivity(Activity):
     """What the user sees and changes; views are numbered in the order in which they are shown."""
 
     def on_create(self, intent: Intent) -> None:
-        """Ask for notifications: a question to the user is one where no window may open."""
+        """Keep other windows away from it."""
         del intent
         hide_overlays(self.context.platform)
-        if Shim.of(self.context).table.routes:
-            self._ask_for_notifications()
-
-    def _lacks_notifications(self) -> bool:
-        platform = self.context.platform
-        return platform.sdk >= _FIRST_ASKING_FOR_NOTIFICATIONS and not platform.holds(_POST_NOTIFICATIONS)
-
-    def _ask_for_notifications(self) -> None:
-        if self._lacks_notifications():
-            self.context.platform.request_permissions(_POST_NOTIFICATIONS)
 
     def view(self) -> View:
         """Return grants, switches and history."""
@@ -104,9 +92,6 @@ class ManageActivity(Activity):
             text = visible(f"{grant.package or Texts.ANY_APP}: {what}")
             children.append(View("text", f"grant_{number}", text))
             children.append(View("button", f"revoke_{number}", Texts.REVOKE))
-        if self._lacks_notifications():
-            children.append(View("text", "notifications", Texts.NO_NOTIFICATIONS))
-            children.append(View("button", "allow_notifications", Texts.ALLOW_NOTIFICATIONS))
         for number, capability in enumerate(shim.table.routes):
             on = capability not in shim.grants.switched_off
             children.append(View("switch", f"switch_{number}", visible(capability), checked=on))
@@ -128,8 +113,6 @@ class ManageActivity(Activity):
             shim.history.clear()
         elif view_id == "asking":
             shim.grants.ask(on=not shim.grants.is_asking)
-        elif view_id == "allow_notifications":
-            self._ask_for_notifications()
         elif name == "revoke" and number.isdecimal() and int(number) < len(shim.grants.all()):
             grant = shim.grants.all()[int(number)]
             shim.grants.remove(grant.package, grant.capability)

@@ -24,8 +24,6 @@ class Texts(StrEnum):
     DELETES = "May delete or overwrite something"
     EFFECT_UNKNOWN = "May change something"
     COVERED = "Another app covers this screen: only Deny works. Close the other app first."
-    NO_NOTIFICATIONS = "Off: you cannot be asked about calls while another app is open."
-    ALLOW_NOTIFICATIONS = "Allow notifications"
     ARGUMENTS = "Arguments, as the caller wrote them:"
     NO_ARGUMENTS = "It sends no arguments."
     DENY = "Deny"
