@@ -4,13 +4,13 @@ import importlib.util
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
-from device_shim.shim_android.dex_file import ClassJar, DexFile, class_name
+from device_shim.shim_android.class_jar import ClassJar
 from droidgate_shim.builder.dex import shim_dex
 from droidgate_shim.builder.sample_apps import agent_dex
 from requirements_of_tests import CHECKOUT, require
@@ -74,8 +74,20 @@ def data() -> bytes:
 
 
 @pytest.fixture(scope="module")
-def dex(data: bytes) -> DexFile:
-    return DexFile(data)
+def dex(data: bytes) -> Any:
+    """The dex as androguard reads it, which has no types."""
+    require("androguard")
+    importlib.import_module("loguru").logger.disable("androguard")
+    return importlib.import_module("androguard.core.dex").DEX(data)
+
+
+def classes_in(descriptors: str) -> set[str]:
+    """Return the classes that descriptors name, such as those of `(ILjava/lang/String;)V`."""
+    return set(re.findall(r"L([^;]+);", descriptors))
+
+
+def own_classes(dex: Any) -> dict[str, Any]:
+    return {class_.get_name()[1:-1]: class_ for class_ in dex.get_classes()}
 
 
 @pytest.fixture(scope="module")
@@ -120,55 +132,51 @@ def test_androids_own_reader_reads_the_dex_and_finds_the_components(
     assert components <= set(re.findall(r"Class descriptor  : 'L(.*);'", read.stdout))
 
 
-def test_everything_that_is_not_the_shims_is_a_stub_of_newer_api(dex: DexFile) -> None:
-    assert {name for name in dex.classes if not name.startswith(SHIM)} == {
+def test_everything_that_is_not_the_shims_is_a_stub_of_newer_api(dex: Any) -> None:
+    assert {name for name in own_classes(dex) if not name.startswith(SHIM)} == {
         "android/app/appfunctions/AppFunctionService",
         "android/os/OutcomeReceiver",
     }
 
 
-def test_no_pending_intent_is_sent_with_options_that_lend_the_start_of_activities(dex: DexFile) -> None:
+def test_no_pending_intent_is_sent_with_options_that_lend_the_start_of_activities(dex: Any) -> None:
     sends = [
-        form
-        for holder, name, form in dex.methods
-        if (holder, name) == ("Landroid/app/PendingIntent;", "send")
+        "".join(method.get_proto()[0].split())
+        for method in dex.get_methods_id_item().gets()
+        if (method.get_class_name(), method.get_name()) == ("Landroid/app/PendingIntent;", "send")
     ]
-    assert [parameters for _, parameters in sends] == [
-        ("Landroid/content/Context;", "I", "Landroid/content/Intent;")
-    ]
+    assert sends == ["(Landroid/content/Context;ILandroid/content/Intent;)"]
 
 
-def test_what_is_loaded_on_android_7_names_only_classes_of_android_7(
-    dex: DexFile, android_7: ClassJar
-) -> None:
-    later = {SHIM + name for name in LATER_CLASSES}
-    missing = {
-        (class_.name, type_name)
-        for class_ in dex.classes.values()
-        if class_.name not in later
-        if not (NUMBERED.fullmatch(class_.name) and set(class_.supertypes) == {"java/lang/Object"})
-        for type_name in {*class_.supertypes, *class_.declared}
-        if not type_name.startswith("java/") and type_name not in dex.classes and type_name not in android_7
-    }
+def test_what_is_loaded_on_android_7_names_only_classes_of_android_7(dex: Any, android_7: ClassJar) -> None:
+    own, missing = own_classes(dex), set()
+    for name, class_ in own.items():
+        above = [class_.get_superclassname() or "", *class_.get_interfaces()]
+        if name.removeprefix(SHIM) in LATER_CLASSES:
+            continue
+        if NUMBERED.fullmatch(name) and above == ["Ljava/lang/Object;"]:
+            continue
+        members = [member.get_descriptor() for member in (*class_.get_fields(), *class_.get_methods())]
+        missing |= {
+            (name, each)
+            for each in classes_in(" ".join([*above, *members]))
+            if not each.startswith("java/") and each not in own and each not in android_7
+        }
     assert missing == set()
 
 
-def test_what_android_7_has_not_got_is_what_the_list_has(dex: DexFile, android_7: ClassJar) -> None:
-    missing = {f"{holder}.{name}" for holder, name in _missing(dex, android_7)}
-    assert missing == LATER_MEMBERS.keys()
-
-
-def _missing(dex: DexFile, jar: ClassJar) -> Iterator[tuple[str, str]]:
-    members = [(holder, name, kind) for holder, name, kind in dex.fields]
-    members += [
-        (holder, name, f"({''.join(parameters)}){result}")
-        for holder, name, (result, parameters) in dex.methods
-    ]
+def test_what_android_7_has_not_got_is_what_the_list_has(dex: Any, android_7: ClassJar) -> None:
+    fields, methods = dex.get_fields_id_item().gets(), dex.get_methods_id_item().gets()
+    members = [(item.get_class_name(), item.get_name(), item.get_type()) for item in fields]
+    members += [(item.get_class_name(), item.get_name(), item.get_descriptor()) for item in methods]
+    own = own_classes(dex)
+    missing = set()
     for descriptor, name, form in members:
-        holder = class_name(descriptor)
-        own = holder is None or holder in dex.classes or holder.startswith(("java/", *LATER_PACKAGES))
-        if holder is not None and not own and not jar.has_member(holder, name, form):
-            yield holder, name
+        for holder in classes_in(descriptor):
+            is_known = holder in own or holder.startswith(("java/", *LATER_PACKAGES))
+            if not is_known and not android_7.has_member(holder, name, form.replace(" ", "")):
+                missing.add(f"{holder}.{name}")
+    assert missing == LATER_MEMBERS.keys()
 
 
 @pytest.mark.slow
