@@ -1,4 +1,4 @@
-"""`settings`, `device_config` and `appops`."""
+"""`settings` and `appops`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from droidgate_phone.commands.argument_reader import ArgumentReader
 from droidgate_phone.commands.command_registry import FAILED, refuse
 from droidgate_phone.commands.service_commands import OWNER, read_user, run_guarded
 from droidgate_phone.java.java_text import java_int
-from droidgate_phone.system.system_properties import SETTINGS, SettingsProvider
+from droidgate_phone.system.system_properties import SETTINGS
 
 _MODES: Final = ("allow", "ignore", "deny", "default", "foreground")
 """Modes of app operations, in the order of their numbers."""
@@ -40,7 +40,7 @@ def run_settings(call: CommandCall) -> int:
 
 
 _REQUIRED_WORDS: Final = {"get": 2, "put": 3, "delete": 2, "list": 1}
-"""Verbs of settings and of device configuration, and how many words follow at the least."""
+"""Verbs of settings, and how many words follow at the least."""
 
 
 def _settings(call: CommandCall, words: list[str]) -> int:
@@ -53,28 +53,10 @@ def _settings(call: CommandCall, words: list[str]) -> int:
     if verb == "delete" and len(rest) >= _REQUIRED_WORDS[verb]:
         call.write(f"Deleted {call.system.settings.delete(rest[0], rest[1]):d} rows\n")
         return 0
-    return _get_or_put(call, call.system.settings, verb, rest, "Not enough arguments")
-
-
-def run_device_config(call: CommandCall) -> int:
-    """`device_config get|put|delete|list NAMESPACE [KEY [VALUE]]`, and the same with `cmd`."""
-    if not call.arguments:
-        return refuse(call, "the help of device_config")
-    verb, *rest = call.arguments
-    if verb not in _REQUIRED_WORDS:
-        return refuse(call, f"device_config {verb}")
-    if verb == "delete" and len(rest) >= _REQUIRED_WORDS[verb]:
-        deleted = call.system.device_config.delete(rest[0], rest[1])
-        done = "Successfully deleted" if deleted else "Failed to delete"
-        call.write(f"{done} {rest[1]} from {rest[0]}\n")
-        return 0
-    return _get_or_put(call, call.system.device_config, verb, rest, "Bad arguments")
-
-
-def _get_or_put(call: CommandCall, values: SettingsProvider, verb: str, rest: list[str], too_few: str) -> int:
     if len(rest) < _REQUIRED_WORDS[verb]:
-        call.write_error(f"{too_few}\n")
+        call.write_error("Not enough arguments\n")
         return FAILED
+    values = call.system.settings
     if verb == "list":
         call.write("".join(f"{key}={value}\n" for key, value in values.all(rest[0]).items()))
     elif verb == "put":
@@ -146,6 +128,5 @@ def _set_mode(call: CommandCall, package: str, operation: str, mode: str | None)
 
 COMMANDS: Final[Mapping[str, Command]] = {
     "settings": run_settings,
-    "device_config": run_device_config,
     "appops": run_app_ops,
 }

@@ -54,7 +54,6 @@ class AndroidSystem:
         files: VirtualFiles.
         properties: SystemProperties (`getprop`).
         settings: Settings.
-        device_config: The device configuration.
         core: What the managers have in common.
         packages: PackageManager.
         resolver: Which components an intent reaches.
@@ -99,7 +98,6 @@ class AndroidSystem:
         self.log = log or EventLog()
         self.properties = SystemProperties(release, serial)
         self.settings = SettingsProvider(SETTINGS)
-        self.device_config = SettingsProvider({})
         self.is_locked = False
         self.is_keyguard_shown = False
         self.is_interactive = True

@@ -554,9 +554,9 @@ class ContentProvider:
     def __init__(self, context: Context) -> None:
         self.context = context
 
-    def call(self, method: str, argument: str | None, extras: Bundle, caller_uid: int) -> Bundle | None:
+    def call(self, method: str, argument: str | None, caller_uid: int) -> Bundle | None:
         """Handle `ContentResolver.call`."""
-        del method, argument, extras, caller_uid
+        del method, argument, caller_uid
         return None
 
     def open_for_reading(self, uri: str, caller_uid: int) -> bytes | None:
@@ -568,11 +568,6 @@ class ContentProvider:
         """Take what was written through `openFile(uri, "w")`; false for an unknown file."""
         del uri, content, caller_uid
         return False
-
-    def query(self, uri: str, caller_uid: int) -> list[Mapping[str, str | int | float | bytes | None]] | None:
-        """Return rows; None where the URI is not known."""
-        del uri, caller_uid
-        return None
 
 
 class AppFunctionService:

@@ -394,18 +394,6 @@ def test_an_activity_scoped_function_cannot_be_reached_from_the_shell() -> None:
         assert error in execute(system, "a#b").stdout
 
 
-def test_the_old_text_form_shows_the_same_functions() -> None:
-    with phone("36") as system:
-        ran = run(system, "dumpsys", "app_function")
-        assert ran.stdout.startswith(
-            "AppFunction state for user 0:\n\n  AppFunctionDocument(s) for package: "
-        )
-        assert f"AppFunctionMetadata for: {TOOL}.Notes#echo\n" in ran.stdout
-        assert '"enabled": [0]' in ran.stdout
-    with make_phone("34") as system:
-        assert run(system, "dumpsys", "app_function").stderr == "Can't find service: app_function\n"
-
-
 def test_code_that_the_phone_does_not_model_is_refused_loudly() -> None:
     with phone(behaviours={}) as system:
         code = f"the code of AppFunctions service {TOOL}/{TOOL}.Functions"

@@ -152,14 +152,13 @@ class HostProvider(ContentProvider):
     CLASS: ClassVar[str]
     AUTHORITY = "host"
 
-    def call(self, method: str, argument: str | None, extras: Bundle, caller_uid: int) -> Bundle | None:
+    def call(self, method: str, argument: str | None, caller_uid: int) -> Bundle | None:
         """Hand a call on."""
         answer = process_of(self.context).call_binder(
             "provider_call",
             **self._call_fields(caller_uid),
             method=method,
             argument=argument,
-            extras=write_bundle(extras),
         )
         return None if answer is None else read_bundle(answer)
 
