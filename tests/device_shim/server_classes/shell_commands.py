@@ -156,10 +156,6 @@ _KEYS = (
     "KEYCODE_HOME", "3", "HOME", "x", "", "-1", "999", "2000", "٣", "+4", "KEYCODE_3", "home", "66", "04",
     "KEYCODE_KEYCODE_A", "a",
 )  # fmt: skip
-_SIZES = (
-    "reset", "1080x2400", "500x600", "540dpx600px", "x", "1x", "x1", "1080x", "axb", "500X600",
-    "5000000000x1", "-1x5", "+500x600", "٣٠٠x٣٠٠", "5x6x7", "500pxx60dp", "200dpx300dp", "dpx1",
-)  # fmt: skip
 _USER: _Options = {"--user": _USERS}
 # The action says how what is behind the shell answers.
 _INTENT: _Options = {
@@ -170,21 +166,16 @@ _INTENT: _Options = {
     "-n": ("com.x/.Activity", "com.x/.Service", "com.x/.Receiver", "com.none/.A", "com.x/.No", "bad"),
     "--esn": ("k",), "-i": ("id",), "-f": ("0x20", "x"), **_USER,
 }  # fmt: skip
-_START: _Options = {
-    **_INTENT, "-W": None, "-D": None, "--display": ("0", "x"), "-R": ("0",), "--async": None, "-P": ("x",),
-}  # fmt: skip
+_START: _Options = {**_INTENT, "-W": None}
 _QUERY: _Options = {**_INTENT, "--brief": None, "--components": None, "--query-flags": ("0", "x")}
 _INSTALL: _Options = {
-    "-S": _LENGTHS, "-i": ("com.x", ""), "-p": ("com.x", "com.none"), "--install-location": ("0", "1", "x"),
-    "--install-reason": ("4", "x"), "--package-source": ("2", "x"), "--abi": ("-", "x", ""),
-    "--pkg": ("com.x",), "--originating-uri": ("http://a",), "--referrer": ("http://a",),
-    "--force-uuid": ("internal", "x"), "--enable-rollback": ("0", "3"), "--staged-ready-timeout": ("5", "x"),
+    "-S": _LENGTHS, "-i": ("com.x", ""), "-p": ("com.x", "com.none"),
     **_USER,
     **dict.fromkeys(
         (
-            "-r", "-R", "-t", "-d", "-g", "-f", "-l", "-q", "-s", "--full", "--instant", "--dont-kill",
+            "-r", "-R", "-t", "-d", "-g", "-f", "-l", "-q", "-s", "--full", "--dont-kill",
             "--force-sdk", "--skip-verification", "--skip-enable", "--update-ownership", "--non-staged",
-            "--restrict-permissions", "--streaming", "--bypass-low-target-sdk-block", "--staged", "--apex",
+            "--restrict-permissions", "--streaming", "--bypass-low-target-sdk-block",
             "--force-queryable", "--force-verification", "--ignore-dexopt-profile",
         )
     ),
@@ -215,7 +206,7 @@ SHELLS: dict[str, dict[str, tuple[_Options, tuple[tuple[str, ...], ...]]]] = {
         "install": (_INSTALL, (("-", "/data/none.apk"), ("-", "/data/b.apk"))),
         "install-create": (_INSTALL, ()),
         "install-write": ({"-S": _LENGTHS}, (_SESSIONS, ("base.apk", ""), ("-", "/data/none.apk"))),
-        "install-commit": ({"--staged-ready-timeout": ("5", "x")}, (_SESSIONS,)),
+        "install-commit": ({}, (_SESSIONS,)),
         "install-abandon": ({}, (_SESSIONS,)),
         "uninstall": ({"-k": None, "--versionCode": ("7", "x"), **_USER}, (_APPS, ("split",))),
         "clear": ({"--cache-only": None, **_USER}, (_APPS,)),
@@ -230,10 +221,6 @@ SHELLS: dict[str, dict[str, tuple[_Options, tuple[tuple[str, ...], ...]]]] = {
         "start -S": (_START, ()),
         **dict.fromkeys(("force-stop", "kill"), (_USER, (_APPS,))),
         "get-current-user": ({}, ()),
-    },
-    "wm": {
-        "size": ({}, (_SIZES,)),
-        "density": ({}, (("reset", "320", "420", "71", "72", "x", "+99", "", "٣٠٠", "-1", "2147483648"),)),
     },
     "input": {
         "tap": ({}, (_PLACES, _PLACES)),
