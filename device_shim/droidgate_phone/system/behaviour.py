@@ -440,15 +440,10 @@ class Service:
         """Handle a start.
 
         Returns:
-            `START_REDELIVER_INTENT` where the start is delivered again (`on_redelivered`) if the process dies
-            before the service is stopped.
+            `START_REDELIVER_INTENT` where `acknowledge_start` ends the start later; no start comes again.
         """
         del intent
         return None
-
-    def on_redelivered(self, intent: Intent) -> int | None:
-        """Handle a start again that a process of before did not finish (START_FLAG_REDELIVERY)."""
-        return self.on_start_command(intent)
 
     def on_bind(self, intent: Intent) -> Callable[[Message], None] | None:
         """Return what handles the messages of a Messenger; None where the service cannot be bound.

@@ -21,7 +21,7 @@ from droidgate_shim.engine.backends import BackendAnswer, ExtrasCall, Outgoing, 
 from droidgate_shim.engine.open_calls import CallKey, OpenCalls
 from droidgate_shim.engine.rates import Rates
 from droidgate_shim.engine.requests import read_incoming, read_refused
-from droidgate_shim.engine.responses import convert_outputs, write_failure, write_journal_entry, write_success
+from droidgate_shim.engine.responses import convert_outputs, write_failure, write_success
 from droidgate_shim.engine.routes import Backend, PreparedRoute, RouteTable, Target
 from droidgate_shim.engine.strict_json import parse_strict, write_strict
 
@@ -293,10 +293,6 @@ class Engine:
     def next_deadline(self) -> int | None:
         """Return when to call `expire` next; None if no call is open."""
         return self._calls.next_deadline()
-
-    def journal(self) -> list[str]:
-        """Return an entry for each open call; keep them where they survive this process."""
-        return [write_journal_entry(call.state.request) for call in self._calls.all()]
 
     def open_count(self) -> int:
         """Return how many calls are open."""

@@ -38,7 +38,6 @@ from droidgate_shim.engine.authority import NO_GRANT, CallLimits, Carrier, Polic
 from droidgate_shim.engine.backends import BroadcastAnswer, ExtrasCall, ResponseAnswer
 from droidgate_shim.engine.engine import ASKING_MS, Answer, Ask, Engine, Send
 from droidgate_shim.engine.rates import Rates
-from droidgate_shim.engine.responses import answer_journal_entry
 from droidgate_shim.engine.routes import Target, parse_route_table, read_route_table
 from droidgate_shim.engine.strict_json import exact_numbers, parse_strict, write_strict
 from strategies import damaged
@@ -175,17 +174,6 @@ def test_a_call_that_cannot_be_brought_to_its_app_fails_with_what_its_edge_says(
     assert shim.fail(2, sent.call, Failure("needs_user")) == []
 
 
-def test_what_was_open_when_the_shim_died_is_answered_from_the_journal() -> None:
-    shim = engine()
-    only(Send, submit(shim, 0, "bind", AGENT, s1("u-1", "fill", {"path": "/a"}), None))
-    request = {"id": 7, "capability": {"id": "weather", "args": "{}"}}
-    only(Send, submit(shim, 0, "start", 0, {"request": json.dumps(request)}, None))
-    first, second = map(answer_journal_entry, shim.journal())
-    assert message_of(Answer(None, first, None)).startswith("interrupted")
-    assert response_of(Answer(None, first, None))["id"] == "u-1"
-    assert (json.loads(second["response"])["id"], second["mcp_request_id"]) == (7, "7")
-
-
 @pytest.mark.parametrize("carrier", ["bind", "start"])
 def test_a_request_may_be_admitted_long_before_it_is_taken(carrier: Any) -> None:
     shim = engine({**ANY_APP, "limits": {"burst": 1}})
@@ -305,8 +293,6 @@ def test_a_call_with_a_question_counts_as_open() -> None:
     for request_id, why in (("1", "id is open"), ("2", "1 requests open")):
         request = s1(request_id, "weather", {})
         assert why in message_of(only(Answer, submit(shim, 1, "bind", AGENT, request, 2, asks=True)))
-    (entry,) = shim.journal()
-    assert message_of(Answer(None, answer_journal_entry(entry), None)).startswith("interrupted")
     other = ask(shim, caller=OTHER)
     assert only(Answer, shim.fail(2, other.call, Failure("canceled", "gone"))).token == "canceled"
 

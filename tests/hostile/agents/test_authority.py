@@ -1,8 +1,6 @@
 """Denied unless granted: callers, transports, grants; consent; drift; what survives a death."""
 
 import itertools
-import json
-import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,7 +11,7 @@ from device_shim.shim_phone.conftest import JVM
 from device_shim.shim_phone.hand_made_shim import MMCP_ACTIVITY, MMCP_RECEIVER
 from device_shim.shim_phone.tool_apps import TOOL, agent_apk, tool_apk, tool_world
 from device_shim.shim_phone.world import AGENT, SHIM, World, outputs_of, token_of
-from droidgate_phone.apps.agent import Agent, request_text
+from droidgate_phone.apps.agent import request_text
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.java.app_values import Message
 from droidgate_phone.java.intents import Bundle, ComponentName, Extra, Intent
@@ -207,36 +205,6 @@ def test_what_became_of_the_app_decides_each_call(world: World, change: str, tok
     assert ("" if response["status"] == "success" else token_of(response)) == token
     (reported,) = world.host("status")["targets"]
     assert (reported["package"], reported["state"]) == (TOOL, state)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("sdk", "token"), [("33", "interrupted"), ("36.1", None)])
-def test_a_start_is_answered_interrupted_after_the_shim_died_where_android_includes_it_again(
-    sdk: str, token: str | None
-) -> None:
-    world = _world(sdk=sdk)
-    world.grant("any-app")
-    world.show_agent()
-    answers: list[str] = []
-    agent = Agent(world.system.app_context(AGENT), patience=4 if token is None else 60)
-    text = request_text("desk", {"how": "silent"}, dialect="S0")
-
-    def ask() -> None:
-        try:
-            answers.append(agent.call_started(SERVICE, text, foreground=True))
-        except Exception as error:  # noqa: BLE001 - what the agent saw is what is looked at
-            answers.append(type(error).__name__)
-
-    thread = threading.Thread(target=ask)
-    thread.start()
-    wait_until(lambda: world.host("status")["open"] == 1)
-    world.system.end_processes(SHIM, "test")
-    thread.join(60)
-    if token is None:
-        assert answers == ["NoAnswerError"]
-    else:
-        assert token_of(json.loads(answers[0])["mobile-mcp-response"]["response"]) == token
-    world.close()
 
 
 def test_a_callback_that_opens_an_activity_is_not_sent(world: World) -> None:

@@ -33,7 +33,7 @@ from droidgate_phone.java.intents import Bundle, Intent
 from droidgate_phone.system.behaviour import START_REDELIVER_INTENT, Activity, App, Service
 from droidgate_shim.engine.authority import EVERYTHING, Carrier
 from droidgate_shim.engine.requests import read_incoming
-from droidgate_shim.engine.responses import answer_journal_entry, write_journal_entry
+from droidgate_shim.engine.responses import write_failure
 from droidgate_shim.engine.routes import AppActionBackend
 
 _RESULT_OK: Final = -1
@@ -184,17 +184,6 @@ class ToolService(Service):
         shim.receive("start", caller, request, deliver, obstacle=obstacle)
         return START_REDELIVER_INTENT
 
-    def on_redelivered(self, intent: Intent) -> int | None:
-        """Answer a start that the process of before left open; one that it never began is taken anew."""
-        request = texts_of(intent.extras)
-        answer = Shim.of(self.context).interrupt(request)
-        callback = _callback_of(intent)
-        if answer is None or callback is None:
-            return self.on_start_command(intent)
-        self._send(callback, answer, request)
-        self._acknowledge(intent)
-        return None
-
     def _send(self, callback: str, extras: Mapping[str, str], request: Mapping[str, Json]) -> None:
         def send(answer: Mapping[str, str]) -> None:
             self.context.send_pending_intent(callback, Intent(extras=Bundle.of_strings(answer)))
@@ -226,9 +215,8 @@ def _deliver(
             f"the call ran, but Android could not deliver its answer of {units} characters; "
             "ask for less, or for one answer at a time"
         )
-        shorter = answer_journal_entry(write_journal_entry(read), Failure("malformed_response", text))
         with suppress(AndroidError):
-            send(shorter)
+            send(write_failure(read, Failure("malformed_response", text)))
 
 
 def _callback_of(intent: Intent) -> str | None:
