@@ -291,9 +291,7 @@ def test_a_flood_of_one_app_waits_for_a_discovery_in_a_short_line(
     tmp_path: Path, shim_runtime: ShimRuntime
 ) -> None:
     world = World("weather", shim_runtime=shim_runtime)
-    reported = world.agent().discover_broadcast_tools()[0].tools
-    tools: list[ListedTool] = [(item.name, item.description, item.parameters) for item in reported]
-    shim = _install_weather_shim(world, tmp_path, tools)
+    shim = _install_weather_shim(world, tmp_path, world.reported_tools())
     world.system.faults = Faults(silent=frozenset({WEATHER}))
     tokens: list[str] = []
 
