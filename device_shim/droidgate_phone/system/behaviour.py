@@ -17,8 +17,6 @@ from droidgate_mappings.formats.application import MetaData
 from droidgate_mappings.model.json_values import Json
 from droidgate_phone.common.clocks import Signal
 from droidgate_phone.java.app_values import (
-    FLAG_WINDOW_IS_OBSCURED,
-    FLAG_WINDOW_IS_PARTIALLY_OBSCURED,
     ActivityResult,
     AppFunctionError,
     Binding,
@@ -482,11 +480,6 @@ class Activity(Touched):
     """
 
     touch_flags: int = 0
-
-    @property
-    def is_touch_obscured(self) -> bool:
-        """Whether another app's window covers this activity, all of it or a part, while `on_click` runs."""
-        return self.touch_flags & (FLAG_WINDOW_IS_OBSCURED | FLAG_WINDOW_IS_PARTIALLY_OBSCURED) != 0
 
     def __init__(self, context: Context) -> None:
         self.context = context

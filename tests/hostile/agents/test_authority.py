@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from device_shim.phone_system.phone_system_apps import run
-from device_shim.shim_phone.conftest import JVM
+from device_shim.shim_phone.conftest import ON_THE_JVM
 from device_shim.shim_phone.hand_made_shim import MMCP_ACTIVITY, MMCP_RECEIVER
 from device_shim.shim_phone.tool_apps import TOOL, agent_apk, tool_apk, tool_world
 from device_shim.shim_phone.world import AGENT, SHIM, World, outputs_of, token_of
@@ -249,7 +249,7 @@ def test_the_users_screen_revokes_switches_and_clears(world: World) -> None:
     wait_until(lambda: world.history() == [])
 
 
-@pytest.mark.parametrize("shim_runtime", [JVM], indirect=True)
+@ON_THE_JVM
 def test_the_users_screen_asks_for_notifications(world: World) -> None:
     permission = "android.permission.POST_NOTIFICATIONS"
 

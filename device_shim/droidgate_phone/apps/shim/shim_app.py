@@ -14,7 +14,7 @@ from droidgate_mappings.values.failures import Failure
 from droidgate_phone.apps.shim.borrowed_permission import SHELL_SERVICE
 from droidgate_phone.apps.shim.caller_grants import HOST_PROVIDER, caller_of_start, caller_of_uid
 from droidgate_phone.apps.shim.consent import CONSENT
-from droidgate_phone.apps.shim.consent_screen import ConsentActivity, hide_overlays
+from droidgate_phone.apps.shim.consent_screen import ConsentActivity
 from droidgate_phone.apps.shim.extras import texts_of
 from droidgate_phone.apps.shim.frontends import FunctionService, MmcpActivity, MmcpReceiver
 from droidgate_phone.apps.shim.host_provider import HostProvider
@@ -27,7 +27,7 @@ from droidgate_phone.apps.shim.shell_service import (
     ShellIdentityService,
 )
 from droidgate_phone.apps.shim.shim_process import Shim
-from droidgate_phone.apps.shim.shown_text import Texts, visible
+from droidgate_phone.apps.shim.shown_text import Texts
 from droidgate_phone.java.app_values import ActivityResult, AndroidError, Message, View
 from droidgate_phone.java.intents import Bundle, Intent
 from droidgate_phone.system.behaviour import START_REDELIVER_INTENT, Activity, App, Service
@@ -78,35 +78,28 @@ _SHOWN_CALLS: Final = 20
 class ManageActivity(Activity):
     """What the user sees and changes; views are numbered in the order in which they are shown."""
 
-    def on_create(self, intent: Intent) -> None:
-        """Keep other windows away from it."""
-        del intent
-        hide_overlays(self.context.platform)
-
     def view(self) -> View:
         """Return grants, switches and history."""
         shim = Shim.of(self.context)
         children = [View("switch", "asking", Texts.ASKING, checked=shim.grants.is_asking)]
         for number, grant in enumerate(shim.grants.all()):
             what = Texts.EVERYTHING if grant.capability == EVERYTHING else grant.capability
-            text = visible(f"{grant.package or Texts.ANY_APP}: {what}")
+            text = f"{grant.package or Texts.ANY_APP}: {what}"
             children.append(View("text", f"grant_{number}", text))
             children.append(View("button", f"revoke_{number}", Texts.REVOKE))
         for number, capability in enumerate(shim.table.routes):
             on = capability not in shim.grants.switched_off
-            children.append(View("switch", f"switch_{number}", visible(capability), checked=on))
+            children.append(View("switch", f"switch_{number}", capability, checked=on))
         for number, call in enumerate(reversed(shim.history.all()[-_SHOWN_CALLS:])):
             if isinstance(call, dict):
-                label = visible(f"{call['caller'] or Texts.UNNAMED_CALLER}: {call['capability']}")
+                label = f"{call['caller'] or Texts.UNNAMED_CALLER}: {call['capability']}"
                 text = f"{label}: {call['token'] or Texts.SUCCESS} ({call['ms']} ms)"
                 children.append(View("text", f"call_{number}", text))
         children.append(View("button", "clear", Texts.CLEAR))
         return View("column", children=tuple(children))
 
     def on_click(self, view_id: str) -> None:
-        """Revoke, switch or clear, unless another window covers the screen."""
-        if self.is_touch_obscured:
-            return
+        """Revoke, switch or clear."""
         shim = Shim.of(self.context)
         name, _, number = view_id.partition("_")
         if view_id == "clear":
