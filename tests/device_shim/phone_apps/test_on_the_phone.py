@@ -254,6 +254,7 @@ def test_pictures_and_dumps_go_to_files_or_to_the_output(phone: AndroidSystem) -
     ("input text Grüße", 255, "java.lang.NullPointerException"),
     ("uiautomator events", 69, "not modelled"),
     ("screencap -d 7", 69, "not modelled"),
+    ("screencap", 69, "not modelled: screencap without -p"),
 ])  # fmt: skip
 def test_what_android_refuses_is_refused_in_its_words(
     phone: AndroidSystem, command: str, status: int, message: str

@@ -1,7 +1,7 @@
 """Which routes bring a tool of mMCP to the screen (reference android-runtime 1.2)."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -261,7 +261,7 @@ def test_the_shim_sees_what_the_user_allowed(world: World) -> None:
     assert world.host("status", shim=SHELL_SHIM)["access"]["execute_app_functions"] is False
 
 
-def _install_weather_shim(world: World, folder: Path, tools: list[ListedTool]) -> str:
+def _install_weather_shim(world: World, folder: Path, tools: Sequence[ListedTool]) -> str:
     """Install a shim of the weather app, whose receiver listed these tools; return its application id."""
     (source,) = read_source_apps(sample_files(folder, "weather"))
     app = complete_broadcast(source, f"{WEATHER}.WeatherReceiver", tools)
