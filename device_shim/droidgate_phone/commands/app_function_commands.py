@@ -10,16 +10,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate_mappings.formats.application import Component
-from droidgate_mappings.model.errors import InputError
-from droidgate_mappings.text.xml_text import parse_xml
 from droidgate_phone.commands import CommandCall
 from droidgate_phone.commands.argument_reader import ArgumentError, ArgumentReader
 from droidgate_phone.commands.command_registry import FAILED, refuse
 from droidgate_phone.commands.service_commands import print_exception, read_user, unknown_command
 from droidgate_phone.common.uids import ROOT_UID, SHELL_UID
 from droidgate_phone.java.app_values import AndroidError, AppFunctionError
-from droidgate_phone.java.java_text import java_int, java_long
+from droidgate_phone.java.java_text import java_long
 from droidgate_phone.java.org_json import JsonError, parse_object, write_json
 from droidgate_phone.system.app_function_service import FunctionState, SearchResult, TimedOutError
 from droidgate_phone.system.callers import SHELL, CallerIdentity
@@ -27,7 +24,6 @@ from droidgate_phone.system.generic_documents import (
     Properties,
     as_read_by_name,
     properties_from_json,
-    write_yaml,
 )
 from droidgate_phone.system.processes import AndroidNotModelledError
 
@@ -140,10 +136,8 @@ _STATES: Final[Mapping[str, FunctionState]] = {
     "disable": "disabled",
     "default": "default",
 }
-_DESCRIPTION_NAMESPACES: Final = (
-    "http://schemas.android.com/apk/res-auto",
-    "http://schemas.android.com/apk/androidx.appfunctions",
-)
+_REFUSED: Final = frozenset({"read-app-description", "set-test-page-size", "reset-test-page-size"})
+"""What only 17 has, and the phone has not."""
 
 
 class _UnknownOptionError(Exception):
@@ -157,8 +151,6 @@ class _Arguments:
     parameters: str | None = None
     state: FunctionState | None = None
     seconds: float | None = None
-    brief: bool = False
-    pending_intent: str | None = None
 
 
 def run_app_function(call: CommandCall) -> int:
@@ -172,6 +164,8 @@ def run_app_function(call: CommandCall) -> int:
         call.write(help_text(generation))
         return FAILED
     verb, reader = arguments[0], ArgumentReader(arguments, 1)
+    if verb in _REFUSED and generation >= _NEWEST:
+        return refuse(call, f"cmd app_function {verb}")
     if verb not in _VERBS or generation < _VERBS[verb][1]:
         return unknown_command(call, verb)
     try:
@@ -196,6 +190,7 @@ def _read(call: CommandCall, reader: ArgumentReader, options: frozenset[str]) ->
 
     Raises:
         _UnknownOptionError: the verb does not have the option.
+        AndroidNotModelledError: the phone does not have it.
         ArgumentError: a value is missing.
     """
     read = _Arguments()
@@ -206,8 +201,8 @@ def _read(call: CommandCall, reader: ArgumentReader, options: frozenset[str]) ->
             read_user(reader)
         elif option == "--timeout-duration":
             read.seconds = _read_seconds(call, reader)
-        elif option == "--brief-yaml":
-            read.brief = True
+        elif option in ("--brief-yaml", "--pending-intent-path"):
+            raise AndroidNotModelledError(f"cmd app_function execute-app-function {option}")
         elif option == "--state":
             read.state = _STATES.get(reader.require())
         else:
@@ -219,7 +214,6 @@ _TEXT_OPTIONS: Final = {
     "--package": "package",
     "--function": "function",
     "--parameters": "parameters",
-    "--pending-intent-path": "pending_intent",
 }
 
 
@@ -295,7 +289,7 @@ def _execute(call: CommandCall, reader: ArgumentReader, generation: int) -> int:
         error_text = f"{_EXCEPTION}: {error.message}{code}"
         call.write(f"Error executing app function: {error_text}. See logcat for more details. \n")
         return FAILED
-    return _print_result(call, result, read)
+    return _print_result(call, result)
 
 
 def _caller(call: CommandCall) -> CallerIdentity | None:
@@ -304,16 +298,12 @@ def _caller(call: CommandCall) -> CallerIdentity | None:
     return CallerIdentity(ROOT_UID, "root") if call.uid == ROOT_UID else None
 
 
-def _print_result(call: CommandCall, result: Properties, read: _Arguments) -> int:
+def _print_result(call: CommandCall, result: Properties) -> int:
     try:
-        documents = as_read_by_name(result)
-        call.write((write_yaml(documents) if read.brief else write_json(documents, 2)) + "\n")
+        call.write(write_json(as_read_by_name(result), 2) + "\n")
     except JsonError:
         call.write("Failed to convert the function response to JSON.\n")
         return FAILED
-    if read.pending_intent is not None:
-        # The phone's functions return no extras, so no PendingIntent is ever found.
-        call.write(f"No PendingIntent found at extras key: {read.pending_intent}\n")
     return 0
 
 
@@ -356,72 +346,10 @@ def _purge(call: CommandCall, reader: ArgumentReader, generation: int) -> int:
     return 0
 
 
-def _set_page_size(call: CommandCall, reader: ArgumentReader, generation: int) -> int:
-    """Accept a size; a listing shows all pages of a search, so that no size changes it."""
-    del generation
-    size = -1
-    while (option := reader.next_option()) is not None:
-        if option != "--page-size":
-            raise _UnknownOptionError(option)
-        read = java_int(reader.next() or "")
-        if read is None:
-            call.write("Fail to parse page-size\n")
-            return FAILED
-        size = read
-    if size <= 0:
-        call.write(f"Invalid page size of {size}\n")
-    call.write(f"Set test page size to {size}\n")
-    return 0
-
-
-def _reset_page_size(call: CommandCall, reader: ArgumentReader, generation: int) -> int:
-    del call, reader, generation
-    return 0
-
-
 def _access(call: CommandCall, reader: ArgumentReader, generation: int) -> int:
     """Fail an access command: the flags that guard them are off on the phone."""
     del call, reader, generation
     return FAILED
-
-
-def _describe(call: CommandCall, reader: ArgumentReader, generation: int) -> int:
-    del generation
-    name: str | None = None
-    while (option := reader.next_option()) is not None:
-        if option == "--package":
-            name = reader.require()
-        elif option == "--user":
-            read_user(reader)
-        else:
-            call.write_error(f"Unknown option: {option}\n")
-            return FAILED
-    package = call.system.packages.find(name or "")
-    whole: Component | None = None
-    if package is not None:
-        whole = next(package.application.of_kind("application"))
-    property_ = whole.find_property("android.app.appfunctions.app_metadata") if whole is not None else None
-    if package is None or property_ is None:
-        package_name = "null" if name is None else name
-        raise ArgumentError(package_name, "android.content.pm.PackageManager$NameNotFoundException")
-    file = package.application.resources.read_file(property_.resource) if property_.resource else None
-    if file is None:
-        call.write_error(f"No app metadata found for package: {name}\n")
-        return FAILED
-    call.write((_description_of(file.text) or "null") + "\n")
-    return 0
-
-
-def _description_of(text: str) -> str | None:
-    try:
-        root = parse_xml(text, path="app_metadata")
-    except InputError:
-        return None
-    for namespace in _DESCRIPTION_NAMESPACES:
-        description = root.get(f"{{{namespace}}}description")
-        if description is not None:
-            return str(description)
-    return None
 
 
 _Run = Callable[[CommandCall, ArgumentReader, int], int]
@@ -431,14 +359,11 @@ _VERBS: Final[Mapping[str, tuple[_Run, int]]] = {
     "set-enabled": (_set_enabled, _OLD),
     "is-enabled": (_is_enabled, _NEWEST),
     "purge-allowlist-cache": (_purge, _NEWEST),
-    "read-app-description": (_describe, _NEWEST),
     "grant-app-function-access": (_access, _OLD),
     "revoke-app-function-access": (_access, _OLD),
     "list-valid-agents": (_access, _OLD),
     "list-valid-targets": (_access, _OLD),
     "set-additional-allowlisted-agents": (_access, _OLD),
     "clear-additional-allowlisted-agents": (_access, _OLD),
-    "set-test-page-size": (_set_page_size, _NEWEST),
-    "reset-test-page-size": (_reset_page_size, _NEWEST),
 }
 """What each verb does, and the first generation that has it."""

@@ -27,12 +27,6 @@ from droidgate_phone.java.org_json import (
 Properties = dict[str, list[Json]]
 
 _PATH_SEPARATOR: Final = re.compile(r"([.\[\]])")
-# What YAML could read as something else; of Java's white space, at the start only.
-_YAML_QUOTED: Final = re.compile(
-    r"""^$|^(?:true|false|null|~)$|[]:#[{},*&!|>'"%@`\n\r\t\\]|"""
-    r"^[-?\x1c-\x1f \v\f\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]"
-)
-_YAML_ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def properties_from_json(value: Mapping[str, Any]) -> Properties:
@@ -212,65 +206,3 @@ def _read_path(
     inner = [_read_path(value, rest) for value in values if isinstance(value, Mapping)]
     read = [inner_values for inner_values in inner if inner_values is not None]
     return [value for inner_values in read for value in inner_values] if read else None
-
-
-def write_yaml(properties: Mapping[str, list[Json] | None]) -> str:
-    """Return what `--brief-yaml` prints: single values bare, empty texts and lists left out.
-
-    Args:
-        properties: The document, as `as_read_by_name` returns it.
-    """
-    return "\n".join(_yaml_map(_brief(properties), 0))
-
-
-def _brief(properties: Mapping[str, list[Json] | None]) -> dict[str, Any]:
-    brief: dict[str, Any] = {}
-    for name, values in properties.items():
-        members = [
-            _brief(value) if isinstance(value, Mapping) else value
-            for value in values or ()
-            if value not in ("", b"")
-        ]
-        if members:
-            brief[name] = members[0] if len(members) == 1 else members
-    return brief
-
-
-def _yaml_map(values: Mapping[str, Any], level: int) -> list[str]:
-    indent = "  " * level
-    lines: list[str] = []
-    for name, value in values.items():
-        head = f"{indent}{_yaml_value(name)}:"
-        if isinstance(value, dict):
-            lines += [head, *(_yaml_map(value, level + 1) or [""])]
-        elif isinstance(value, list):
-            lines += [head, *_yaml_list(value, level + 1)]
-        else:
-            lines.append(f"{head} {_yaml_value(value)}")
-    return lines
-
-
-def _yaml_list(values: list[Any], level: int) -> list[str]:
-    indent = "  " * level
-    lines: list[str] = []
-    for value in values:
-        if isinstance(value, dict):
-            inner = _yaml_map(value, level + 1) or [""]
-            lines += [f"{indent}- {inner[0].lstrip(' ')}", *inner[1:]]
-        else:
-            lines.append(f"{indent}- {_yaml_value(value)}")
-    return lines
-
-
-def _yaml_value(value: Any) -> str:
-    if isinstance(value, bytes):
-        return "[B@0"
-    if not isinstance(value, str) or not _YAML_QUOTED.search(value):
-        return java_text(value)
-    return '"' + "".join(map(_yaml_character, value)) + '"'
-
-
-def _yaml_character(character: str) -> str:
-    if character < " " and character not in _YAML_ESCAPES:
-        return f"\\u{ord(character):04x}"
-    return _YAML_ESCAPES.get(character, character)

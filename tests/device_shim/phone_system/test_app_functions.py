@@ -75,10 +75,6 @@ FUNCTIONS = (
     + "<AppFunctionComponentMetadataDocument><id>unused</id><dataTypes>x</dataTypes>"
     + "</AppFunctionComponentMetadataDocument></appfunctions>"
 )
-METADATA = (
-    '<AppFunctionAppMetadata xmlns:appfn="http://schemas.android.com/apk/res-auto" '
-    'appfn:description="Ask before you remove a note"/>'
-)
 
 
 def tool(
@@ -90,7 +86,6 @@ def tool(
 ) -> bytes:
     guard = f'android:permission="{permission}"' if permission else ""
     application = (
-        '<property android:name="android.app.appfunctions.app_metadata" android:resource="@xml/metadata"/>'
         f'<service android:name=".Functions" android:exported="{exported}" {guard}>'
         '<property android:name="android.app.appfunctions.schema" android:value="schema.xsd"/>'
         '<property android:name="android.app.appfunctions.v2" android:value="functions.xml"/>'
@@ -100,8 +95,6 @@ def tool(
     files = {
         "assets/schema.xsd": SCHEMA,
         "assets/functions.xml": functions,
-        "res/xml/metadata.xml": METADATA,
-        "res/values/attrs.xml": '<resources><attr name="description" format="string"/></resources>',
     }
     return make_tool(application, files=files, **options)
 
@@ -207,13 +200,6 @@ def test_a_result_is_the_whole_document_in_arrays() -> None:
         ran = execute(system, "echo", '{"title": "x", "count": 5, "ratio": 5.0, "none": null, "empty": []}')
         assert json.loads(ran.stdout) == {RUN: [{"title": ["x"], "count": [5], "ratio": [5]}]}
         assert execute(system, "void").stdout == "{}\n"
-
-
-def test_a_result_can_be_printed_in_brief() -> None:
-    with phone() as system:
-        parameters = '{"title": "a: b", "tags": ["x", "y"], "inner": {"n": 1.5}, "blank": ""}'
-        ran = execute(system, "echo", parameters, "--brief-yaml")
-        assert ran.stdout == (f'{RUN}:\n  tags:\n    - x\n    - y\n  inner:\n    n: 1.5\n  title: "a: b"\n')
 
 
 NOT_SUPPORTED = "android.app.appfunctions.AppFunctionException: It is not supported"
@@ -356,13 +342,17 @@ def test_a_function_of_a_disabled_service_stays_listed_and_cannot_be_executed() 
         assert "Cannot find the target service." in execute(system, "text").stdout
 
 
-def test_the_guidance_of_an_app_can_be_read() -> None:
+@pytest.mark.parametrize("words", [
+    ("read-app-description", "--package", TOOL), ("set-test-page-size", "--page-size", "5"),
+    ("execute-app-function", "--brief-yaml"),
+], ids=" ".join)  # fmt: skip
+def test_what_the_shell_has_and_the_phone_has_not_is_refused(words: tuple[str, ...]) -> None:
     with phone() as system:
-        ran = command(system, "read-app-description", "--package", TOOL)
-        assert ran == Ran(0, "Ask before you remove a note\n", "")
-        ran = command(system, "read-app-description", "--package", "com.absent")
-        exception = "android.content.pm.PackageManager$NameNotFoundException: com.absent"
-        assert ran.stdout == f"Exception: {exception}\n"
+        ran = command(system, *words)
+        assert (ran.status, ran.stdout) == (69, "")
+        assert ran.stderr.startswith(f"droidgate phone: not modelled: cmd app_function {words[0]}")
+    with phone("36.1") as system:
+        assert command(system, "set-test-page-size").stdout == "Unknown command: set-test-page-size\n"
 
 
 def test_only_the_shell_and_root_execute_by_command() -> None:

@@ -2,12 +2,12 @@
 
 from random import Random
 
-# Left out, since they ask what is not in the jar: read-app-description, purge-allowlist-cache, dump.
+# Left out: purge-allowlist-cache and dump, which ask what is not in the jar, and what the phone refuses.
 _VERBS = (
     *["execute-app-function"] * 8,
-    *["set-enabled", "is-enabled", "list-app-functions", "set-test-page-size"] * 3,
+    *["set-enabled", "is-enabled", "list-app-functions"] * 3,
     "grant-app-function-access", "revoke-app-function-access", "list-valid-agents", "list-valid-targets",
-    "set-additional-allowlisted-agents", "clear-additional-allowlisted-agents", "reset-test-page-size",
+    "set-additional-allowlisted-agents", "clear-additional-allowlisted-agents",
     "enable-allowlist", "disable-allowlist", "frob", "help", "-h", "", "EXECUTE-APP-FUNCTION",
 )  # fmt: skip
 _USERS = (
@@ -20,10 +20,9 @@ _VALUES = {
     "--user": _USERS,
     "--state": _STATES,
     "--timeout-duration": _SECONDS,
-    "--page-size": ("5", "0", "-3", "x", "", "٣", "2147483648"),
 }
 _OPTIONS = (
-    *_VALUES, "--package", "--function", "--parameters", "--brief-yaml", "--pending-intent-path", "--bogus",
+    *_VALUES, "--package", "--function", "--parameters", "--page-size", "--bogus",
     "-p", "-ux", "extra", "--", "-", "--agent-package", "--user=0",
 )  # fmt: skip
 _NUMBERS = (
@@ -112,12 +111,9 @@ def _known_options(random: Random, verb: str) -> list[list[str]]:
     if verb != "execute-app-function":
         return [*options, ["--user", random.choice(_USERS)]]
     options.append(["--parameters", _parameters(random)])
-    paths = ("a", "a.b", "", ".", "a..b", "...")
     for share, option in (
-        (0.4, ["--brief-yaml"]),
         (0.15, ["--user", random.choice(_USERS)]),
         (0.15, ["--timeout-duration", random.choice(_SECONDS)]),
-        (0.1, ["--pending-intent-path", random.choice(paths)]),
     ):
         if random.random() < share:
             options.append(option)
@@ -134,8 +130,7 @@ def random_command(random: Random) -> tuple[str, ...]:
         return (verb, *(word for option in options for word in option))
     words = [verb]
     for _ in range(random.randrange(5)):
-        is_size = verb == "set-test-page-size" and random.random() < 0.7
-        option = "--page-size" if is_size else random.choice(_OPTIONS)
+        option = random.choice(_OPTIONS)
         words.append(option)
         if random.random() < 0.8:
             words.append(random.choice(_VALUES.get(option, ("p", "com.x", "", "0", "--x", "{}"))))
