@@ -14,10 +14,7 @@ from droidgate_phone.system.system_properties import SETTINGS
 
 _MODES: Final = ("allow", "ignore", "deny", "default", "foreground")
 """Modes of app operations, in the order of their numbers."""
-_OPERATIONS: Final = {
-    "SYSTEM_ALERT_WINDOW": "default", "RUN_IN_BACKGROUND": "allow", "RUN_ANY_IN_BACKGROUND": "allow",
-}  # fmt: skip
-"""Operations in the order of their numbers, and the mode that each has at first."""
+_OPERATIONS: Final = frozenset({"SYSTEM_ALERT_WINDOW", "RUN_IN_BACKGROUND", "RUN_ANY_IN_BACKGROUND"})
 
 
 def _without_user(words: tuple[str, ...]) -> list[str]:
@@ -68,7 +65,7 @@ def _settings(call: CommandCall, words: list[str]) -> int:
 
 
 def run_app_ops(call: CommandCall) -> int:
-    """`appops set|get [--user USER] PACKAGE [OPERATION [MODE]]`, and the same with `cmd`."""
+    """`appops set [--user USER] PACKAGE OPERATION MODE`, and the same with `cmd`."""
     if not call.arguments:
         return refuse(call, "the help of appops")
     return run_guarded(call, call.arguments[0], lambda: _app_ops(call))
@@ -76,7 +73,7 @@ def run_app_ops(call: CommandCall) -> int:
 
 def _app_ops(call: CommandCall) -> int:
     verb, reader = call.arguments[0], ArgumentReader(call.arguments, 1)
-    if verb not in ("get", "set"):
+    if verb != "set":
         return refuse(call, f"appops {verb}")
     user, names = OWNER, list[str]()
     while len(names) < len(("package", "operation")) and (word := reader.next()) is not None:
@@ -86,28 +83,15 @@ def _app_ops(call: CommandCall) -> int:
             return refuse(call, f"appops {verb} {word}")
         else:
             names.append(word)
-    if not names or (verb == "set" and not names[1:]):
+    if not names[1:]:
         call.write_error(f"Error: {'Operation' if names else 'Package name'} not specified.\n")
         return FAILED
-    if any(name not in _OPERATIONS for name in names[1:]):
+    if names[1] not in _OPERATIONS:
         return refuse(call, f"the app operation {names[1]}")
     if call.system.packages.find(names[0]) is None or user != OWNER:
         call.write_error(f"Error: No UID for {names[0]} in user {user}\n")
         return FAILED
-    if verb == "get":
-        return _print_modes(call, *names)
     return _set_mode(call, names[0], names[1], reader.next())
-
-
-def _print_modes(call: CommandCall, package: str, operation: str | None = None) -> int:
-    modes = call.system.app_ops.of_package(package)
-    names = [name for name in _OPERATIONS if name in modes and operation in (None, name)]
-    if not names:
-        call.write("No operations.\n")
-        if operation is not None:
-            call.write(f"Default mode: {_OPERATIONS[operation]}\n")
-    call.write("".join(f"{name}: {modes[name]}\n" for name in names))
-    return 0
 
 
 def _set_mode(call: CommandCall, package: str, operation: str, mode: str | None) -> int:

@@ -231,7 +231,6 @@ SHELLS: dict[str, dict[str, tuple[_Options, tuple[tuple[str, ...], ...]]]] = {
             {**_USER, "--uid": None},
             (_APPS, _OPERATION, ("allow", "deny", "ignore", "default", "foreground", "0", "1", "-1", "x")),
         ),
-        "get": ({**_USER, "--uid": None}, (_APPS, _OPERATION)),
     },
 }  # fmt: skip
 """Verbs of each service's shell, with their options, whose values are listed, and arguments."""

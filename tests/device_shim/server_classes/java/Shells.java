@@ -1,5 +1,4 @@
 import android.app.ActivityThread;
-import android.app.AppOpsManager;
 import android.app.IActivityManager;
 import android.content.ComponentName;
 import android.content.Context;
@@ -50,7 +49,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 import org.json.JSONArray;
@@ -60,7 +58,6 @@ import org.json.JSONObject;
 final class Shells {
     private static final Map<String, PackageInfo> PACKAGES = new HashMap<>();
     private static final Map<String, Integer> STATES = new HashMap<>();
-    private static final Map<Integer, Integer> MODES = new TreeMap<>();
 
     private static JSONArray events;
 
@@ -256,8 +253,6 @@ final class Shells {
                     ? sent((Intent) given[2], (IIntentReceiver) given[4])
                     : -2;
             case "grantRuntimePermission", "revokeRuntimePermission" -> changed((String) given[1]);
-            case "setMode" -> MODES.put((int) given[0], (int) given[3]);
-            case "getOpsForPackage" -> operations((int[]) given[2]);
             default -> ShellCommands.zero(method.getReturnType());
         };
     }
@@ -346,16 +341,6 @@ final class Shells {
             throw new IllegalArgumentException("Unknown permission: " + permission);
         }
         return null;
-    }
-
-    private static List<AppOpsManager.PackageOps> operations(int[] asked) {
-        List<AppOpsManager.OpEntry> entries = new ArrayList<>();
-        MODES.forEach((number, mode) -> {
-            if (asked == null || asked[0] == number) {
-                entries.add(new AppOpsManager.OpEntry(number, mode, Map.of()));
-            }
-        });
-        return entries.isEmpty() ? null : List.of(new AppOpsManager.PackageOps("com.x", 0, entries));
     }
 
     // As UserController has it for the shell.
