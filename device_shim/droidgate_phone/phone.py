@@ -150,7 +150,6 @@ def start_phone(  # noqa: PLR0913 - each part of a phone can be chosen
     port: int = 0,
     server_port: int | None = None,
     server: AdbServer | None = None,
-    app_function_shell: int | None = None,
     shim_runtime: ShimRuntime = "python",
     adb_keys: Iterable[Path] | None = None,
 ) -> VirtualPhone:
@@ -165,16 +164,15 @@ def start_phone(  # noqa: PLR0913 - each part of a phone can be chosen
         port: The port of the device protocol, 0 for a free one.
         server_port: The port of the adb server's protocol, 0 for a free one, None for no server.
         server: The adb server of another phone that lists this one too; `server_port` is None then.
-        app_function_shell: Generation of `cmd app_function`, where it differs from the release's own.
         shim_runtime: What shims run on: the engine in Python, or their own Java classes on a JVM.
         adb_keys: Files with the public keys of the adb hosts that may connect; the user's own by default.
 
     Raises:
-        UsageError: the release or the generation is unknown, or the JVM is missing.
+        UsageError: the release is unknown, or the JVM is missing.
         OSError: a port is taken.
     """
     log = log or EventLog()
-    release = load_release(sdk, function_shell=app_function_shell)
+    release = load_release(sdk)
     start_shim_runtime(shim_runtime, release)
     system = boot(release, faults=faults, log=log, shim_runtime=shim_runtime)
     try:

@@ -11,7 +11,6 @@ import json
 import threading
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, Generic, Literal, TypeVar, cast
 
 from droidgate_mappings.model.json_values import Json
@@ -29,7 +28,6 @@ from droidgate_phone.system.package_records import InstalledPackage
 ACTION_MOBILE_MCP: Final = "mobile.mcp.SERVICE"
 ACTION_MMCP_ADVERTISE: Final = "com.example.mMCP.ACTION_TOOL_ADVERTISE"
 ACTION_MMCP_CALL: Final = "com.example.mMCP.ACTION_TOOL_CALL"
-ACTION_BROADCAST_DISCOVERY: Final = "com.example.ACTION_MMCP_DISCOVERY"
 ACTION_BROADCAST_INVOKE: Final = "com.example.ACTION_MMCP_INVOKE"
 EXTRA_CALLBACK: Final = "mcp_callback"
 EXTRA_REQUEST_ID: Final = "mcp_request_id"
@@ -51,29 +49,6 @@ _Found = TypeVar("_Found")
 
 class NoAnswerError(Exception):
     """A tool app did not answer in time, or cannot be called in the way that was asked for."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReportedTool:
-    """A tool that a receiver reported.
-
-    Attributes:
-        name: Its name.
-        description: Its description, empty where the receiver reported none.
-        parameters: Its parameters as JSON text, `{}` where the receiver reported none.
-    """
-
-    name: str
-    description: str
-    parameters: str
-
-
-@dataclass(frozen=True, slots=True)
-class ReportedTools:
-    """What one receiver answered to a discovery."""
-
-    component: ComponentName
-    tools: tuple[ReportedTool, ...]
 
 
 def request_text(
@@ -104,16 +79,6 @@ class Agent:
         """Act through a context; give up after so many seconds without an answer."""
         self._context = context
         self._patience = patience
-
-    def discover_broadcast_tools(self) -> list[ReportedTools]:
-        """Ask each mMCP receiver that it may see for its tools.
-
-        Raises:
-            NoAnswerError: one of them did not answer.
-            AndroidError: Android refuses.
-        """
-        receivers = self._context.query_receivers(Intent(ACTION_BROADCAST_DISCOVERY))
-        return [ReportedTools(receiver, self._tools_of(receiver)) for receiver in receivers]
 
     def call_bound(
         self, component: ComponentName, request_json: str, *, dialect: Dialect = "S0", flags: int = 0
@@ -212,24 +177,9 @@ class Agent:
         """
         text = parameters if isinstance(parameters, str) else json.dumps(parameters)
         extras = Bundle.of_strings({"tool": tool, "params": text})
-        return self._send(Intent(ACTION_BROADCAST_INVOKE, component, extras=extras))
-
-    def _tools_of(self, component: ComponentName) -> tuple[ReportedTool, ...]:
-        extras = self._send(Intent(ACTION_BROADCAST_DISCOVERY, component)).extras
-        listed = extras.values.get("tools")
-        names = listed.value if listed is not None and isinstance(listed.value, tuple) else ()
-        return tuple(
-            ReportedTool(
-                str(name),
-                extras.get_string(f"{name}.description") or "",
-                extras.get_string(f"{name}.parameters") or "{}",
-            )
-            for name in names
-        )
-
-    def _send(self, intent: Intent) -> BroadcastResult:
         waiting: _Waiting[BroadcastResult] = _Waiting(self._patience)
-        self._context.send_ordered_broadcast(intent, waiting.put)
+        invocation = Intent(ACTION_BROADCAST_INVOKE, component, extras=extras)
+        self._context.send_ordered_broadcast(invocation, waiting.put)
         return waiting.wait()
 
 

@@ -400,13 +400,12 @@ class ShellIdentityInstrumentation(Instrumentation):
 class ComputerProvider(ContentProvider):
     """The way in for adb: argument and result of each call are a JSON object as base64url."""
 
-    def call(self, method: str, argument: str | None, extras: Bundle, caller_uid: int) -> Bundle | None:
+    def call(self, method: str, argument: str | None, caller_uid: int) -> Bundle | None:
         """Run a method.
 
         Raises:
             AndroidError: another than the shell or root calls.
         """
-        del extras
         if caller_uid not in _MAY_ASK or not self.context.platform.holds(_DUMP, uid=caller_uid):
             raise AndroidError("java.lang.SecurityException", "only adb may call")
         try:

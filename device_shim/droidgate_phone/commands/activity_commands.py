@@ -4,13 +4,13 @@ com.android.commands.am.Instrument).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
 from droidgate_phone.commands import Command, CommandCall
-from droidgate_phone.commands.argument_reader import ArgumentReader, parse_decimal
+from droidgate_phone.commands.argument_reader import ArgumentReader
 from droidgate_phone.commands.command_registry import FAILED, refuse
 from droidgate_phone.commands.intent_arguments import parse_intent
 from droidgate_phone.commands.service_commands import (
@@ -27,6 +27,7 @@ from droidgate_phone.system.activity_records import ActivityRecord
 from droidgate_phone.system.activity_stack import FLAG_NEW_TASK, ActivityNotFoundError, StartOutcome
 from droidgate_phone.system.callers import caller_of_uid
 from droidgate_phone.system.intent_text import show_bundle, show_intent
+from droidgate_phone.system.processes import AndroidNotModelledError
 from droidgate_phone.system.service_records import ServiceRefusedError
 
 _STEP_SECONDS: Final = 0.2
@@ -100,40 +101,26 @@ class _Start:
     wait: bool = False
     stop: bool = False
     user: int = OWNER
-    refused: str | None = None
 
 
 _START_FLAGS: Final = {"-W": "wait", "-S": "stop"}
-# Options that are not modelled, and how Android reads a value after one.
-_NOT_MODELLED: Final[Mapping[str, Callable[[str], object] | None]] = {
-    **dict.fromkeys(
-        (
-            "-D", "-N", "--streaming", "--task-overlay", "--lock-task", "--allow-background-activity-starts",
-            "--async", "--debug-link", "--suspend", "--track-allocation", "--splashscreen-show-icon",
-            "--dismiss-keyguard", "--dismiss-keyguard-if-insecure",
-        )
-    ),
-    **dict.fromkeys(
-        (
-            "--sampling", "--profiler-output-version", "-R", "--display", "--task-display-area-feature-id",
-            "--windowingMode", "--activityType", "--task", "--allow-fgs-start-reason",
-        ),
-        parse_decimal,
-    ),
-    **dict.fromkeys(
-        (
-            "-P", "--start-profiler", "--clock-type", "--attach-agent", "--attach-agent-bind",
-            "--receiver-permission",
-        ),
-        str,
-    ),
-}  # fmt: skip
+_NOT_MODELLED: Final = frozenset(
+    {
+        "-D", "-N", "--streaming", "--task-overlay", "--lock-task", "--allow-background-activity-starts",
+        "--async", "--debug-link", "--suspend", "--track-allocation", "--splashscreen-show-icon",
+        "--dismiss-keyguard", "--dismiss-keyguard-if-insecure", "--sampling", "--profiler-output-version",
+        "-R", "--display", "--task-display-area-feature-id", "--windowingMode", "--activityType", "--task",
+        "--allow-fgs-start-reason", "-P", "--start-profiler", "--clock-type", "--attach-agent",
+        "--attach-agent-bind", "--receiver-permission",
+    }
+)  # fmt: skip
 
 
 def read_start(reader: ArgumentReader) -> _Start:
     """Return what the arguments of `start-activity` and its like ask for (`makeIntent`).
 
     Raises:
+        AndroidNotModelledError: an option is not modelled.
         ArgumentError: as Android would throw.
     """
     start = _Start(Intent())
@@ -144,10 +131,7 @@ def read_start(reader: ArgumentReader) -> _Start:
         elif option == "--user":
             start.user = read_user(arguments)
         elif option in _NOT_MODELLED:
-            read_value = _NOT_MODELLED[option]
-            if read_value is not None:
-                read_value(arguments.require())
-            start.refused = start.refused or option
+            raise AndroidNotModelledError(f"am with {option}")
         else:
             return False
         return True
@@ -158,8 +142,6 @@ def read_start(reader: ArgumentReader) -> _Start:
 
 def _run_start(call: CommandCall, reader: ArgumentReader) -> int:
     start = read_start(reader)
-    if start.refused is not None:
-        return refuse(call, f"am start {start.refused}")
     if start.user == ALL_USERS:
         call.write_error("Error: Can't start service with user 'all'\n")
         return 1
@@ -240,8 +222,6 @@ def _print_wait(
 
 def _run_start_service(call: CommandCall, reader: ArgumentReader, *, foreground: bool = False) -> int:
     start = read_start(reader)
-    if start.refused is not None:
-        return refuse(call, f"am startservice {start.refused}")
     if start.user == ALL_USERS:
         call.write_error("Error: Can't start activity with user 'all'\n")
         return FAILED
@@ -264,8 +244,6 @@ _run_start_foreground: Final = partial(_run_start_service, foreground=True)
 
 def _run_stop_service(call: CommandCall, reader: ArgumentReader) -> int:
     start = read_start(reader)
-    if start.refused is not None:
-        return refuse(call, f"am stopservice {start.refused}")
     if start.user == ALL_USERS:
         call.write_error("Error: Can't stop activity with user 'all'\n")
         return FAILED
@@ -282,8 +260,6 @@ def _run_stop_service(call: CommandCall, reader: ArgumentReader) -> int:
 
 def _run_broadcast(call: CommandCall, reader: ArgumentReader) -> int:
     start = read_start(reader)
-    if start.refused is not None:
-        return refuse(call, f"am broadcast {start.refused}")
     intent = replace(start.intent, flags=start.intent.flags | _FLAG_FROM_SHELL)
     call.write(f"Broadcasting: {show_intent(intent)}\n")
     if not is_known_user(start.user):

@@ -1,4 +1,4 @@
-"""`cmd app_function`, in each of its generations, with their help (AOSP's
+"""`cmd app_function`, in the generations of 16 QPR2 and 17, with their help (AOSP's
 AppFunctionManagerServiceShellCommand; reference appfunctions 6).
 
 What it prints goes to standard output, errors too; only what escapes it goes to standard error.
@@ -10,26 +10,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate_mappings.formats.application import Component
-from droidgate_mappings.model.errors import InputError
-from droidgate_mappings.text.xml_text import parse_xml
 from droidgate_phone.commands import CommandCall
 from droidgate_phone.commands.argument_reader import ArgumentError, ArgumentReader
 from droidgate_phone.commands.command_registry import FAILED, refuse
 from droidgate_phone.commands.service_commands import print_exception, read_user, unknown_command
 from droidgate_phone.common.uids import ROOT_UID, SHELL_UID
 from droidgate_phone.java.app_values import AndroidError, AppFunctionError
-from droidgate_phone.java.java_text import java_int, java_long
+from droidgate_phone.java.java_text import java_long
 from droidgate_phone.java.org_json import JsonError, parse_object, write_json
 from droidgate_phone.system.app_function_service import FunctionState, SearchResult, TimedOutError
 from droidgate_phone.system.callers import SHELL, CallerIdentity
 from droidgate_phone.system.generic_documents import (
-    RETURN_VALUE,
     Properties,
     as_read_by_name,
     properties_from_json,
-    write_document_text,
-    write_yaml,
 )
 from droidgate_phone.system.processes import AndroidNotModelledError
 
@@ -38,78 +32,36 @@ _FUNCTION: Final = "    --function <FUNCTION_ID>: The ID of the app function"
 _TO_USER: Final = "Defaults to the current user."
 
 
-@dataclass(frozen=True, slots=True)
-class HelpPart:
-    """What one verb's help says.
-
-    Attributes:
-        generations: The generations that have it.
-        lines: Its lines, without the empty line behind.
-        flagged: It is shown with the access flags on only.
-    """
-
-    generations: frozenset[int]
-    lines: tuple[str, ...]
-    flagged: bool = False
-
-
-def _since(first: int, last: int = 5) -> frozenset[int]:
-    return frozenset(range(first, last + 1))
+_OLD: Final = 3
+_NEWEST: Final = 5
+"""The generations of 16 QPR2 and of 17."""
 
 
 def _user(what: str) -> str:
     return f"    --user <USER_ID> (optional): The user ID {what}. {_TO_USER}"
 
 
-def _execute_help(generations: frozenset[int], usage: str, title: str, *more: str) -> HelpPart:
+def _execute_help(usage: str, *more: str) -> tuple[str, ...]:
     head = (
         "  execute-app-function --package <PACKAGE_NAME> --function <FUNCTION_ID> --parameters "
         "<PARAMETERS_JSON>"
     )
-    return HelpPart(
-        generations,
+    return (
+        f"{head} [--user <USER_ID>][--timeout-duration <SECONDS>] [--brief-yaml]{usage}",
         (
-            f"{head} [--user <USER_ID>]{usage}",
-            f"    {title}",
-            _PACKAGE,
-            f"{_FUNCTION} to execute.",
-            "    --parameters <PARAMETERS_JSON>: JSON string containing the parameters for the function.",
-            _user("to execute the function under"),
-            *more,
+            "    Executes an app function for the given package with the provided parameters  and returns "
+            "the result as a JSON string"
         ),
-    )
-
-
-_JSON_TITLE: Final = (
-    "Executes an app function for the given package with the provided parameters  and returns the result "
-    "as a JSON string"
-)
-_TIMEOUT: Final = (
-    "    --timeout-duration <SECONDS> (optional): The timeout for the function execution in seconds. "
-    "Defaults to 30 seconds."
-)
-_YAML: Final = "    --brief-yaml (optional): Prints a concise yaml output."
-_PENDING: Final = (
-    "    --pending-intent-path <PATH> (optional): The key in the response extras to extract and send a "
-    "PendingIntent from. Can be nested using '.' as separator."
-)
-
-
-def _access_help(verb: str, title: str, agent: str) -> HelpPart:
-    return HelpPart(
-        _since(2),
+        _PACKAGE,
+        f"{_FUNCTION} to execute.",
+        "    --parameters <PARAMETERS_JSON>: JSON string containing the parameters for the function.",
+        _user("to execute the function under"),
         (
-            (
-                f"  {verb} --agent-package <AGENT_PACKAGE_NAME> --target-package <TARGET_PACKAGE_NAME> "
-                "[--agent-user <USER_ID>] [--target-user <USER_ID>]"
-            ),
-            f"    {title}",
-            f"    --agent-package <AGENT_PACKAGE_NAME>: The agent package to {agent}.",
-            "    --target-package <TARGET_PACKAGE_NAME>: The target package.",
-            f"    --agent-user <USER_ID> (optional): The user ID for the agent package. {_TO_USER}",
-            f"    --target-user <USER_ID> (optional): The user ID for the target package. {_TO_USER}",
+            "    --timeout-duration <SECONDS> (optional): The timeout for the function execution in seconds. "
+            "Defaults to 30 seconds."
         ),
-        flagged=True,
+        "    --brief-yaml (optional): Prints a concise yaml output.",
+        *more,
     )
 
 
@@ -118,11 +70,12 @@ _LIST: Final = (
     "    Lists all app functions for a specified user in JSON.",
     _user("to list functions for"),
 )
-_PARTS: Final[tuple[HelpPart, ...]] = (
-    HelpPart(_since(1), ("  help", "    Prints this help text.")),
-    HelpPart(_since(2, 4), _LIST),
-    HelpPart(
-        _since(5),
+_BOTH: Final = frozenset({_OLD, _NEWEST})
+_HELP: Final[tuple[tuple[frozenset[int], tuple[str, ...]], ...]] = (
+    (_BOTH, ("  help", "    Prints this help text.")),
+    (frozenset({_OLD}), _LIST),
+    (
+        frozenset({_NEWEST}),
         (
             *_LIST,
             (
@@ -131,23 +84,19 @@ _PARTS: Final[tuple[HelpPart, ...]] = (
             ),
         ),
     ),
-    _execute_help(
-        _since(1, 1), "", "Executes an app function for the given package with the provided parameters."
+    (frozenset({_OLD}), _execute_help("")),
+    (
+        frozenset({_NEWEST}),
+        _execute_help(
+            " [--pending-intent-path <PATH>]",
+            (
+                "    --pending-intent-path <PATH> (optional): The key in the response extras to extract and "
+                "send a PendingIntent from. Can be nested using '.' as separator."
+            ),
+        ),
     ),
-    _execute_help(_since(2, 2), "", _JSON_TITLE),
-    _execute_help(
-        _since(3, 4), "[--timeout-duration <SECONDS>] [--brief-yaml]", _JSON_TITLE, _TIMEOUT, _YAML
-    ),
-    _execute_help(
-        _since(5),
-        "[--timeout-duration <SECONDS>] [--brief-yaml] [--pending-intent-path <PATH>]",
-        _JSON_TITLE,
-        _TIMEOUT,
-        _YAML,
-        _PENDING,
-    ),
-    HelpPart(
-        _since(1),
+    (
+        _BOTH,
         (
             (
                 "  set-enabled --package <PACKAGE_NAME> --function <FUNCTION_ID> --state <enable|disable> "
@@ -160,8 +109,8 @@ _PARTS: Final[tuple[HelpPart, ...]] = (
             _user("under which to set the function state"),
         ),
     ),
-    HelpPart(
-        _since(5),
+    (
+        frozenset({_NEWEST}),
         (
             "  is-enabled --package <PACKAGE_NAME> --function <FUNCTION_ID> [--user <USER_ID>]",
             "    Checks if an app function is enabled for the specified package.",
@@ -170,50 +119,25 @@ _PARTS: Final[tuple[HelpPart, ...]] = (
             _user("under which to check the function state"),
         ),
     ),
-    HelpPart(_since(4, 4), ("  enable-allowlist", "    Enables the allowlist.")),
-    HelpPart(_since(4, 4), ("  disable-allowlist", "    Disables the allowlist.")),
-    HelpPart(_since(4), ("  purge-allowlist-cache", "    Purges the allowlist cache.")),
-    _access_help(
-        "grant-app-function-access", "Grants an agent package access to an app's functions.", "grant access"
-    ),
-    _access_help(
-        "revoke-app-function-access",
-        "Revokes an agent package's access to an app's functions.",
-        "revoke access from",
-    ),
+    (frozenset({_NEWEST}), ("  purge-allowlist-cache", "    Purges the allowlist cache.")),
 )
 
 
 def help_text(generation: int) -> str:
-    """Return the help of a generation; only generation 2 has the access commands without a flag."""
-    parts = [
-        item
-        for item in _PARTS
-        if generation in item.generations and (not item.flagged or generation == _WITHOUT_FLAGS)
-    ]
-    blocks = ("\n".join(part.lines) + "\n\n" for part in parts)
+    """Return the help of a generation: each part's lines, with an empty line behind."""
+    blocks = ("\n".join(lines) + "\n\n" for generations, lines in _HELP if generation in generations)
     return "AppFunctionManagerService commands:\n" + "".join(blocks)
-
-
-_WITHOUT_FLAGS: Final = 2
 
 
 _EXCEPTION: Final = "android.app.appfunctions.AppFunctionException"
 _DEFAULT_SECONDS: Final = 30
-_FIRST_SECONDS: Final = 10
-_TEXT_GENERATION: Final = 1
-_ARRAY_GENERATION: Final = 2
-_OBJECT_GENERATION: Final = 3
-_NEWEST: Final = 5
 _STATES: Final[Mapping[str, FunctionState]] = {
     "enable": "enabled",
     "disable": "disabled",
     "default": "default",
 }
-_DESCRIPTION_NAMESPACES: Final = (
-    "http://schemas.android.com/apk/res-auto",
-    "http://schemas.android.com/apk/androidx.appfunctions",
-)
+_REFUSED: Final = frozenset({"read-app-description", "set-test-page-size", "reset-test-page-size"})
+"""What only 17 has, and the phone has not."""
 
 
 class _UnknownOptionError(Exception):
@@ -227,8 +151,6 @@ class _Arguments:
     parameters: str | None = None
     state: FunctionState | None = None
     seconds: float | None = None
-    brief: bool = False
-    pending_intent: str | None = None
 
 
 def run_app_function(call: CommandCall) -> int:
@@ -242,7 +164,9 @@ def run_app_function(call: CommandCall) -> int:
         call.write(help_text(generation))
         return FAILED
     verb, reader = arguments[0], ArgumentReader(arguments, 1)
-    if verb not in _VERBS or generation not in _VERBS[verb][1]:
+    if verb in _REFUSED and generation >= _NEWEST:
+        return refuse(call, f"cmd app_function {verb}")
+    if verb not in _VERBS or generation < _VERBS[verb][1]:
         return unknown_command(call, verb)
     try:
         return _VERBS[verb][0](call, reader, generation)
@@ -266,6 +190,7 @@ def _read(call: CommandCall, reader: ArgumentReader, options: frozenset[str]) ->
 
     Raises:
         _UnknownOptionError: the verb does not have the option.
+        AndroidNotModelledError: the phone does not have it.
         ArgumentError: a value is missing.
     """
     read = _Arguments()
@@ -276,8 +201,8 @@ def _read(call: CommandCall, reader: ArgumentReader, options: frozenset[str]) ->
             read_user(reader)
         elif option == "--timeout-duration":
             read.seconds = _read_seconds(call, reader)
-        elif option == "--brief-yaml":
-            read.brief = True
+        elif option in ("--brief-yaml", "--pending-intent-path"):
+            raise AndroidNotModelledError(f"cmd app_function execute-app-function {option}")
         elif option == "--state":
             read.state = _STATES.get(reader.require())
         else:
@@ -289,7 +214,6 @@ _TEXT_OPTIONS: Final = {
     "--package": "package",
     "--function": "function",
     "--parameters": "parameters",
-    "--pending-intent-path": "pending_intent",
 }
 
 
@@ -337,9 +261,9 @@ def _search_result(call: CommandCall, package: str, document: SearchResult) -> d
 
 
 def _execute(call: CommandCall, reader: ArgumentReader, generation: int) -> int:
-    options = {"--package", "--function", "--parameters", "--user"}
-    if generation >= _OBJECT_GENERATION:
-        options |= {"--timeout-duration", "--brief-yaml"}
+    options = {
+        "--package", "--function", "--parameters", "--user", "--timeout-duration", "--brief-yaml",
+    }  # fmt: skip
     if generation >= _NEWEST:
         options |= {"--pending-intent-path"}
     read = _read(call, reader, frozenset(options))
@@ -352,18 +276,20 @@ def _execute(call: CommandCall, reader: ArgumentReader, generation: int) -> int:
             call, "execute-app-function", "java.lang.IllegalAccessError", "Only allow shell or root"
         )
         return FAILED
-    usual = _DEFAULT_SECONDS if generation >= _OBJECT_GENERATION else _FIRST_SECONDS
-    seconds = float(usual) if read.seconds is None else read.seconds
+    seconds = float(_DEFAULT_SECONDS) if read.seconds is None else read.seconds
     try:
         result = call.system.app_functions.execute(
             caller, read.package or "", read.function or "", parameters, seconds=seconds
         )
     except TimedOutError:
         call.write("Timed out\n")
-        return 0 if generation == _TEXT_GENERATION else FAILED
+        return FAILED
     except AppFunctionError as error:
-        return _print_error(call, error, generation)
-    return _print_result(call, result, read, generation)
+        code = f" (code {error.code})" if generation >= _NEWEST else ""
+        error_text = f"{_EXCEPTION}: {error.message}{code}"
+        call.write(f"Error executing app function: {error_text}. See logcat for more details. \n")
+        return FAILED
+    return _print_result(call, result)
 
 
 def _caller(call: CommandCall) -> CallerIdentity | None:
@@ -372,48 +298,13 @@ def _caller(call: CommandCall) -> CallerIdentity | None:
     return CallerIdentity(ROOT_UID, "root") if call.uid == ROOT_UID else None
 
 
-def _print_error(call: CommandCall, error: AppFunctionError, generation: int) -> int:
-    code = f" (code {error.code})" if generation >= _NEWEST else ""
-    error_text = f"{_EXCEPTION}: {error.message}{code}"
-    if generation >= _OBJECT_GENERATION:
-        call.write(f"Error executing app function: {error_text}. See logcat for more details. \n")
-        return FAILED
-    call.write(f"Error executing app function: {error.code} - {error_text}\n")
-    return 0 if generation == _TEXT_GENERATION else FAILED
-
-
-def _print_result(call: CommandCall, result: Properties, read: _Arguments, generation: int) -> int:
+def _print_result(call: CommandCall, result: Properties) -> int:
     try:
-        if generation == _TEXT_GENERATION:
-            created = int(call.system.clock.now() * 1000)
-            text = write_document_text(result, created=created)
-            call.write(f"App function executed successfully.\nFunction return:\n{text}\n")
-        elif generation == _ARRAY_GENERATION:
-            return _print_documents(call, result)
-        elif read.brief:
-            call.write(write_yaml(as_read_by_name(result)) + "\n")
-        else:
-            call.write(write_json(as_read_by_name(result), 2) + "\n")
+        call.write(write_json(as_read_by_name(result), 2) + "\n")
     except JsonError:
         call.write("Failed to convert the function response to JSON.\n")
         return FAILED
-    if read.pending_intent is not None:
-        # The phone's functions return no extras, so no PendingIntent is ever found.
-        call.write(f"No PendingIntent found at extras key: {read.pending_intent}\n")
     return 0
-
-
-def _print_documents(call: CommandCall, result: Properties) -> int:
-    returned = result.get(RETURN_VALUE, [])
-    if returned and isinstance(returned[0], dict):
-        call.write(write_json(returned, 2) + "\n")
-        return 0
-    # This generation does not say that it is done where no document is returned, and waits for its timeout.
-    call.write("{}\n")
-    clock = call.system.clock
-    clock.wait(clock.signal(), _FIRST_SECONDS)
-    call.write("Timed out\n")
-    return FAILED
 
 
 def _set_enabled(call: CommandCall, reader: ArgumentReader, generation: int) -> int:
@@ -455,92 +346,24 @@ def _purge(call: CommandCall, reader: ArgumentReader, generation: int) -> int:
     return 0
 
 
-def _set_page_size(call: CommandCall, reader: ArgumentReader, generation: int) -> int:
-    """Accept a size; a listing shows all pages of a search, so that no size changes it."""
-    del generation
-    size = -1
-    while (option := reader.next_option()) is not None:
-        if option != "--page-size":
-            raise _UnknownOptionError(option)
-        read = java_int(reader.next() or "")
-        if read is None:
-            call.write("Fail to parse page-size\n")
-            return FAILED
-        size = read
-    if size <= 0:
-        call.write(f"Invalid page size of {size}\n")
-    call.write(f"Set test page size to {size}\n")
-    return 0
-
-
-def _reset_page_size(call: CommandCall, reader: ArgumentReader, generation: int) -> int:
-    del call, reader, generation
-    return 0
-
-
 def _access(call: CommandCall, reader: ArgumentReader, generation: int) -> int:
-    """Fail an access command: the flags that guard them from generation 3 on are off on the phone."""
-    del reader
-    if generation == _ARRAY_GENERATION:
-        return refuse(call, "access grants of generation 2")
+    """Fail an access command: the flags that guard them are off on the phone."""
+    del call, reader, generation
     return FAILED
 
 
-def _describe(call: CommandCall, reader: ArgumentReader, generation: int) -> int:
-    del generation
-    name: str | None = None
-    while (option := reader.next_option()) is not None:
-        if option == "--package":
-            name = reader.require()
-        elif option == "--user":
-            read_user(reader)
-        else:
-            call.write_error(f"Unknown option: {option}\n")
-            return FAILED
-    package = call.system.packages.find(name or "")
-    whole: Component | None = None
-    if package is not None:
-        whole = next(package.application.of_kind("application"))
-    property_ = whole.find_property("android.app.appfunctions.app_metadata") if whole is not None else None
-    if package is None or property_ is None:
-        package_name = "null" if name is None else name
-        raise ArgumentError(package_name, "android.content.pm.PackageManager$NameNotFoundException")
-    file = package.application.resources.read_file(property_.resource) if property_.resource else None
-    if file is None:
-        call.write_error(f"No app metadata found for package: {name}\n")
-        return FAILED
-    call.write((_description_of(file.text) or "null") + "\n")
-    return 0
-
-
-def _description_of(text: str) -> str | None:
-    try:
-        root = parse_xml(text, path="app_metadata")
-    except InputError:
-        return None
-    for namespace in _DESCRIPTION_NAMESPACES:
-        description = root.get(f"{{{namespace}}}description")
-        if description is not None:
-            return str(description)
-    return None
-
-
 _Run = Callable[[CommandCall, ArgumentReader, int], int]
-_VERBS: Final[Mapping[str, tuple[_Run, frozenset[int]]]] = {
-    "list-app-functions": (_list, _since(2)),
-    "execute-app-function": (_execute, _since(1)),
-    "set-enabled": (_set_enabled, _since(1)),
-    "is-enabled": (_is_enabled, _since(5)),
-    "purge-allowlist-cache": (_purge, _since(4)),
-    "read-app-description": (_describe, _since(5)),
-    "grant-app-function-access": (_access, _since(2)),
-    "revoke-app-function-access": (_access, _since(2)),
-    "list-valid-agents": (_access, _since(3)),
-    "list-valid-targets": (_access, _since(3)),
-    "set-additional-allowlisted-agents": (_access, _since(3)),
-    "clear-additional-allowlisted-agents": (_access, _since(3)),
-    "enable-allowlist": (_access, _since(4, 4)),
-    "disable-allowlist": (_access, _since(4, 4)),
-    "set-test-page-size": (_set_page_size, _since(4)),
-    "reset-test-page-size": (_reset_page_size, _since(4)),
+_VERBS: Final[Mapping[str, tuple[_Run, int]]] = {
+    "list-app-functions": (_list, _OLD),
+    "execute-app-function": (_execute, _OLD),
+    "set-enabled": (_set_enabled, _OLD),
+    "is-enabled": (_is_enabled, _NEWEST),
+    "purge-allowlist-cache": (_purge, _NEWEST),
+    "grant-app-function-access": (_access, _OLD),
+    "revoke-app-function-access": (_access, _OLD),
+    "list-valid-agents": (_access, _OLD),
+    "list-valid-targets": (_access, _OLD),
+    "set-additional-allowlisted-agents": (_access, _OLD),
+    "clear-additional-allowlisted-agents": (_access, _OLD),
 }
+"""What each verb does, and the first generation that has it."""

@@ -34,9 +34,9 @@ _MODULES: Final[Mapping[str, tuple[str, ...]]] = {
     "input_method_commands": ("ime",),
     "package_commands": ("pm",),
     "property_commands": ("getprop", "setprop"),
-    "service_commands": ("cmd", "service"),
+    "service_commands": ("cmd",),
     "screen_commands": ("monkey", "screencap", "uiautomator"),
-    "settings_commands": ("settings", "device_config", "appops"),
+    "settings_commands": ("settings", "appops"),
     "window_commands": ("wm",),
     "file_commands": ("cat", "dd", "grep", "head", "ls", "md5sum", "mkdir", "rm", "touch", "wc"),
     "process_commands": (
@@ -59,7 +59,7 @@ renice restorecon rev rmdir rmmod run-as runcon screenrecord sed sendevent seq s
 sha1sum sha224sum sha256sum sha384sum sha512sum simpleperf sort split start stat stop strings stty svc
 swapoff swapon sync sysctl tac tail tar taskset tee telecom time timeout top tr traceroute truncate
 tty umount uname uniq unix2dos unlink unshare uptime usleep uudecode uuencode uuidgen vmstat watch which
-xargs xxd yes zcat
+xargs xxd yes zcat device_config service
 """
 
 REFUSED_PROGRAMS: Final = frozenset(_PROGRAMS_OF_ANDROID.split())

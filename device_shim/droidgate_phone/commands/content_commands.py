@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from droidgate_phone.commands import Command, CommandCall
 from droidgate_phone.commands.command_registry import refuse
 from droidgate_phone.java.app_values import AndroidError
-from droidgate_phone.java.intents import Bundle, Extra
-from droidgate_phone.java.java_text import java_double
 from droidgate_phone.java.uris import Uri
 from droidgate_phone.system.callers import caller_of_uid
-from droidgate_phone.system.content_providers import Cell
 from droidgate_phone.system.intent_text import show_bundle
 from droidgate_phone.system.processes import AndroidNotModelledError
 
 _OWNER: Final = 0
-_FIRST_UNESCAPING: Final = 33
-"""From here on `--extra` undoes backslashes; the reference says only "newer images"."""
 
 
 class _UsageError(Exception):
@@ -31,8 +26,6 @@ class _Arguments:
     uri: str | None = None
     method: str | None = None
     argument: str | None = None
-    extras: dict[str, Extra] = field(default_factory=dict)
-    projection: list[str] | None = None
     user: int = _OWNER
 
 
@@ -51,13 +44,8 @@ def _read(call: CommandCall, options: frozenset[str]) -> _Arguments:
             read.method = value
         elif option == "--arg":
             read.argument = value
-        elif option == "--projection":
-            read.projection = value.split(":")
         elif option == "--user":
             read.user = _OWNER if value in ("current", "cur") else _number(value)
-        elif option == "--extra":
-            key, extra = _extra(value, unescape=call.system.release.at_least(_FIRST_UNESCAPING))
-            read.extras[key] = extra
     if read.uri is None:
         raise _UsageError("Content provider URI not specified. Did you specify --uri argument?")
     return read
@@ -70,50 +58,9 @@ def _number(text: str) -> int:
         raise _UsageError(f'For input string: "{text}"') from None
 
 
-def _extra(text: str, *, unescape: bool) -> tuple[str, Extra]:
-    """Read `key:type:value`; the value may hold colons, the key may not unless they are escaped."""
-    parts = _split(text) if unescape else text.split(":", 2)
-    if len(parts) != len(("key", "type", "value")):
-        raise _UsageError(f"Binding not well formed: {text}")
-    key, kind, value = parts
-    if kind == "s":
-        return key, Extra("string", value)
-    if kind == "b":
-        return key, Extra("boolean", value.lower() == "true")
-    if kind in ("i", "l"):
-        return key, Extra("int" if kind == "i" else "long", _number(value))
-    if kind in ("f", "d"):
-        try:
-            return key, Extra("float" if kind == "f" else "double", float(value))
-        except ValueError:
-            raise _UsageError(f'For input string: "{value}"') from None
-    if kind == "n":
-        return key, Extra("null", None)
-    raise _UsageError(f"Unsupported type: {kind}")
-
-
-def _split(text: str) -> list[str]:
-    """Split at the first two colons without a backslash before them, and remove the backslashes."""
-    parts: list[str] = []
-    current: list[str] = []
-    position = 0
-    while position < len(text):
-        character = text[position]
-        if character == "\\" and position + 1 < len(text):
-            position += 1
-            current.append(text[position])
-        elif character == ":" and len(parts) < len(("key", "type")):
-            parts.append("".join(current))
-            current = []
-        else:
-            current.append(character)
-        position += 1
-    return [*parts, "".join(current)]
-
-
 def _call(call: CommandCall, read: _Arguments) -> None:
     result = call.system.content.call(
-        caller_of_uid(call.uid), read.uri or "", read.method or "", read.argument, Bundle(read.extras)
+        caller_of_uid(call.uid), read.uri or "", read.method or "", read.argument
     )
     call.write(f"Result: {'null' if result is None else show_bundle(result)}\n")
 
@@ -126,33 +73,13 @@ def _write_content(call: CommandCall, read: _Arguments) -> None:
     call.system.content.write(caller_of_uid(call.uid), read.uri or "", call.streams.input.read(-1))
 
 
-def _query(call: CommandCall, read: _Arguments) -> None:
-    rows = call.system.content.query(caller_of_uid(call.uid), read.uri or "")
-    if not rows:
-        call.write("No result found.\n")
-        return
-    for number, row in enumerate(rows):
-        names = read.projection if read.projection is not None else list(row)
-        cells = ", ".join(f"{name}={_cell(row.get(name))}" for name in names)
-        call.write(f"Row: {number} {cells}\n")
-
-
-def _cell(value: Cell) -> str:
-    if value is None:
-        return "NULL"
-    if isinstance(value, bytes):
-        return "BLOB"
-    return java_double(value) if isinstance(value, float) else str(value)
-
-
 _COMMON: Final = frozenset({"--uri", "--user"})
 _VERBS: Final[Mapping[str, tuple[Callable[[CommandCall, _Arguments], None], frozenset[str]]]] = {
-    "call": (_call, _COMMON | {"--method", "--arg", "--extra"}),
-    "query": (_query, _COMMON | {"--projection"}),
+    "call": (_call, _COMMON | {"--method", "--arg"}),
     "read": (_read_content, _COMMON),
     "write": (_write_content, _COMMON),
 }
-_OTHERS: Final = frozenset({"insert", "update", "delete", "gettype"})
+_OTHERS: Final = frozenset({"insert", "update", "delete", "gettype", "query"})
 
 
 def run_content(call: CommandCall) -> int:
@@ -160,6 +87,8 @@ def run_content(call: CommandCall) -> int:
     verb = call.arguments[0] if call.arguments else None
     if verb in _OTHERS:
         return refuse(call, f"content {verb}")
+    if verb == "call" and "--extra" in call.arguments:
+        return refuse(call, "content call --extra")
     if verb is None or verb not in _VERBS:
         return _print_usage(call, f"Unsupported operation: {verb or 'null'}")
     run, options = _VERBS[verb]

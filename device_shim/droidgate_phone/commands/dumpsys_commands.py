@@ -6,13 +6,10 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from droidgate_mappings.model.json_values import Json
 from droidgate_phone.commands import Command, CommandCall
 from droidgate_phone.commands.command_registry import FAILED, refuse
 from droidgate_phone.java.org_json import java_text
 from droidgate_phone.system.activity_records import ActivityRecord
-from droidgate_phone.system.generic_documents import Properties
-from droidgate_phone.system.permission_dialogs import CONTROLLER, DIALOG_ACTIVITY
 
 Dump = Callable[[CommandCall, tuple[str, ...]], int]
 
@@ -54,45 +51,6 @@ _ENABLED: Final = {"default": 0, "enabled": 1, "disabled": 2, "disabled-user": 3
 
 def _time(seconds: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(seconds))
-
-
-def _dump_app_function(call: CommandCall, arguments: tuple[str, ...]) -> int:
-    if call.system.release.function_shell is None:
-        return _missing(call, "app_function")
-    if any(argument not in ("-v", "--verbose") for argument in arguments):
-        return refuse(call, " ".join(("dumpsys app_function", *arguments)))
-    lines = ["AppFunction state for user 0:"]
-    for package, documents in call.system.app_functions.listing().items():
-        listed_documents = [item for item in documents if item.runtime is not None or arguments]
-        lines += ["", f"  AppFunctionDocument(s) for package: {package}"]
-        for document in listed_documents:
-            lines.append("")
-            if document.runtime is None:
-                lines += [f"    {document.type}: ", *_dump_document(document.properties, "      ")]
-                continue
-            lines.append(f"    AppFunctionMetadata for: {document.properties['functionId'][0]}")
-            lines += ["      Static Metadata:", *_dump_document(document.properties, "        ")]
-            lines += ["      Runtime Metadata:", *_dump_document(document.runtime, "        ")]
-    call.write("\n".join(lines) + "\n")
-    return 0
-
-
-def _dump_document(properties: Properties, indent: str) -> list[str]:
-    lines = [indent + "{"]
-    for name, values in properties.items():
-        if values and isinstance(values[0], dict):
-            lines.append(f'{indent}  "{name}": [' + "{")
-            for number, value in enumerate(values):
-                inner = _dump_document(value, indent + "  ")
-                lines += inner[1:] + ([f"{indent}  , " + "{"] if number < len(values) - 1 else [])
-            lines.append(f"{indent}  ]")
-        else:
-            lines.append(f'{indent}  "{name}": [{", ".join(map(_dump_value, values))}]')
-    return [*lines, indent + "}"]
-
-
-def _dump_value(value: Json) -> str:
-    return f'"{value}"' if isinstance(value, str) else java_text(value)
 
 
 def _dump_trust(call: CommandCall, arguments: tuple[str, ...]) -> int:
@@ -184,30 +142,19 @@ def _dump_window(call: CommandCall, arguments: tuple[str, ...]) -> int:
     if arguments not in ((), ("windows",), ("displays",)):
         return refuse(call, " ".join(("dumpsys window", *arguments)))
     top = call.system.stack.top_record()
-    if top is None:
-        focus = "com.android.launcher3/.Launcher"
-    elif call.system.permission_dialogs.over(top) is not None:
-        focus = f"{CONTROLLER}/{DIALOG_ACTIVITY}"
-    else:
-        focus = top.match.name.flatten()
+    focus = "com.android.launcher3/.Launcher" if top is None else top.match.name.flatten()
     call.write(f"  mCurrentFocus=Window{{0 u0 {focus}}}\n")
     return 0
 
 
 _SERVICES: Final[Mapping[str, Dump]] = {
     "activity": _dump_activity,
-    "app_function": _dump_app_function,
     "battery": _dump_battery,
     "deviceidle": _dump_idle,
     "package": _dump_package,
     "trust": _dump_trust,
     "window": _dump_window,
 }
-
-
-def _missing(call: CommandCall, name: str) -> int:
-    call.write_error(f"Can't find service: {name}\n")
-    return 0
 
 
 def run_device_idle(call: CommandCall) -> int:

@@ -5,7 +5,7 @@ PackageManagerShellCommand).
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
@@ -32,6 +32,7 @@ from droidgate_phone.system.installation import InstallError, InstallOptions
 from droidgate_phone.system.manifests import PartKind
 from droidgate_phone.system.package_records import EnabledState, InstalledPackage
 from droidgate_phone.system.package_service import InstallSession
+from droidgate_phone.system.processes import AndroidNotModelledError
 from droidgate_phone.system.resolver import MATCH_DEFAULT_ONLY, Match
 
 _STDIN: Final = "-"
@@ -44,41 +45,22 @@ _NOT_MODELLED: Final = frozenset(
     {
         "--apex", "--staged", "--multi-package", "--instant", "--instantapp", "--ephemeral", "--preload",
         "--pkg", "--enable-rollback", "--rollback-impact-level", "--dexopt-compiler-filter",
+        "--install-location", "--install-reason", "--package-source", "--staged-ready-timeout",
+        "--force-uuid", "--originating-uri", "--referrer", "--abi",
     }
 )  # fmt: skip
 _SHELL_INSTALLER: Final = "com.android.shell"
-_NULL_POINTER: Final = "java.lang.NullPointerException"
 
 
-def _check_uri(text: str | None) -> None:
-    if text is None:
-        raise ArgumentError("uriString", _NULL_POINTER)
-
-
-def _check_processor(text: str | None) -> None:
-    if not text:
-        raise ArgumentError("Missing ABI argument")
-    if text not in (_STDIN, "x86_64"):
-        raise ArgumentError(f"ABI {text} not supported on this device")
-
-
-# Options that change nothing that the phone models, and how Android reads a value after one.
-_NO_EFFECT: Final[Mapping[str, Callable[[str | None], object] | None]] = {
-    **dict.fromkeys(
-        (
-            "-r", "-f", "--full", "--dont-kill", "--force-sdk", "--bypass-low-target-sdk-block",
-            "--skip-verification", "--skip-enable", "--restrict-permissions", "--non-staged",
-            "--force-non-staged", "--force-queryable", "--force-verification", "--ignore-dexopt-profile",
-            "--disable-auto-install-dependencies",
-        )
-    ),
-    **dict.fromkeys(("--install-location", "--install-reason", "--package-source"), parse_decimal),
-    "--staged-ready-timeout": partial(parse_decimal, long=True),
-    "--force-uuid": lambda text: text,
-    "--originating-uri": _check_uri,
-    "--referrer": _check_uri,
-    "--abi": _check_processor,
-}  # fmt: skip
+# Options that change nothing that the phone models.
+_NO_EFFECT: Final = frozenset(
+    {
+        "-r", "-f", "--full", "--dont-kill", "--force-sdk", "--bypass-low-target-sdk-block",
+        "--skip-verification", "--skip-enable", "--restrict-permissions", "--non-staged",
+        "--force-non-staged", "--force-queryable", "--force-verification", "--ignore-dexopt-profile",
+        "--disable-auto-install-dependencies",
+    }
+)  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -88,8 +70,13 @@ class _InstallArguments:
     user: int = ALL_USERS
 
 
-def _read_arguments(reader: ArgumentReader) -> _InstallArguments | str:
-    """Return the options, or the name of one that is not modelled."""
+def _read_arguments(reader: ArgumentReader) -> _InstallArguments:
+    """Return the options.
+
+    Raises:
+        AndroidNotModelledError: one of them is not modelled.
+        ArgumentError: as Android would throw.
+    """
     read = _InstallArguments(InstallOptions())
     while (option := reader.next_option()) is not None:
         if option == "-S":
@@ -98,13 +85,9 @@ def _read_arguments(reader: ArgumentReader) -> _InstallArguments | str:
                 raise ArgumentError("Size must be positive")
         elif option == "--user":
             read.user = read_user(reader)
-        elif option in _NO_EFFECT:
-            read_value = _NO_EFFECT[option]
-            if read_value is not None:
-                read_value(reader.require() if option == "--staged-ready-timeout" else reader.next())
         elif option in _NOT_MODELLED:
-            return option
-        else:
+            raise AndroidNotModelledError(f"pm install {option}")
+        elif option not in _NO_EFFECT:
             read.options = _with_option(read.options, option, reader)
     return read
 
@@ -125,8 +108,6 @@ def _with_option(options: InstallOptions, option: str, reader: ArgumentReader) -
 def run_install(call: CommandCall, reader: ArgumentReader) -> int:
     """`pm install [OPTIONS] [-S SIZE] [PATH...|-]`."""
     read = _read_arguments(reader)
-    if isinstance(read, str):
-        return refuse(call, f"pm install {read}")
     if not is_known_user(read.user):
         call.write(f"Failure [user {read.user} doesn't exist]\n")
         return 1
@@ -201,10 +182,7 @@ def _commit(call: CommandCall, session: InstallSession) -> int:
 
 def run_install_create(call: CommandCall, reader: ArgumentReader) -> int:
     """`pm install-create [OPTIONS] [-S SIZE]`."""
-    read = _read_arguments(reader)
-    if isinstance(read, str):
-        return refuse(call, f"pm install-create {read}")
-    session = call.system.packages.create_session(read.options)
+    session = call.system.packages.create_session(_read_arguments(reader).options)
     call.write(f"Success: created install session [{session.id}]\n")
     return 0
 
@@ -241,10 +219,11 @@ def run_install_write(call: CommandCall, reader: ArgumentReader) -> int:
 
 def run_install_commit(call: CommandCall, reader: ArgumentReader) -> int:
     """`pm install-commit SESSION`."""
-    while (option := reader.next_option()) is not None:
-        if option != "--staged-ready-timeout":
-            raise ArgumentError(f"Unknown option: {option}")
-        parse_decimal(reader.require(), long=True)
+    option = reader.next_option()
+    if option == "--staged-ready-timeout":
+        return refuse(call, f"pm install-commit {option}")
+    if option is not None:
+        raise ArgumentError(f"Unknown option: {option}")
     return _commit(call, _session(call, parse_decimal(reader.next())))
 
 

@@ -11,27 +11,6 @@ from droidgate_phone.commands.command_registry import refuse
 from droidgate_phone.java.java_text import java_int
 from droidgate_phone.system.instrumentations import ALREADY_REGISTERED
 
-_USAGE_OF_SCREENCAP: Final = """usage: screencap [-hp] [-d display-id] [FILENAME]
-   -h: this message
-   -p: save the file as a png.
-   -d: specify the physical display ID to capture (default: 0)
-       see "dumpsys SurfaceFlinger --display-id" for valid display IDs.
-If FILENAME ends with .png it will be saved as a png.
-If FILENAME is not given, the results will be printed to stdout.
-"""
-_USAGE_OF_UIAUTOMATOR: Final = """Usage: uiautomator <subcommand> [options]
-
-Available subcommands:
-
-help: displays help message
-
-dump: creates an XML dump of current UI hierarchy
-    dump [--verbose][file]
-      [--compressed]: dumps compressed layout information.
-      [file]: the location where the dumped XML should be stored, default is
-      /sdcard/window_dump.xml
-
-"""
 _USUAL_DUMP: Final = "/sdcard/window_dump.xml"
 _TERMINALS: Final = frozenset({"/dev/tty", "/dev/stdout", "/proc/self/fd/1"})
 _LAUNCHER: Final = "android.intent.category.LAUNCHER"
@@ -40,14 +19,11 @@ _KILLED: Final = 137
 
 
 def screencap(call: CommandCall) -> int:
-    """Run `screencap`: a PNG file, or raw pixels without `-p`, to a file or to standard output."""
+    """Run `screencap -p`: a PNG file, to a file or to standard output."""
     is_png, file = False, None
     arguments = list(call.arguments)
     while arguments:
         argument = arguments.pop(0)
-        if argument in {"-h", "-hp", "-ph"}:
-            call.write_error(_USAGE_OF_SCREENCAP)
-            return 1
         if argument == "-p":
             is_png = True
         elif argument == "-d" and arguments[:1] == ["0"]:
@@ -56,11 +32,12 @@ def screencap(call: CommandCall) -> int:
             return refuse(call, f"screencap {argument}")
         else:
             file = argument
+    if not is_png and (file is None or not file.endswith(".png")):
+        return refuse(call, "screencap without -p")
+    content = call.system.window.png()
     if file is None:
-        call.streams.output.write(call.system.window.png() if is_png else call.system.window.raw_pixels())
+        call.streams.output.write(content)
         return 0
-    is_png = is_png or file.endswith(".png")
-    content = call.system.window.png() if is_png else call.system.window.raw_pixels()
     problem = _write_file(call, file, content)
     if problem is None:
         return 0
@@ -70,22 +47,18 @@ def screencap(call: CommandCall) -> int:
 
 def uiautomator(call: CommandCall) -> int:
     """Run `uiautomator dump`."""
-    if not call.arguments or call.arguments[0] == "help":
-        call.write_error(_USAGE_OF_UIAUTOMATOR)
-        return 0 if call.arguments else 1
-    if call.arguments[0] != "dump":
-        return refuse(call, f"uiautomator {call.arguments[0]}")
-    options = call.arguments[1:]
-    if "--windows" in options:
-        return refuse(call, "uiautomator dump --windows")
-    operands = [option for option in options if not option.startswith("-")]
+    verb, *operands = call.arguments or ("help",)
+    if verb != "dump":
+        return refuse(call, f"uiautomator {verb}")
+    if operands and operands[0].startswith("-"):
+        return refuse(call, f"uiautomator dump {operands[0]}")
     file = posixpath.join(call.directory, operands[-1]) if operands else _USUAL_DUMP
     if call.system.instrumentations.uses_accessibility:
         # UiAutomation.connect throws, and the runtime kills the program; the text is the shell's.
         call.system.log.record("uiautomator", problem=ALREADY_REGISTERED)
         call.write_error("Killed \n")
         return _KILLED
-    xml = call.system.window.hierarchy(compressed="--compressed" in options)
+    xml = call.system.window.hierarchy()
     if file in _TERMINALS:
         call.write(xml)
     else:

@@ -1,4 +1,4 @@
-"""`cmd` and `service`: Android's services by name (frameworks/native `cmds/cmd`), with the exceptions and
+"""`cmd`: Android's services by name (frameworks/native `cmds/cmd`), with the exceptions and
 users that their commands have in common (AOSP's `BasicShellCommandHandler`).
 """
 
@@ -91,14 +91,14 @@ def is_known_user(user: int) -> bool:
 
 _NO_SERVICE: Final = 20
 
-# Service -> module and function that runs its shell commands; "" where other commands alone use it.
+# Service -> module and function that runs its shell commands; "" where the phone has none.
 _SERVICES: Final[Mapping[str, str]] = {
     "activity": "activity_commands:run_activity",
     "app_function": "app_function_commands:run_app_function",
     "appops": "settings_commands:run_app_ops",
     "content": "",
     "deviceidle": "dumpsys_commands:run_device_idle",
-    "device_config": "settings_commands:run_device_config",
+    "device_config": "",
     "input_method": "input_method_commands:run_input_method",
     "package": "package_commands:run_package",
     "settings": "settings_commands:run_settings",
@@ -136,13 +136,4 @@ def run_cmd(call: CommandCall) -> int:
     return run(replace(call, arguments=tuple(rest)))
 
 
-def run_service(call: CommandCall) -> int:
-    """`service check NAME`."""
-    if call.arguments[:1] == ("check",) and len(call.arguments) == len(("check", "name")):
-        name = call.arguments[1]
-        call.write(f"Service {name}: {'found' if _has_service(call, name) else 'not found'}\n")
-        return 0
-    return refuse(call, " ".join(("service", *call.arguments)))
-
-
-COMMANDS: Final[Mapping[str, Command]] = {"cmd": run_cmd, "service": run_service}
+COMMANDS: Final[Mapping[str, Command]] = {"cmd": run_cmd}

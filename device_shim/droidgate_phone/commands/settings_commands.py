@@ -1,4 +1,4 @@
-"""`settings`, `device_config` and `appops`."""
+"""`settings` and `appops`."""
 
 from __future__ import annotations
 
@@ -10,14 +10,11 @@ from droidgate_phone.commands.argument_reader import ArgumentReader
 from droidgate_phone.commands.command_registry import FAILED, refuse
 from droidgate_phone.commands.service_commands import OWNER, read_user, run_guarded
 from droidgate_phone.java.java_text import java_int
-from droidgate_phone.system.system_properties import SETTINGS, SettingsProvider
+from droidgate_phone.system.system_properties import SETTINGS
 
 _MODES: Final = ("allow", "ignore", "deny", "default", "foreground")
 """Modes of app operations, in the order of their numbers."""
-_OPERATIONS: Final = {
-    "SYSTEM_ALERT_WINDOW": "default", "RUN_IN_BACKGROUND": "allow", "RUN_ANY_IN_BACKGROUND": "allow",
-}  # fmt: skip
-"""Operations in the order of their numbers, and the mode that each has at first."""
+_OPERATIONS: Final = frozenset({"SYSTEM_ALERT_WINDOW", "RUN_IN_BACKGROUND", "RUN_ANY_IN_BACKGROUND"})
 
 
 def _without_user(words: tuple[str, ...]) -> list[str]:
@@ -40,7 +37,7 @@ def run_settings(call: CommandCall) -> int:
 
 
 _REQUIRED_WORDS: Final = {"get": 2, "put": 3, "delete": 2, "list": 1}
-"""Verbs of settings and of device configuration, and how many words follow at the least."""
+"""Verbs of settings, and how many words follow at the least."""
 
 
 def _settings(call: CommandCall, words: list[str]) -> int:
@@ -53,28 +50,10 @@ def _settings(call: CommandCall, words: list[str]) -> int:
     if verb == "delete" and len(rest) >= _REQUIRED_WORDS[verb]:
         call.write(f"Deleted {call.system.settings.delete(rest[0], rest[1]):d} rows\n")
         return 0
-    return _get_or_put(call, call.system.settings, verb, rest, "Not enough arguments")
-
-
-def run_device_config(call: CommandCall) -> int:
-    """`device_config get|put|delete|list NAMESPACE [KEY [VALUE]]`, and the same with `cmd`."""
-    if not call.arguments:
-        return refuse(call, "the help of device_config")
-    verb, *rest = call.arguments
-    if verb not in _REQUIRED_WORDS:
-        return refuse(call, f"device_config {verb}")
-    if verb == "delete" and len(rest) >= _REQUIRED_WORDS[verb]:
-        deleted = call.system.device_config.delete(rest[0], rest[1])
-        done = "Successfully deleted" if deleted else "Failed to delete"
-        call.write(f"{done} {rest[1]} from {rest[0]}\n")
-        return 0
-    return _get_or_put(call, call.system.device_config, verb, rest, "Bad arguments")
-
-
-def _get_or_put(call: CommandCall, values: SettingsProvider, verb: str, rest: list[str], too_few: str) -> int:
     if len(rest) < _REQUIRED_WORDS[verb]:
-        call.write_error(f"{too_few}\n")
+        call.write_error("Not enough arguments\n")
         return FAILED
+    values = call.system.settings
     if verb == "list":
         call.write("".join(f"{key}={value}\n" for key, value in values.all(rest[0]).items()))
     elif verb == "put":
@@ -86,7 +65,7 @@ def _get_or_put(call: CommandCall, values: SettingsProvider, verb: str, rest: li
 
 
 def run_app_ops(call: CommandCall) -> int:
-    """`appops set|get [--user USER] PACKAGE [OPERATION [MODE]]`, and the same with `cmd`."""
+    """`appops set [--user USER] PACKAGE OPERATION MODE`, and the same with `cmd`."""
     if not call.arguments:
         return refuse(call, "the help of appops")
     return run_guarded(call, call.arguments[0], lambda: _app_ops(call))
@@ -94,7 +73,7 @@ def run_app_ops(call: CommandCall) -> int:
 
 def _app_ops(call: CommandCall) -> int:
     verb, reader = call.arguments[0], ArgumentReader(call.arguments, 1)
-    if verb not in ("get", "set"):
+    if verb != "set":
         return refuse(call, f"appops {verb}")
     user, names = OWNER, list[str]()
     while len(names) < len(("package", "operation")) and (word := reader.next()) is not None:
@@ -104,28 +83,15 @@ def _app_ops(call: CommandCall) -> int:
             return refuse(call, f"appops {verb} {word}")
         else:
             names.append(word)
-    if not names or (verb == "set" and not names[1:]):
+    if not names[1:]:
         call.write_error(f"Error: {'Operation' if names else 'Package name'} not specified.\n")
         return FAILED
-    if any(name not in _OPERATIONS for name in names[1:]):
+    if names[1] not in _OPERATIONS:
         return refuse(call, f"the app operation {names[1]}")
     if call.system.packages.find(names[0]) is None or user != OWNER:
         call.write_error(f"Error: No UID for {names[0]} in user {user}\n")
         return FAILED
-    if verb == "get":
-        return _print_modes(call, *names)
     return _set_mode(call, names[0], names[1], reader.next())
-
-
-def _print_modes(call: CommandCall, package: str, operation: str | None = None) -> int:
-    modes = call.system.app_ops.of_package(package)
-    names = [name for name in _OPERATIONS if name in modes and operation in (None, name)]
-    if not names:
-        call.write("No operations.\n")
-        if operation is not None:
-            call.write(f"Default mode: {_OPERATIONS[operation]}\n")
-    call.write("".join(f"{name}: {modes[name]}\n" for name in names))
-    return 0
 
 
 def _set_mode(call: CommandCall, package: str, operation: str, mode: str | None) -> int:
@@ -146,6 +112,5 @@ def _set_mode(call: CommandCall, package: str, operation: str, mode: str | None)
 
 COMMANDS: Final[Mapping[str, Command]] = {
     "settings": run_settings,
-    "device_config": run_device_config,
     "appops": run_app_ops,
 }

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import re
-import struct
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -49,9 +48,6 @@ _OFF: Final = (224, 224, 224)
 _ON: Final = (129, 199, 132)
 _FIELD: Final = (255, 255, 255)
 _FOCUS: Final = (25, 118, 210)
-_RGBA_8888: Final = 1
-_SRGB: Final = 142_671_872
-"""`HAL_DATASPACE_V0_SRGB`."""
 
 
 def draw_screen(root: Placed | None, display: Display, focused: Path | None = None) -> Image.Image:
@@ -69,12 +65,6 @@ def png_of(picture: Image.Image) -> bytes:
     written = io.BytesIO()
     picture.save(written, "PNG", compress_level=1)
     return written.getvalue()
-
-
-def raw_of(picture: Image.Image) -> bytes:
-    """Return a picture as `screencap` writes it without `-p`: width, height, format, colour space, pixels."""
-    head = struct.pack("<4I", picture.width, picture.height, _RGBA_8888, _SRGB)
-    return head + picture.convert("RGBA").tobytes()
 
 
 def _draw(pen: ImageDraw.ImageDraw, placed: Placed, *, is_focused: bool) -> None:
@@ -128,7 +118,6 @@ _CLASSES: Final[dict[ViewKind, str]] = {
 }
 _CLICKABLE: Final = frozenset({"button", "input", "switch", "icon"})
 _LONG_CLICKABLE: Final = frozenset({"input", "icon"})
-_CONTAINERS: Final = frozenset({"column", "row"})
 
 # What the dumper writes as a dot, and the three more that no XML parser takes.
 _NOT_WRITTEN: Final = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufdd0-\ufddf\ufffe\uffff]")
@@ -156,29 +145,18 @@ class Screen:
     focused: Path | None = None
 
 
-def write_hierarchy(screen: Screen, *, compressed: bool = False) -> str:
-    """Return the XML of a screen.
-
-    Args:
-        screen: The screen.
-        compressed: Leave out containers that mean nothing to a reader, as `--compressed` does.
-    """
-    placed = () if screen.root is None else (screen.root,)
-    content = _written(screen, placed, compressed=compressed)
-    if not compressed:
-        content = _frame(screen, "android:id/content", content)
-    body = "".join(_frame(screen, "", content))
+def write_hierarchy(screen: Screen) -> str:
+    """Return the XML of a screen."""
+    content = _written(screen, () if screen.root is None else (screen.root,))
+    body = "".join(_frame(screen, "", _frame(screen, "android:id/content", content)))
     head = "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>"
     return f'{head}<hierarchy rotation="{screen.display.rotation}">{body}</hierarchy>'
 
 
-def _written(screen: Screen, placed: Iterable[Placed], *, compressed: bool) -> Iterator[str]:
+def _written(screen: Screen, placed: Iterable[Placed]) -> Iterator[str]:
     for item in placed:
-        children = _written(screen, item.children, compressed=compressed)
+        children = _written(screen, item.children)
         view = item.view
-        if compressed and view.kind in _CONTAINERS and not view.description:
-            yield from children
-            continue
         is_clickable = view.kind in _CLICKABLE
         attributes = {
             **_FRAME,
@@ -375,15 +353,12 @@ class Window:
 
     def png(self) -> bytes:
         """Return the picture of the display as a PNG file."""
-        return png_of(self._picture())
+        screen = self.screen()
+        return png_of(draw_screen(screen.root, screen.display, screen.focused))
 
-    def raw_pixels(self) -> bytes:
-        """Return the picture of the display as `screencap` writes it without `-p`."""
-        return raw_of(self._picture())
-
-    def hierarchy(self, *, compressed: bool = False) -> str:
+    def hierarchy(self) -> str:
         """Return the display as `uiautomator dump` writes it."""
-        return write_hierarchy(self.screen(), compressed=compressed)
+        return write_hierarchy(self.screen())
 
     def launcher_entries(self) -> Sequence[LauncherEntry]:
         """Return the apps of the home screen."""
@@ -515,10 +490,6 @@ class Window:
         elif code not in keys.WITHOUT_EFFECT:
             message = f"key {code}"
             raise InputNotModelledError(message)
-
-    def _picture(self) -> Image.Image:
-        screen = self.screen()
-        return draw_screen(screen.root, screen.display, screen.focused)
 
     def _look(self) -> tuple[Shown, Screen]:
         home = Shown(None, LAUNCHER_PACKAGE, _HomeScreen(self._stage))

@@ -20,7 +20,6 @@ from droidgate_phone.system.callers import SHELL, CallerIdentity
 from droidgate_phone.system.intent_text import show_intent
 from droidgate_phone.system.package_records import InstalledPackage
 from droidgate_phone.system.parcels import TRANSACTION_LIMIT, cross_intent
-from droidgate_phone.system.permission_dialogs import PermissionDialogs
 from droidgate_phone.system.permissions import AppOps
 from droidgate_phone.system.processes import (
     AndroidNotModelledError,
@@ -65,12 +64,9 @@ class ActivityNotFoundError(Exception):
 class ActivityStack:
     """The activities of one phone; also where the window finds what to show (`screen.window.Stage`)."""
 
-    def __init__(
-        self, core: SystemCore, services: RunningServices, dialogs: PermissionDialogs, app_ops: AppOps
-    ) -> None:
+    def __init__(self, core: SystemCore, services: RunningServices, app_ops: AppOps) -> None:
         self._core = core
         self._services = services
-        self._dialogs = dialogs
         self._app_ops = app_ops
         self._lock = threading.RLock()
         self._tasks: list[Task] = []
@@ -196,9 +192,6 @@ class ActivityStack:
         record = self.top_record()
         if record is None:
             return None
-        dialog = self._dialogs.over(record)
-        if dialog is not None:
-            return dialog
         activity = _OnMainThread(self, record)
         return Shown(
             record,
@@ -209,9 +202,9 @@ class ActivityStack:
         )
 
     def go_back(self) -> None:
-        """End the top activity with the result that it has set, or the dialog over it."""
+        """End the top activity with the result that it has set."""
         record = self.top_record()
-        if record is not None and not self._dialogs.dismiss(record):
+        if record is not None:
             self.finish(record)
 
     def go_home(self) -> None:

@@ -24,7 +24,6 @@ from droidgate_phone.system.messengers import MessengerRegistry
 from droidgate_phone.system.notifications import NotificationShade
 from droidgate_phone.system.package_records import InstalledPackage
 from droidgate_phone.system.package_service import PackageManager
-from droidgate_phone.system.permission_dialogs import PermissionDialogs
 from droidgate_phone.system.permissions import AppOps
 from droidgate_phone.system.processes import AppProcess, ProcessManager
 from droidgate_phone.system.releases import ReleaseProfile
@@ -55,7 +54,6 @@ class AndroidSystem:
         files: VirtualFiles.
         properties: SystemProperties (`getprop`).
         settings: Settings.
-        device_config: The device configuration.
         core: What the managers have in common.
         packages: PackageManager.
         resolver: Which components an intent reaches.
@@ -65,7 +63,6 @@ class AndroidSystem:
         stack: Activities, also the window's stage.
         timers: What is to be done later.
         notifications: The notification shade.
-        permission_dialogs: Dialogs of the permission controller.
         instrumentations: `am instrument`.
         broadcasts: Broadcasts.
         content: Content providers.
@@ -101,7 +98,6 @@ class AndroidSystem:
         self.log = log or EventLog()
         self.properties = SystemProperties(release, serial)
         self.settings = SettingsProvider(SETTINGS)
-        self.device_config = SettingsProvider({})
         self.is_locked = False
         self.is_keyguard_shown = False
         self.is_interactive = True
@@ -121,9 +117,8 @@ class AndroidSystem:
         )
         self.resolver = self.core.resolver
         self.app_ops = AppOps()
-        self.permission_dialogs = PermissionDialogs(self.core)
         running = RunningServices()
-        self.stack = ActivityStack(self.core, running, self.permission_dialogs, self.app_ops)
+        self.stack = ActivityStack(self.core, running, self.app_ops)
         self.uid_states = UidStates(self.processes, self.stack, running)
         self.messengers = MessengerRegistry(self.core)
         self.services = ServiceManager(self.core, running, self.uid_states, self.messengers, self.timers)

@@ -290,7 +290,9 @@ class AppPlatform:
         record.hides_overlays = hide
 
     def request_permissions(self, *permissions: str) -> None:
-        self._system.permission_dialogs.request(self._activity("requestPermissions"), permissions)
+        asking = self._activity("requestPermissions").match.package.name
+        what = f"the dialog for {', '.join(permissions)}"
+        self._system.log.record("not-modelled", package=asking, what=what)
 
     def _activity(self, call: str) -> ActivityRecord:
         if not isinstance(self._caller.activity, ActivityRecord):

@@ -17,8 +17,6 @@ from droidgate_mappings.formats.application import MetaData
 from droidgate_mappings.model.json_values import Json
 from droidgate_phone.common.clocks import Signal
 from droidgate_phone.java.app_values import (
-    FLAG_WINDOW_IS_OBSCURED,
-    FLAG_WINDOW_IS_PARTIALLY_OBSCURED,
     ActivityResult,
     AppFunctionError,
     Binding,
@@ -370,9 +368,7 @@ class Platform(Protocol):
     def request_permissions(self, *permissions: str) -> None:
         """Ask the user for permissions, from an activity (`Activity.requestPermissions`).
 
-        Only android.permission.POST_NOTIFICATIONS is modelled, from API 33 on. Its dialog is on the phone's
-        screen until the user answers or goes back. Nothing happens if the permission is held, if the manifest
-        does not request it, or after the user has denied it twice.
+        The dialog is not modelled: the request is logged, and nobody answers.
 
         Raises:
             AndroidError: java.lang.IllegalStateException outside of an activity.
@@ -442,15 +438,10 @@ class Service:
         """Handle a start.
 
         Returns:
-            `START_REDELIVER_INTENT` where the start is delivered again (`on_redelivered`) if the process dies
-            before the service is stopped.
+            `START_REDELIVER_INTENT` where `acknowledge_start` ends the start later; no start comes again.
         """
         del intent
         return None
-
-    def on_redelivered(self, intent: Intent) -> int | None:
-        """Handle a start again that a process of before did not finish (START_FLAG_REDELIVERY)."""
-        return self.on_start_command(intent)
 
     def on_bind(self, intent: Intent) -> Callable[[Message], None] | None:
         """Return what handles the messages of a Messenger; None where the service cannot be bound.
@@ -489,11 +480,6 @@ class Activity(Touched):
     """
 
     touch_flags: int = 0
-
-    @property
-    def is_touch_obscured(self) -> bool:
-        """Whether another app's window covers this activity, all of it or a part, while `on_click` runs."""
-        return self.touch_flags & (FLAG_WINDOW_IS_OBSCURED | FLAG_WINDOW_IS_PARTIALLY_OBSCURED) != 0
 
     def __init__(self, context: Context) -> None:
         self.context = context
@@ -556,9 +542,9 @@ class ContentProvider:
     def __init__(self, context: Context) -> None:
         self.context = context
 
-    def call(self, method: str, argument: str | None, extras: Bundle, caller_uid: int) -> Bundle | None:
+    def call(self, method: str, argument: str | None, caller_uid: int) -> Bundle | None:
         """Handle `ContentResolver.call`."""
-        del method, argument, extras, caller_uid
+        del method, argument, caller_uid
         return None
 
     def open_for_reading(self, uri: str, caller_uid: int) -> bytes | None:
@@ -570,11 +556,6 @@ class ContentProvider:
         """Take what was written through `openFile(uri, "w")`; false for an unknown file."""
         del uri, content, caller_uid
         return False
-
-    def query(self, uri: str, caller_uid: int) -> list[Mapping[str, str | int | float | bytes | None]] | None:
-        """Return rows; None where the URI is not known."""
-        del uri, caller_uid
-        return None
 
 
 class AppFunctionService:

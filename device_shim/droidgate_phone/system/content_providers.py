@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Final, TypeVar
 
 from droidgate_phone.common.uids import ROOT_UID, SYSTEM_UID
@@ -27,8 +27,6 @@ ANSWER_SECONDS: Final = 300.0
 """How long the phone waits for a provider; Android itself would wait for ever."""
 
 Value = TypeVar("Value")
-Cell = str | int | float | bytes | None
-"""One value of a cursor."""
 
 
 class ContentManager:
@@ -38,16 +36,13 @@ class ContentManager:
         self._core = core
         self._instances: dict[tuple[str, int], ContentProvider] = {}
 
-    def call(
-        self, caller: CallerIdentity, uri: str, method: str, argument: str | None, extras: Bundle
-    ) -> Bundle | None:
+    def call(self, caller: CallerIdentity, uri: str, method: str, argument: str | None) -> Bundle | None:
         """Call a method; the framework checks only that the provider may be opened (reference 1.8).
 
         Raises:
             AndroidError: Android refuses, the app died, or its code is not modelled.
         """
-        crossed = cross_bundle(extras, TRANSACTION_LIMIT)
-        result = self._run(caller, uri, lambda provider: provider.call(method, argument, crossed, caller.uid))
+        result = self._run(caller, uri, lambda provider: provider.call(method, argument, caller.uid))
         self._core.log.record("provider-call", uri=uri, method=method, caller_uid=caller.uid)
         return None if result is None else cross_bundle(result, TRANSACTION_LIMIT)
 
@@ -75,16 +70,6 @@ class ContentManager:
         )
         if not is_written:
             raise AndroidError("java.io.FileNotFoundException", f"No files supported by provider at {uri}")
-
-    def query(self, caller: CallerIdentity, uri: str) -> list[Mapping[str, Cell]] | None:
-        """Return a cursor's rows, None for no cursor.
-
-        Raises:
-            AndroidError: as `call`.
-        """
-        self._check_data(caller, uri, writing=False)
-        rows = self._run(caller, uri, lambda provider: provider.query(uri, caller.uid))
-        return None if rows is None else [dict(row) for row in rows]
 
     def _find(self, caller: CallerIdentity, uri: str) -> tuple[InstalledPackage, InstalledComponent]:
         authority = Uri(uri).provider

@@ -1,4 +1,4 @@
-"""AppSearch's GenericDocument as the shell reads and writes it (reference appfunctions 6.3 to 6.5).
+"""AppSearch's GenericDocument as the shell reads and writes it (reference appfunctions 6.3, 6.5).
 
 A document's properties are a dict of lists, nested documents such dicts again.
 """
@@ -13,7 +13,7 @@ from typing import Any, Final
 from droidgate_android.app_search.indexed_documents import java_hash
 from droidgate_mappings.model.json_values import Json
 from droidgate_phone.java.app_values import AndroidError
-from droidgate_phone.java.java_text import java_double, java_int
+from droidgate_phone.java.java_text import java_int
 from droidgate_phone.java.org_json import (
     NULL,
     JsonError,
@@ -27,15 +27,6 @@ from droidgate_phone.java.org_json import (
 Properties = dict[str, list[Json]]
 
 _PATH_SEPARATOR: Final = re.compile(r"([.\[\]])")
-# What YAML could read as something else; of Java's white space, at the start only.
-_YAML_QUOTED: Final = re.compile(
-    r"""^$|^(?:true|false|null|~)$|[]:#[{},*&!|>'"%@`\n\r\t\\]|"""
-    r"^[-?\x1c-\x1f \v\f\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]"
-)
-_YAML_ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-
-RETURN_VALUE: Final = "androidAppfunctionsReturnValue"
-"""ExecuteAppFunctionResponse.PROPERTY_RETURN_VALUE."""
 
 
 def properties_from_json(value: Mapping[str, Any]) -> Properties:
@@ -215,110 +206,3 @@ def _read_path(
     inner = [_read_path(value, rest) for value in values if isinstance(value, Mapping)]
     read = [inner_values for inner_values in inner if inner_values is not None]
     return [value for inner_values in read for value in inner_values] if read else None
-
-
-def write_yaml(properties: Mapping[str, list[Json] | None]) -> str:
-    """Return what `--brief-yaml` prints: single values bare, empty texts and lists left out.
-
-    Args:
-        properties: The document, as `as_read_by_name` returns it.
-    """
-    return "\n".join(_yaml_map(_brief(properties), 0))
-
-
-def _brief(properties: Mapping[str, list[Json] | None]) -> dict[str, Any]:
-    brief: dict[str, Any] = {}
-    for name, values in properties.items():
-        members = [
-            _brief(value) if isinstance(value, Mapping) else value
-            for value in values or ()
-            if value not in ("", b"")
-        ]
-        if members:
-            brief[name] = members[0] if len(members) == 1 else members
-    return brief
-
-
-def _yaml_map(values: Mapping[str, Any], level: int) -> list[str]:
-    indent = "  " * level
-    lines: list[str] = []
-    for name, value in values.items():
-        head = f"{indent}{_yaml_value(name)}:"
-        if isinstance(value, dict):
-            lines += [head, *(_yaml_map(value, level + 1) or [""])]
-        elif isinstance(value, list):
-            lines += [head, *_yaml_list(value, level + 1)]
-        else:
-            lines.append(f"{head} {_yaml_value(value)}")
-    return lines
-
-
-def _yaml_list(values: list[Any], level: int) -> list[str]:
-    indent = "  " * level
-    lines: list[str] = []
-    for value in values:
-        if isinstance(value, dict):
-            inner = _yaml_map(value, level + 1) or [""]
-            lines += [f"{indent}- {inner[0].lstrip(' ')}", *inner[1:]]
-        else:
-            lines.append(f"{indent}- {_yaml_value(value)}")
-    return lines
-
-
-def _yaml_value(value: Any) -> str:
-    if isinstance(value, bytes):
-        return "[B@0"
-    if not isinstance(value, str) or not _YAML_QUOTED.search(value):
-        return java_text(value)
-    return '"' + "".join(map(_yaml_character, value)) + '"'
-
-
-def _yaml_character(character: str) -> str:
-    if character < " " and character not in _YAML_ESCAPES:
-        return f"\\u{ord(character):04x}"
-    return _YAML_ESCAPES.get(character, character)
-
-
-def write_document_text(properties: Mapping[str, list[Json]], *, created: int = 0) -> str:
-    """Return `GenericDocument.toString`, which the first generation of the shell prints.
-
-    Args:
-        properties: The document's properties.
-        created: creationTimestampMillis.
-    """
-    return "\n".join(_document_lines(properties, created))
-
-
-def _document_lines(properties: Mapping[str, list[Json]], created: int) -> list[str]:
-    lines = [
-        "{",
-        '  namespace: "",',
-        '  id: "",',
-        "  score: 0,",
-        '  schemaType: "",',
-        f"  creationTimestampMillis: {created},",
-        "  timeToLiveMillis: 0,",
-        "  properties: {",
-    ]
-    blocks = [_property_lines(name, properties[name], created) for name in sorted(properties)]
-    for number, block in enumerate(blocks):
-        lines += [*block[:-1], block[-1] + ("," if number < len(blocks) - 1 else "")]
-    return [*lines, "  }", "}"]
-
-
-def _property_lines(name: str, values: list[Json], created: int) -> list[str]:
-    if values and isinstance(values[0], Mapping):
-        lines = [f'    "{name}": [']
-        for number, value in enumerate(values):
-            inner = ["      " + line for line in _document_lines(value, created)]
-            lines += [*inner[:-1], inner[-1] + ("," if number < len(values) - 1 else "")]
-        return [*lines, "    ]"]
-    return [f'    "{name}": [{", ".join(map(_document_value, values))}]']
-
-
-def _document_value(value: Json) -> str:
-    if isinstance(value, str):
-        return f'"{value}"'
-    if isinstance(value, bytes):
-        return "[" + ", ".join(str(item) for item in memoryview(value).cast("b")) + "]"
-    return java_double(value) if isinstance(value, float) else java_text(value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -36,7 +35,6 @@ class InstalledPackage:
         application: The app as readers of descriptors see it.
         apk: The opened base APK with its splits.
         granted: Permissions that it holds.
-        denials: How often the user has denied each permission.
         enabled: State of the package.
         component_states: Class -> state that was set.
         stopped: It has never run since it was installed or force-stopped.
@@ -59,7 +57,6 @@ class InstalledPackage:
     application: Application
     apk: Apk | None
     granted: set[str] = field(default_factory=set)
-    denials: Counter[str] = field(default_factory=Counter)
     enabled: EnabledState = "default"
     component_states: dict[str, EnabledState] = field(default_factory=dict)
     stopped: bool = True

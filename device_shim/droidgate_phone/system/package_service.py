@@ -299,7 +299,6 @@ class PackageManager:
         if earlier is not None:
             package.enabled = earlier.enabled
             package.component_states = dict(earlier.component_states)
-            package.denials = earlier.denials
         try:
             self._write_code(package)
         except VirtualFileError as error:

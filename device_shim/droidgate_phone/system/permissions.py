@@ -29,10 +29,6 @@ class AppOps:
         """Set the mode of an operation."""
         self._modes[package, operation] = mode
 
-    def of_package(self, package: str) -> dict[str, str]:
-        """Return the modes that were set for a package, by operation."""
-        return {name: mode for (owner, name), mode in sorted(self._modes.items()) if owner == package}
-
 
 SHELL_PACKAGE: Final = "com.android.shell"
 POST_NOTIFICATIONS: Final = "android.permission.POST_NOTIFICATIONS"

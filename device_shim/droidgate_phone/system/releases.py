@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Final, Literal
+from typing import Literal
 
 from droidgate_mappings.model.errors import UsageError
 
@@ -29,8 +29,6 @@ ReleaseRule = Literal[
     "signature-scheme-2",
     "uncompressed-resources",
 ]
-
-SHELL_GENERATIONS: Final = (0, 1, 2, 3, 4, 5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,23 +104,14 @@ def known_releases() -> tuple[str, ...]:
     return tuple(_load())
 
 
-def load_release(release: str, *, function_shell: int | None = None) -> ReleaseProfile:
-    """Return a release.
-
-    Args:
-        release: `26`, `30`, `33`, `34`, `36`, `36.1` or `37`.
-        function_shell: Another generation of `cmd app_function` than the release's own, 0 to 5: builds of one
-            release differ.
+def load_release(release: str) -> ReleaseProfile:
+    """Return a release: `26`, `30`, `33`, `34`, `36`, `36.1` or `37`.
 
     Raises:
-        UsageError: the release is unknown, or it has no app functions.
+        UsageError: the release is unknown.
     """
     profile = _load().get(release)
     if profile is None:
         release_names = ", ".join(known_releases())
         raise UsageError(f"unknown Android release {release!r}", hint=f"use one of {release_names}")
-    if function_shell is None:
-        return profile
-    if profile.function_shell is None or function_shell not in SHELL_GENERATIONS:
-        raise UsageError(f"release {release} has no shell for app functions of generation {function_shell}")
-    return replace(profile, function_shell=function_shell)
+    return profile

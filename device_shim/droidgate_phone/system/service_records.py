@@ -58,7 +58,7 @@ class ServiceRecord:
         foreground: Whether it is a foreground service.
         cancel_timeout: Cancels what happens if it does not call `startForeground`; None if it need not.
         pending: Starts that its code has not handled yet.
-        redelivered: Starts that come again if its process dies.
+        unfinished: Starts that are not acknowledged yet.
         binders: What it returned, by the intent that it is bound with.
     """
 
@@ -69,7 +69,7 @@ class ServiceRecord:
     foreground: bool = False
     cancel_timeout: Callable[[], None] | None = None
     pending: list[Intent] = field(default_factory=list)
-    redelivered: list[Intent] = field(default_factory=list)
+    unfinished: list[Intent] = field(default_factory=list)
     binders: dict[tuple[object, ...], Binder] = field(default_factory=dict)
 
     @property

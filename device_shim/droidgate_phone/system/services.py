@@ -69,11 +69,7 @@ _TYPE_PERMISSIONS: Final = {
 
 BIND_SECONDS: Final = 20.0
 """How long a service may take to come up (ActiveServices.SERVICE_TIMEOUT)."""
-RESTART_SECONDS: Final = 1.0
-"""How long after a service's process died it is brought up again (ActivityManagerConstants)."""
 _FIRST_LIMITED_TARGET: Final = 26
-_FIRST_SHORT_SERVICE: Final = 34
-"""A shortService, known from here on, is never brought up again."""
 
 
 class ServiceManager:
@@ -204,7 +200,7 @@ class ServiceManager:
             if not record.waits_for_foreground or not record.process.alive:
                 return
             record.started = False
-            record.redelivered.clear()
+            record.unfinished.clear()
         self._end_if_unused(record)
         if record.process.alive:
             # A client is bound to it, so it is not stopped: the app does not respond instead.
@@ -302,7 +298,7 @@ class ServiceManager:
             return False
         self._check_access(caller, match)
         record.started = False
-        record.redelivered.clear()
+        record.unfinished.clear()
         self._end_if_unused(record)
         return True
 
@@ -450,46 +446,19 @@ class ServiceManager:
                 if record.process is process:
                     del self._records[name]
                     record.stop_waiting()
-                    self._restart_later(record)
             bound = [record for record in self._records.values() if record.bindings]
         for record in bound:
             for binding in [binding for binding in record.bindings if binding.caller.process is process]:
                 binding.unbind()
 
-    def _restart_later(self, record: ServiceRecord) -> None:
-        """Bring a service up again that has intents to be delivered once more (START_REDELIVER_INTENT)."""
-        package, component = record.match.package, record.match.component
-        is_short = "shortService" in component.service_types and self._core.release.at_least(
-            _FIRST_SHORT_SERVICE
-        )
-        if not record.redelivered or is_short:
-            return
-
-        def restart() -> None:
-            with self._lock:
-                if package.stopped or self._core.packages.find(package.name) is not package:
-                    return
-                again = self._bring_up(record.match, self._modelled(record.match))
-                again.started = True
-            for intent in record.redelivered:
-                self._core.processes.run_code(
-                    again.process,
-                    lambda intent=intent: self._run_again(again, intent),  # type: ignore[misc]
-                )
-
-        self._timers.after(RESTART_SECONDS, restart)
-
-    def _run_again(self, record: ServiceRecord, intent: Intent) -> None:
-        self._run_tracked(record, intent, self._instance(record).on_redelivered)
-
     def _run_tracked(
         self, record: ServiceRecord, intent: Intent, deliver: Callable[[Intent], int | None]
     ) -> None:
-        """Deliver a start, and keep one that is to be redelivered until it is acknowledged."""
-        record.redelivered.append(intent)
+        """Deliver a start, and keep one that is not over until it is acknowledged."""
+        record.unfinished.append(intent)
         record.pending = [start for start in record.pending if start is not intent]
-        if deliver(intent) != START_REDELIVER_INTENT and intent in record.redelivered:
-            record.redelivered.remove(intent)
+        if deliver(intent) != START_REDELIVER_INTENT and intent in record.unfinished:
+            record.unfinished.remove(intent)
 
     def acknowledge(self, caller: CallerIdentity, name: ComponentName, intent: Intent) -> None:
         """End one start (`stopSelf(startId)`); the service is stopped when none is left."""
@@ -497,9 +466,9 @@ class ServiceManager:
         if record is None or record.process is not caller.process:
             return
         with self._lock:
-            record.redelivered = [start for start in record.redelivered if start is not intent]
+            record.unfinished = [start for start in record.unfinished if start is not intent]
             # A start that is on its way keeps the service (ActiveServices.stopServiceTokenLocked).
-            if not record.redelivered and not record.pending:
+            if not record.unfinished and not record.pending:
                 self.stop(caller, Intent(component=name))
 
     def _find(self, caller: CallerIdentity, intent: Intent) -> Match | None:

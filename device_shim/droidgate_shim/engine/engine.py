@@ -21,7 +21,7 @@ from droidgate_shim.engine.backends import BackendAnswer, ExtrasCall, Outgoing, 
 from droidgate_shim.engine.open_calls import CallKey, OpenCalls
 from droidgate_shim.engine.rates import Rates
 from droidgate_shim.engine.requests import read_incoming, read_refused
-from droidgate_shim.engine.responses import convert_outputs, write_failure, write_journal_entry, write_success
+from droidgate_shim.engine.responses import convert_outputs, write_failure, write_success
 from droidgate_shim.engine.routes import Backend, PreparedRoute, RouteTable, Target
 from droidgate_shim.engine.strict_json import parse_strict, write_strict
 
@@ -176,33 +176,6 @@ class Engine:
         """Use other grants and switches from the next request on."""
         self._policy = policy
 
-    def submit(
-        self,
-        now: int,
-        carrier: Carrier,
-        caller: int,
-        extras: Mapping[str, Json],
-        reply_to: ReplyTo,
-        *,
-        approved: bool = False,
-        is_asking: bool = False,
-    ) -> list[Effect]:
-        """Admit and receive a request.
-
-        Args:
-            now: The time.
-            carrier: How it came.
-            caller: The uid that sent the message, or that made a start's callback.
-            extras: The intent's extras, or the message's Bundle.
-            reply_to: Where its answer goes.
-            approved: It needs no grant: the host sent it.
-            is_asking: Whether the user is asked where it has no grant.
-        """
-        refused = self.admit(now, carrier, caller, extras, reply_to)
-        return refused or self.receive(
-            now, carrier, caller, extras, reply_to, approved=approved, is_asking=is_asking
-        )
-
     def admit(
         self, now: int, carrier: Carrier, caller: int, extras: Mapping[str, Json], reply_to: ReplyTo
     ) -> list[Effect]:
@@ -223,7 +196,14 @@ class Engine:
     ) -> list[Effect]:
         """Take a request that was admitted; no content makes this raise.
 
-        The arguments are those of `submit`.
+        Args:
+            now: The time.
+            carrier: How it came.
+            caller: The uid that sent the message, or that made a start's callback.
+            extras: The intent's extras, or the message's Bundle.
+            reply_to: Where its answer goes.
+            approved: It needs no grant: the host sent it.
+            asks: The user is asked where it has no grant.
         """
         effects = self.expire(now)
         incoming = read_incoming(carrier, extras)
@@ -313,10 +293,6 @@ class Engine:
     def next_deadline(self) -> int | None:
         """Return when to call `expire` next; None if no call is open."""
         return self._calls.next_deadline()
-
-    def journal(self) -> list[str]:
-        """Return an entry for each open call; keep them where they survive this process."""
-        return [write_journal_entry(call.state.request) for call in self._calls.all()]
 
     def open_count(self) -> int:
         """Return how many calls are open."""

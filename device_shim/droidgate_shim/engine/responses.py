@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Final
 
 from droidgate_mappings.model.capability import Capability, type_behind
-from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import ObjectType, ScalarType, Type
 from droidgate_mappings.tables.failure_tokens import load_failure_tokens
 from droidgate_mappings.values.coercion import fit_result
 from droidgate_mappings.values.failures import CallError, Failure
-from droidgate_mobile_mcp.wire import WIRE_DIALECTS, MobileMcpRequest, MobileMcpResponse, write_response
+from droidgate_mobile_mcp.wire import MobileMcpRequest, MobileMcpResponse, write_response
 from droidgate_shim.engine.backends import Result
 from droidgate_shim.engine.carried import MAX_CARRIED_UNITS, carried_units, shortened
 from droidgate_shim.engine.routes import NamedOutput, PreparedRoute
@@ -94,41 +92,3 @@ def write_failure(request: MobileMcpRequest, failure: Failure) -> dict[str, str]
     text = shortened(failure.text or load_failure_tokens()[failure.token].meaning)
     response = MobileMcpResponse(request.request_id, succeeded=False, token=failure.token, message=text)
     return write_response(response, request)
-
-
-def write_journal_entry(request: MobileMcpRequest) -> str:
-    """Return what must survive the shim's death so that the request can be answered then: JSON text."""
-    return write_strict(
-        {
-            "dialect": request.dialect.id,
-            "request_id": request.request_id,
-            "id": request.id_value,
-            "capability": request.capability_id,
-            "wrapped": request.wrapped,
-            "extra": request.extra_key,
-        }
-    )
-
-
-STOPPED: Final = Failure("interrupted", "the shim was stopped during the call")
-
-
-def answer_journal_entry(entry: str, failure: Failure = STOPPED) -> dict[str, str]:
-    """Return the extras that answer a request with a failure, by default one of before the shim's death.
-
-    Raises:
-        InputError: the entry is not one that `write_journal_entry` wrote.
-    """
-    fields = parse_strict(entry, path="journal")
-    try:
-        request = MobileMcpRequest(
-            WIRE_DIALECTS[fields["dialect"]],
-            request_id=fields["request_id"],
-            capability_id=fields["capability"],
-            wrapped=fields["wrapped"],
-            extra_key=fields["extra"],
-            id_value=fields["id"],
-        )
-    except (KeyError, TypeError):
-        raise InputError("the journal holds something else", place="journal") from None
-    return write_failure(request, failure)

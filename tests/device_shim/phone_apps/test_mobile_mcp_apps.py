@@ -121,27 +121,6 @@ def test_a_missed_day_is_added_where_it_is_a_day_of_the_past(
     assert ask_clock_in(phone, request("make_up_clock_in", {"date": date}))["message"] == message
 
 
-@pytest.mark.parametrize(("text", "message"), [
-    (None, "invalid_argument: the request is missing"),
-    ("{", "invalid_argument: the request is not a JSON object"),
-    ("{}", 'invalid_argument: "mobile-mcp-request" must be an object'),
-    (request("nothing"), 'unknown_capability: there is no "nothing" here'),
-    (request("make_up_clock_in", {}), 'invalid_argument: "date" is missing'),
-    (request("make_up_clock_in", {"date": 5}), 'invalid_argument: "date" must be a string'),
-    (request("clock_in_today", {"x": ""}), 'invalid_argument: "x" is not a parameter of this capability'),
-    (request("clock_in_today", input={}),
-        'invalid_argument: arguments belong under "args", not under "input"'),
-    (request("clock_in_today").replace("1.0", "2.0"), "unsupported_version: this tool speaks version 1.0"),
-    (" " * 65_537, "invalid_argument: the request is longer than 65536 characters"),
-], ids=lambda value: str(value)[:60])  # fmt: skip
-def test_a_request_that_does_not_fit_is_refused_with_a_token(
-    phone: SmallPhone, text: str | None, message: str
-) -> None:
-    response = ask_clock_in(phone, text)
-    assert (response["status"], response["message"]) == ("failure", message)
-    assert phone.files.get(CLOCK_IN, {}) == {}
-
-
 def test_the_answer_is_called_as_the_request_was(phone: SmallPhone) -> None:
     answers: list[Message] = []
     phone.messengers["me"] = answers.append
@@ -229,33 +208,6 @@ def test_points_go_when_nobody_is_bound_any_more_and_the_binder_begins_anew(phon
     assert (total(phone, first), total(phone, second)) == (0, 5)
     add(phone, first, 2)
     assert total(phone, first) == 2
-
-
-@pytest.mark.parametrize(("arguments", "message"), [
-    ({"player": "Ada"}, '"points" is missing'),
-    ({"player": "Ada", "points": True}, '"points" must be an integer'),
-    ({"player": "Ada", "points": 1.5}, '"points" must be an integer'),
-    ({"player": 1, "points": 1}, '"player" must be a string'),
-    ({"player": "", "points": 1}, '"player" must have 1 to 100 characters'),
-    ({"player": "x" * 101, "points": 1}, '"player" must have 1 to 100 characters'),
-    ({"player": "Ada", "points": 2**63 - 1}, '"points" would make a total that no 64-bit number holds'),
-], ids=lambda value: str(value)[:60])  # fmt: skip
-def test_points_that_cannot_be_added_are_refused_and_change_nothing(
-    phone: SmallPhone, arguments: dict[str, Any], message: str
-) -> None:
-    handle = bind(tally(phone))
-    add(phone, handle, 1)
-    refused = ask(phone, handle, request("add_points", arguments))
-    assert (refused["status"], refused["message"]) == ("failure", f"invalid_argument: {message}")
-    assert total(phone, handle) == 1
-
-
-def test_a_hundred_players_have_points_and_no_more(phone: SmallPhone) -> None:
-    handle = bind(tally(phone))
-    answers = [add(phone, handle, 1, f"p{number}") for number in range(101)]
-    assert {answer["status"] for answer in answers[:100]} == {"success"}
-    assert answers[100]["message"] == 'invalid_argument: "player" would be one more than 100 players'
-    assert add(phone, handle, 1, "p0")["message"] == "p0 has 2."
 
 
 def test_a_start_is_answered_that_it_has_to_bind(phone: SmallPhone) -> None:

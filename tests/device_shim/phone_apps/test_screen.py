@@ -2,7 +2,6 @@
 
 import io
 import re
-import struct
 import xml.etree.ElementTree as ET  # our own text is read with another parser than the one the gateway uses
 from collections.abc import Sequence
 from unittest.mock import Mock
@@ -86,8 +85,8 @@ def window(stage: OneStage) -> Window:
     return Window(stage)
 
 
-def nodes(window: Window, *, compressed: bool = False) -> list[ET.Element]:
-    root = ET.fromstring(window.hierarchy(compressed=compressed))
+def nodes(window: Window) -> list[ET.Element]:
+    root = ET.fromstring(window.hierarchy())
     assert root.tag == "hierarchy"
     return list(root.iter("node"))
 
@@ -164,7 +163,6 @@ def test_the_dump_has_the_shape_that_uiautomator_writes(window: Window, stage: O
     button = node(window, id=f"{PACKAGE}:id/clock_in_now")
     assert (button.get("class"), button.get("clickable")) == ("android.widget.Button", "true")
     assert button.get("package") == PACKAGE
-    assert len(nodes(window, compressed=True)) == len(nodes(window)) - 2
 
 
 def test_a_tap_on_a_button_changes_what_is_shown(window: Window, stage: OneStage) -> None:
@@ -244,9 +242,6 @@ def test_the_picture_is_a_png_of_the_display(window: Window, stage: OneStage) ->
         colours = picture.convert("RGB").getcolors(1 << 20)
     assert colours is not None
     assert len(colours) > 10
-    raw = window.raw_pixels()
-    assert struct.unpack("<3I", raw[:12]) == (1080, 2400, 1)
-    assert len(raw) == 16 + 1080 * 2400 * 4
 
 
 def test_a_turned_phone_is_wide(stage: OneStage) -> None:

@@ -84,7 +84,7 @@ def test_garbage_ends_with_a_status_and_never_raises(command: str) -> None:
     "command",
     [
         "pm list packages --user N", "am start --user N -a b", "am start -d http://[::1", "wm density N",
-        "content read --uri content://[::1", "settings put system user_rotation N; screencap | head -c 1",
+        "content read --uri content://[::1", "settings put system user_rotation N; screencap -p | head -c 1",
         "head -n N /dev/null",
         "dd bs=N if=/dev/null", "sleep N.N", "exit N", "echo $N ${N}", "kill N",
         "pm install-write -S N 1 a -", "input tap N N",

@@ -242,13 +242,13 @@ class Louder(Answer):
 class Store(ContentProvider):
     """Keeps one document, and returns the uid of the caller."""
 
-    def call(self, method: str, argument: str | None, extras: Bundle, caller_uid: int) -> Bundle | None:
+    def call(self, method: str, argument: str | None, caller_uid: int) -> Bundle | None:
         if method == "nothing":
             return None
         if method == "crash":
             raise AppCrashError
         fields = {"method": method, "arg": argument or "", "caller": str(caller_uid)}
-        return Bundle({**Bundle.of_strings(fields).values, **extras.values})
+        return Bundle.of_strings(fields)
 
     def open_for_reading(self, uri: str, caller_uid: int) -> bytes | None:
         del uri, caller_uid
@@ -258,12 +258,6 @@ class Store(ContentProvider):
         del uri, caller_uid
         self.context.files.write("document", content)
         return True
-
-    def query(self, uri: str, caller_uid: int) -> list[Mapping[str, str | int | float | bytes | None]] | None:
-        del caller_uid
-        if uri.endswith("empty"):
-            return []
-        return [{"_id": 1, "title": "Milk", "size": 1.5}, {"_id": 2, "title": None, "size": b"x"}]
 
 
 class Functions(AppFunctionService):

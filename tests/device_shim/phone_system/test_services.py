@@ -31,7 +31,7 @@ from device_shim.phone_system.phone_system_apps import (
     wait,
 )
 from droidgate_phone.common.faults import Faults
-from droidgate_phone.java.app_values import AndroidError, AppCrashError, Message
+from droidgate_phone.java.app_values import AndroidError, Message
 from droidgate_phone.java.intents import Bundle, ComponentName, Extra, Intent
 from droidgate_phone.system import AndroidSystem, messengers
 from droidgate_phone.system.behaviour import App, Service
@@ -482,33 +482,6 @@ def test_a_client_that_binds_again_while_the_service_lives(
 
 
 # Starts that are delivered again
-
-
-class Fragile(Service):
-    """Crashes at its first start."""
-
-    def on_start_command(self, intent: Intent) -> None:
-        CALLS.append(str(intent.extras.get_string("text")))
-        if len(CALLS) == 1:
-            raise AppCrashError
-
-
-class FragileApp(App):
-    PACKAGE = TOOL
-    SERVICES = {f"{TOOL}.Echo": Fragile}
-
-
-def test_a_start_that_ended_its_process_is_delivered_once_more() -> None:
-    CALLS.clear()
-    with make_phone(
-        "36.1", make_tool(TYPED, before=FOREGROUND), behaviours={**BEHAVIOURS, TOOL: FragileApp}
-    ) as system:
-        start_foreground(system)
-        wait(system, 0.9)
-        assert CALLS == ["hello"]
-        wait(system, 10)
-        assert CALLS == ["hello", "hello"]
-        assert len(crashes(system)) == 1
 
 
 # Foreground services

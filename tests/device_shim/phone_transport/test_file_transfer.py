@@ -74,8 +74,6 @@ def test_status_has_mode_size_and_time(client: ServerClient) -> None:
     assert client.read(8) == b"OKAY\0\0\0\0"
     ask(client, b"STAT", f"{FOLDER}/a")
     assert struct.unpack("<4sIII", client.read(16)) == (b"STAT", 0o100666, 5, 1_700_000_000)
-    ask(client, b"STAT", f"{FOLDER}/none")
-    assert struct.unpack("<4sIII", client.read(16)) == (b"STAT", 0, 0, 0)
 
 
 @pytest.mark.parametrize("kind", [b"STA2", b"LST2"])
@@ -88,10 +86,6 @@ def test_status_2_has_all_of_it_or_an_error_number(client: ServerClient, kind: b
     assert fields[:2] == (kind, 0)
     assert fields[4:9] == (0o100666, 1, 2000, 2000, 5)
     assert fields[10] == 1_700_000_000
-    ask(client, kind, f"{FOLDER}/none")
-    assert struct.unpack("<4sI", client.read(72)[:8]) == (kind, 2)
-    ask(client, kind, "/data/local/none/deeper")
-    assert struct.unpack("<4sI", client.read(72)[:8]) == (kind, 2)
 
 
 def test_links_are_followed_by_one_status_and_not_by_the_other(
@@ -128,13 +122,6 @@ def test_a_folder_is_listed(client: ServerClient, kind: bytes, entry: bytes, for
         listed[name] = fields[2] if entry == b"DENT" else fields[8]
     assert set(listed) == {".", "..", "b", "ü"}
     assert (listed["b"], listed["ü"]) == (5, 1)
-
-
-def test_a_folder_that_is_not_there_lists_as_empty(client: ServerClient) -> None:
-    ask(client, b"LIST", "/none")
-    assert client.read(20) == b"DONE" + bytes(16)
-    ask(client, b"LIS2", "/none")
-    assert client.read(76) == b"DONE" + bytes(72)
 
 
 @pytest.mark.parametrize("size", [0, 1, 65535, 65536, 65537, 1_000_000, 3_000_001], ids="{} bytes".format)
@@ -187,38 +174,6 @@ def test_a_file_that_cannot_be_made_fails_with_the_reason(client: ServerClient, 
     push(client, path, b"abc")
     assert failure(client) == text
     assert client.ends()
-
-
-@pytest.mark.parametrize(("path", "text"), [
-    (f"{FOLDER}/none", "open failed: No such file or directory"),
-    (FOLDER, "read failed: Is a directory"),
-    ("/data/app", "open failed: Permission denied"),
-])  # fmt: skip
-def test_what_cannot_be_read_fails_with_the_reason(client: ServerClient, path: str, text: str) -> None:
-    ask(client, b"RECV", path)
-    assert failure(client) == text
-    assert client.ends()
-
-
-@pytest.mark.parametrize(("request_bytes", "text"), [
-    (b"NOPE\0\0\0\0", "unknown command 45504f4e"),
-    (b"STAT\x01\x04\0\0", "path too long"),
-    (b"SEND\x05\0\0\0/path", "missing , in ID_SEND_V1"),
-    (b"SEND\x18\0\0\0/data/local/tmp/x,33188\0STAT\0\0\0\0", "invalid data message"),
-    (b"RCV2\x02\0\0\0/xRCV2\x01\0\0\0", "unknown flags: 1"),
-    (b"SND2\x02\0\0\0/xSND2\0\0\0\0\x04\0\0\0", "unknown flags: 4"),
-])  # fmt: skip
-def test_a_broken_request_fails_and_ends_the_service(
-    client: ServerClient, request_bytes: bytes, text: str
-) -> None:
-    client.socket.sendall(request_bytes)
-    assert failure(client) == text
-    assert client.ends()
-
-
-def test_quit_ends_the_service(client: ServerClient) -> None:
-    client.socket.sendall(b"QUIT\0\0\0\0")
-    assert client.read_to_end() == b""
 
 
 def test_a_transfer_that_breaks_off_leaves_no_file(start_wired: StartPhone) -> None:

@@ -2,12 +2,12 @@
 
 from random import Random
 
-# Left out, since they ask what is not in the jar: read-app-description, purge-allowlist-cache, dump.
+# Left out: purge-allowlist-cache and dump, which ask what is not in the jar, and what the phone refuses.
 _VERBS = (
     *["execute-app-function"] * 8,
-    *["set-enabled", "is-enabled", "list-app-functions", "set-test-page-size"] * 3,
+    *["set-enabled", "is-enabled", "list-app-functions"] * 3,
     "grant-app-function-access", "revoke-app-function-access", "list-valid-agents", "list-valid-targets",
-    "set-additional-allowlisted-agents", "clear-additional-allowlisted-agents", "reset-test-page-size",
+    "set-additional-allowlisted-agents", "clear-additional-allowlisted-agents",
     "enable-allowlist", "disable-allowlist", "frob", "help", "-h", "", "EXECUTE-APP-FUNCTION",
 )  # fmt: skip
 _USERS = (
@@ -20,10 +20,9 @@ _VALUES = {
     "--user": _USERS,
     "--state": _STATES,
     "--timeout-duration": _SECONDS,
-    "--page-size": ("5", "0", "-3", "x", "", "٣", "2147483648"),
 }
 _OPTIONS = (
-    *_VALUES, "--package", "--function", "--parameters", "--brief-yaml", "--pending-intent-path", "--bogus",
+    *_VALUES, "--package", "--function", "--parameters", "--page-size", "--bogus",
     "-p", "-ux", "extra", "--", "-", "--agent-package", "--user=0",
 )  # fmt: skip
 _NUMBERS = (
@@ -112,12 +111,9 @@ def _known_options(random: Random, verb: str) -> list[list[str]]:
     if verb != "execute-app-function":
         return [*options, ["--user", random.choice(_USERS)]]
     options.append(["--parameters", _parameters(random)])
-    paths = ("a", "a.b", "", ".", "a..b", "...")
     for share, option in (
-        (0.4, ["--brief-yaml"]),
         (0.15, ["--user", random.choice(_USERS)]),
         (0.15, ["--timeout-duration", random.choice(_SECONDS)]),
-        (0.1, ["--pending-intent-path", random.choice(paths)]),
     ):
         if random.random() < share:
             options.append(option)
@@ -134,8 +130,7 @@ def random_command(random: Random) -> tuple[str, ...]:
         return (verb, *(word for option in options for word in option))
     words = [verb]
     for _ in range(random.randrange(5)):
-        is_size = verb == "set-test-page-size" and random.random() < 0.7
-        option = "--page-size" if is_size else random.choice(_OPTIONS)
+        option = random.choice(_OPTIONS)
         words.append(option)
         if random.random() < 0.8:
             words.append(random.choice(_VALUES.get(option, ("p", "com.x", "", "0", "--x", "{}"))))
@@ -156,10 +151,6 @@ _KEYS = (
     "KEYCODE_HOME", "3", "HOME", "x", "", "-1", "999", "2000", "٣", "+4", "KEYCODE_3", "home", "66", "04",
     "KEYCODE_KEYCODE_A", "a",
 )  # fmt: skip
-_SIZES = (
-    "reset", "1080x2400", "500x600", "540dpx600px", "x", "1x", "x1", "1080x", "axb", "500X600",
-    "5000000000x1", "-1x5", "+500x600", "٣٠٠x٣٠٠", "5x6x7", "500pxx60dp", "200dpx300dp", "dpx1",
-)  # fmt: skip
 _USER: _Options = {"--user": _USERS}
 # The action says how what is behind the shell answers.
 _INTENT: _Options = {
@@ -170,21 +161,16 @@ _INTENT: _Options = {
     "-n": ("com.x/.Activity", "com.x/.Service", "com.x/.Receiver", "com.none/.A", "com.x/.No", "bad"),
     "--esn": ("k",), "-i": ("id",), "-f": ("0x20", "x"), **_USER,
 }  # fmt: skip
-_START: _Options = {
-    **_INTENT, "-W": None, "-D": None, "--display": ("0", "x"), "-R": ("0",), "--async": None, "-P": ("x",),
-}  # fmt: skip
+_START: _Options = {**_INTENT, "-W": None}
 _QUERY: _Options = {**_INTENT, "--brief": None, "--components": None, "--query-flags": ("0", "x")}
 _INSTALL: _Options = {
-    "-S": _LENGTHS, "-i": ("com.x", ""), "-p": ("com.x", "com.none"), "--install-location": ("0", "1", "x"),
-    "--install-reason": ("4", "x"), "--package-source": ("2", "x"), "--abi": ("-", "x", ""),
-    "--pkg": ("com.x",), "--originating-uri": ("http://a",), "--referrer": ("http://a",),
-    "--force-uuid": ("internal", "x"), "--enable-rollback": ("0", "3"), "--staged-ready-timeout": ("5", "x"),
+    "-S": _LENGTHS, "-i": ("com.x", ""), "-p": ("com.x", "com.none"),
     **_USER,
     **dict.fromkeys(
         (
-            "-r", "-R", "-t", "-d", "-g", "-f", "-l", "-q", "-s", "--full", "--instant", "--dont-kill",
+            "-r", "-R", "-t", "-d", "-g", "-f", "-l", "-q", "-s", "--full", "--dont-kill",
             "--force-sdk", "--skip-verification", "--skip-enable", "--update-ownership", "--non-staged",
-            "--restrict-permissions", "--streaming", "--bypass-low-target-sdk-block", "--staged", "--apex",
+            "--restrict-permissions", "--streaming", "--bypass-low-target-sdk-block",
             "--force-queryable", "--force-verification", "--ignore-dexopt-profile",
         )
     ),
@@ -215,7 +201,7 @@ SHELLS: dict[str, dict[str, tuple[_Options, tuple[tuple[str, ...], ...]]]] = {
         "install": (_INSTALL, (("-", "/data/none.apk"), ("-", "/data/b.apk"))),
         "install-create": (_INSTALL, ()),
         "install-write": ({"-S": _LENGTHS}, (_SESSIONS, ("base.apk", ""), ("-", "/data/none.apk"))),
-        "install-commit": ({"--staged-ready-timeout": ("5", "x")}, (_SESSIONS,)),
+        "install-commit": ({}, (_SESSIONS,)),
         "install-abandon": ({}, (_SESSIONS,)),
         "uninstall": ({"-k": None, "--versionCode": ("7", "x"), **_USER}, (_APPS, ("split",))),
         "clear": ({"--cache-only": None, **_USER}, (_APPS,)),
@@ -231,10 +217,6 @@ SHELLS: dict[str, dict[str, tuple[_Options, tuple[tuple[str, ...], ...]]]] = {
         **dict.fromkeys(("force-stop", "kill"), (_USER, (_APPS,))),
         "get-current-user": ({}, ()),
     },
-    "wm": {
-        "size": ({}, (_SIZES,)),
-        "density": ({}, (("reset", "320", "420", "71", "72", "x", "+99", "", "٣٠٠", "-1", "2147483648"),)),
-    },
     "input": {
         "tap": ({}, (_PLACES, _PLACES)),
         "swipe": ({}, (*(_PLACES,) * 4, ("0", "300", "-5", "x", "1.5", "٣"))),
@@ -249,7 +231,6 @@ SHELLS: dict[str, dict[str, tuple[_Options, tuple[tuple[str, ...], ...]]]] = {
             {**_USER, "--uid": None},
             (_APPS, _OPERATION, ("allow", "deny", "ignore", "default", "foreground", "0", "1", "-1", "x")),
         ),
-        "get": ({**_USER, "--uid": None}, (_APPS, _OPERATION)),
     },
 }  # fmt: skip
 """Verbs of each service's shell, with their options, whose values are listed, and arguments."""

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from droidgate_shim.engine.authority import read_policy
+from droidgate_shim.engine.authority import Carrier, read_policy
 from droidgate_shim.engine.engine import Answer, Effect, Engine
 from droidgate_shim.engine.routes import Target, read_route_table
 
@@ -91,6 +91,14 @@ def engine(policy: Mapping[str, Any] | None = None, **installed: Target | None) 
 
     allowed = read_policy(dict(ANY_APP if policy is None else policy))
     return Engine(read_route_table(TABLE), allowed, find, new_id=lambda: "n-1")
+
+
+def submit(
+    shim: Engine, now: int, carrier: Carrier, caller: int, extras: Mapping[str, Any], to: object, **how: bool
+) -> list[Effect]:
+    """Have a request admitted and received, as the edges do."""
+    refused = shim.admit(now, carrier, caller, extras, to)
+    return refused or shim.receive(now, carrier, caller, extras, to, **how)
 
 
 def s1(request_id: str, capability: str, arguments: Mapping[str, Any]) -> dict[str, str]:

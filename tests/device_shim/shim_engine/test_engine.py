@@ -26,6 +26,7 @@ from device_shim.shim_engine.engine_samples import (
     only,
     response_of,
     s1,
+    submit,
     target_of,
 )
 from droidgate_appfunctions.wire import AppFunctionWireError
@@ -37,7 +38,6 @@ from droidgate_shim.engine.authority import NO_GRANT, CallLimits, Carrier, Polic
 from droidgate_shim.engine.backends import BroadcastAnswer, ExtrasCall, ResponseAnswer
 from droidgate_shim.engine.engine import ASKING_MS, Answer, Ask, Engine, Send
 from droidgate_shim.engine.rates import Rates
-from droidgate_shim.engine.responses import answer_journal_entry
 from droidgate_shim.engine.routes import Target, parse_route_table, read_route_table
 from droidgate_shim.engine.strict_json import exact_numbers, parse_strict, write_strict
 from strategies import damaged
@@ -123,7 +123,7 @@ def test_a_policy_may_be_empty_and_then_nobody_may_call() -> None:
 def test_a_capability_that_is_not_there_looks_like_one_that_is_not_granted() -> None:
     shim = engine({"grants": [{"caller": OTHER, "capability": "*"}]})
     first, second = (
-        message_of(only(Answer, shim.submit(0, "bind", AGENT, s1("u-1", name, {}), None)))
+        message_of(only(Answer, submit(shim, 0, "bind", AGENT, s1("u-1", name, {}), None)))
         for name in ("fill", "gone")
     )
     assert first == second
@@ -138,7 +138,7 @@ def test_an_undeclared_argument_cannot_pass_as_a_renamed_one(
     table["routes"][0]["input"]["keywords"] = keywords
     shim = Engine(read_route_table(table), read_policy(ANY_APP), as_approved)
     arguments = dict.fromkeys(order, "/etc")
-    refused = only(Answer, shim.submit(0, "bind", AGENT, s1("u-1", "fill", arguments), None))
+    refused = only(Answer, submit(shim, 0, "bind", AGENT, s1("u-1", "fill", arguments), None))
     assert refused.token == "invalid_argument"
     assert '"path"' in message_of(refused)
 
@@ -156,8 +156,8 @@ def test_a_tool_that_answers_one_agent_s_request_to_another_gives_the_other_noth
     ids = iter(["n-1", "n-2"])
     table = read_route_table({"format": 1, "routes": [clock]})
     shim = Engine(table, read_policy(ANY_APP), as_approved, new_id=lambda: next(ids))
-    first = only(Send, shim.submit(0, "bind", AGENT, s1("u-1", "clock", {}), "first"))
-    second = only(Send, shim.submit(0, "bind", OTHER, s1("u-1", "clock", {}), "second"))
+    first = only(Send, submit(shim, 0, "bind", AGENT, s1("u-1", "clock", {}), "first"))
+    second = only(Send, submit(shim, 0, "bind", OTHER, s1("u-1", "clock", {}), "second"))
     for extra in ({}, {"mcp_request_id": "n-2"}):
         foreign = {**clock_response("n-1", "first's secret"), **extra}
         assert shim.answered(1, second.call, ResponseAnswer(foreign)) == []
@@ -168,21 +168,10 @@ def test_a_tool_that_answers_one_agent_s_request_to_another_gives_the_other_noth
 
 def test_a_call_that_cannot_be_brought_to_its_app_fails_with_what_its_edge_says() -> None:
     shim = engine()
-    sent = only(Send, shim.submit(0, "bind", AGENT, s1("1", "fill", {"path": "/a"}), None))
+    sent = only(Send, submit(shim, 0, "bind", AGENT, s1("1", "fill", {"path": "/a"}), None))
     answer = only(Answer, shim.fail(1, sent.call, Failure("needs_user", "open the app")))
     assert message_of(answer) == "needs_user: open the app"
     assert shim.fail(2, sent.call, Failure("needs_user")) == []
-
-
-def test_what_was_open_when_the_shim_died_is_answered_from_the_journal() -> None:
-    shim = engine()
-    only(Send, shim.submit(0, "bind", AGENT, s1("u-1", "fill", {"path": "/a"}), None))
-    request = {"id": 7, "capability": {"id": "weather", "args": "{}"}}
-    only(Send, shim.submit(0, "start", 0, {"request": json.dumps(request)}, None))
-    first, second = map(answer_journal_entry, shim.journal())
-    assert message_of(Answer(None, first, None)).startswith("interrupted")
-    assert response_of(Answer(None, first, None))["id"] == "u-1"
-    assert (json.loads(second["response"])["id"], second["mcp_request_id"]) == (7, "7")
 
 
 @pytest.mark.parametrize("carrier", ["bind", "start"])
@@ -230,9 +219,7 @@ def test_a_refusal_names_when_to_retry() -> None:
 
 
 def ask(shim: Engine, *, caller: int = AGENT, now: int = 0) -> Ask:
-    return only(
-        Ask, shim.submit(now, "bind", caller, s1("1", "weather", {"place": "Ulm"}), "me", is_asking=True)
-    )
+    return only(Ask, submit(shim, now, "bind", caller, s1("1", "weather", {"place": "Ulm"}), "me", is_asking=True))
 
 
 def test_a_question_names_the_call_and_a_yes_sends_it_with_a_new_deadline() -> None:
@@ -272,7 +259,7 @@ def test_a_late_yes_is_not_one_for_the_next_call_of_the_id() -> None:
 
 def test_a_decision_about_a_call_that_needs_none_changes_nothing() -> None:
     shim = engine()
-    sent = only(Send, shim.submit(0, "bind", AGENT, s1("1", "weather", {}), "me", is_asking=True))
+    sent = only(Send, submit(shim, 0, "bind", AGENT, s1("1", "weather", {}), "me", is_asking=True))
     assert shim.decided(1, sent.call, NO) == []
     assert only(Answer, shim.answered(2, sent.call, BroadcastAnswer(-1, "Sun"))).token is None
 
@@ -305,9 +292,7 @@ def test_a_call_with_a_question_counts_as_open() -> None:
     ask(shim)
     for request_id, why in (("1", "id is open"), ("2", "1 requests open")):
         request = s1(request_id, "weather", {})
-        assert why in message_of(only(Answer, shim.submit(1, "bind", AGENT, request, 2, is_asking=True)))
-    (entry,) = shim.journal()
-    assert message_of(Answer(None, answer_journal_entry(entry), None)).startswith("interrupted")
+        assert why in message_of(only(Answer, submit(shim, 1, "bind", AGENT, request, 2, is_asking=True)))
     other = ask(shim, caller=OTHER)
     assert only(Answer, shim.fail(2, other.call, Failure("canceled", "gone"))).token == "canceled"
 

@@ -17,6 +17,9 @@ JVM = pytest.param(
     ),
 )
 
+ON_THE_JVM = pytest.mark.parametrize("shim_runtime", [JVM], indirect=True)
+"""Only the shim's own classes do what the test is about."""
+
 
 @pytest.fixture(autouse=True)
 def close_phones() -> Iterator[None]:

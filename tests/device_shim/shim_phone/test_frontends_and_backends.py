@@ -103,9 +103,7 @@ def _routes(world: World, targets: Mapping[str, Mapping[str, Any]]) -> list[dict
 
 def _weather_digest(world: World) -> str:
     """Return the digest of shim.md 5 of the tools that the receiver lists for an agent."""
-    (reported,) = world.agent().discover_broadcast_tools()
-    tools = [[tool.name, tool.description, tool.parameters] for tool in reported.tools]
-    text = json.dumps({"tools": tools}, separators=(",", ":"), ensure_ascii=False)
+    text = json.dumps({"tools": world.reported_tools()}, separators=(",", ":"), ensure_ascii=False)
     return f"broadcast:{hashlib.sha256(text.encode()).hexdigest()}"
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from device_shim.phone_system.phone_system_apps import make_apk, package_of
+from device_shim.shim_phone.conftest import ON_THE_JVM
 from device_shim.shim_phone.hand_made_shim import make_shim
 from device_shim.shim_phone.tool_apps import TOOL, ToolApp, agent_apk, tool_apk, tool_routes, tool_world
 from device_shim.shim_phone.world import AGENT, SHIM, Begun, World, key, outputs_of, token_of
@@ -133,6 +134,7 @@ def test_the_answer_of_the_user_counts(world: World, button: str, answers: list[
         assert outputs_of(first) == {"result": "did well"}
 
 
+@ON_THE_JVM
 def test_the_whole_certificates_are_shown_on_a_tap(world: World) -> None:
     question = ask(world)
     agent, tool = package_of(world.system, AGENT).signers[0], package_of(world.system, TOOL).signers[0]
@@ -143,6 +145,7 @@ def test_the_whole_certificates_are_shown_on_a_tap(world: World) -> None:
     assert token_of(question.result()) == "denied"
 
 
+@ON_THE_JVM
 def test_under_an_overlay_the_users_screen_changes_nothing(world: World) -> None:
     install_attacker(world)
     world.run("pm", "grant", SHIM, NOTIFICATIONS)
@@ -171,6 +174,7 @@ def test_an_answer_counts_only_after_anybody_can_have_read_the_question(shim_run
     assert outputs_of(question.result()) == {"result": "did well"}
 
 
+@ON_THE_JVM
 def test_the_screen_shows_who_asks_for_what(world: World) -> None:
     question = ask(world)
     agent, tool = package_of(world.system, AGENT), package_of(world.system, TOOL)
@@ -186,6 +190,7 @@ def test_the_screen_shows_who_asks_for_what(world: World) -> None:
     question.result()
 
 
+@ON_THE_JVM
 @pytest.mark.parametrize(("effects", "text"), [
     ({"read_only": True}, "Only reads"),
     ({"read_only": False}, "Changes something"),
@@ -202,6 +207,7 @@ def test_the_screen_shows_what_the_capability_does(
     question.result()
 
 
+@ON_THE_JVM
 def test_of_a_start_it_shows_who_receives_the_answer(world: World) -> None:
     question = ask(world, carrier="start")
     agent = package_of(world.system, AGENT)
@@ -229,7 +235,7 @@ def test_what_only_reads_is_granted_to_the_receiver_of_a_starts_answer(world: Wo
     assert token_of(world.ask("radio", {"how": "well"}, carrier="start", caller=OTHER)) == "denied"
 
 
-@pytest.mark.slow
+@ON_THE_JVM
 def test_under_an_overlay_only_a_no_counts(world: World) -> None:
     install_attacker(world)
     question = ask(world)
@@ -247,6 +253,7 @@ def test_under_an_overlay_only_a_no_counts(world: World) -> None:
     assert world.host("status")["grants"] == []
 
 
+@ON_THE_JVM
 def test_a_shim_that_may_hides_overlays(shim_runtime: ShimRuntime) -> None:
     permissions = ("android.permission.HIDE_OVERLAY_WINDOWS",)
     world = tool_world(shim={"permissions": permissions}, shim_runtime=shim_runtime)
@@ -314,6 +321,7 @@ def test_what_changes_while_the_user_is_asked_counts(world: World, change: str, 
     assert world.files_of(TOOL) == b""
 
 
+@ON_THE_JVM
 def test_characters_that_turn_text_around_are_shown_by_their_number(world: World) -> None:
     text = "pay\N{RIGHT-TO-LEFT OVERRIDE}\N{ZERO WIDTH SPACE}\N{NO-BREAK SPACE}\u2800 e\u00e9"
     question = ask(world, how=text)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from device_shim.shim_phone.conftest import JVM
+from device_shim.shim_phone.conftest import ON_THE_JVM
 from device_shim.shim_phone.hand_made_shim import make_shim
 from device_shim.shim_phone.tool_apps import tool_routes, tool_world
 from device_shim.shim_phone.world import SHIM, Begun, World, key, outputs_of
@@ -14,8 +14,6 @@ from droidgate_phone.apps.jvm_shim import jvm_machine, jvm_parts
 from droidgate_phone.apps.shim_runtimes import check_shim_runtime
 from droidgate_phone.phone import start_phone
 from droidgate_phone.system.releases import load_release
-
-ON_THE_JVM = pytest.mark.parametrize("shim_runtime", [JVM], indirect=True)
 
 
 @pytest.fixture

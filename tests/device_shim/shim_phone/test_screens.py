@@ -1,7 +1,7 @@
 """Which routes bring a tool of mMCP to the screen (reference android-runtime 1.2)."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -261,7 +261,7 @@ def test_the_shim_sees_what_the_user_allowed(world: World) -> None:
     assert world.host("status", shim=SHELL_SHIM)["access"]["execute_app_functions"] is False
 
 
-def _install_weather_shim(world: World, folder: Path, tools: list[ListedTool]) -> str:
+def _install_weather_shim(world: World, folder: Path, tools: Sequence[ListedTool]) -> str:
     """Install a shim of the weather app, whose receiver listed these tools; return its application id."""
     (source,) = read_source_apps(sample_files(folder, "weather"))
     app = complete_broadcast(source, f"{WEATHER}.WeatherReceiver", tools)
@@ -291,9 +291,7 @@ def test_a_flood_of_one_app_waits_for_a_discovery_in_a_short_line(
     tmp_path: Path, shim_runtime: ShimRuntime
 ) -> None:
     world = World("weather", shim_runtime=shim_runtime)
-    reported = world.agent().discover_broadcast_tools()[0].tools
-    tools: list[ListedTool] = [(item.name, item.description, item.parameters) for item in reported]
-    shim = _install_weather_shim(world, tmp_path, tools)
+    shim = _install_weather_shim(world, tmp_path, world.reported_tools())
     world.system.faults = Faults(silent=frozenset({WEATHER}))
     tokens: list[str] = []
 

@@ -21,8 +21,8 @@ from droidgate_phone.apps.app_registry import BEHAVIOURS
 from droidgate_phone.apps.sample_packages import sample_package, signing_key
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.common.clocks import Clock
-from droidgate_phone.java.app_values import AppFunctionError, FunctionOutcome
-from droidgate_phone.java.intents import ComponentName
+from droidgate_phone.java.app_values import AppFunctionError, BroadcastResult, FunctionOutcome
+from droidgate_phone.java.intents import ComponentName, Intent
 from droidgate_phone.phone import boot
 from droidgate_phone.system.behaviour import App
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_bare_shim, build_shims
@@ -117,6 +117,20 @@ class World:
         """Return what an installed agent does."""
         return Agent(self.system.app_context(package), patience=patience)
 
+    def reported_tools(self) -> list[tuple[str, str, str]]:
+        """Return what the weather app reports of its tools: name, description and parameters."""
+        answers: Queue[BroadcastResult] = Queue()
+        receiver = ComponentName(WEATHER, f"{WEATHER}.WeatherReceiver")
+        discovery = Intent("com.example.ACTION_MMCP_DISCOVERY", receiver)
+        self.system.app_context(AGENT).send_ordered_broadcast(discovery, answers.put)
+        read = answers.get(timeout=60).extras
+        names = read.values["tools"].value
+        assert isinstance(names, tuple)
+        text = read.get_string
+        return [
+            (str(name), text(f"{name}.description") or "", text(f"{name}.parameters") or "") for name in names
+        ]
+
     def ask(
         self,
         capability: str,
@@ -204,8 +218,6 @@ class World:
 
     def switch_off(self, capability: str) -> None:
         """Switch a capability off on the shim's screen, as its user does, and leave that screen."""
-        # Without notifications the screen first asks for them.
-        self.run("pm", "grant", SHIM, "android.permission.POST_NOTIFICATIONS")
         self.run("am", "start", "-W", "-n", f"{SHIM}/dev.droidgate.shim.consent.ManageActivity")
         self.tap_text(capability)
         self.run("input", "keyevent", "BACK")

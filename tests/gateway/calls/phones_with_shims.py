@@ -153,12 +153,12 @@ class ReachedPhone(ObservedPhone):
 
 @contextmanager
 def reached_phone(
-    folder: Path, *, sdk: str = "36.1", adb: bool = False, shell: int | None = None, shims: bool = True
+    folder: Path, *, sdk: str = "36.1", adb: bool = False, shims: bool = True
 ) -> Iterator[ReachedPhone]:
     """Start a phone with the sample apps and shims that the user's own key signs."""
     keys = (folder / ".android" / "adbkey.pub",)
     with (
-        start_phone(sdk=sdk, server_port=0, adb_keys=keys, app_function_shell=shell) as phone,
+        start_phone(sdk=sdk, server_port=0, adb_keys=keys) as phone,
         ExitStack() as stack,
     ):
         server = stack.enter_context(real_adb_server(phone, folder)) if adb else None

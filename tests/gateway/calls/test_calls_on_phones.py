@@ -49,6 +49,7 @@ from droidgate_mappings.user_folders import cache_folder
 from droidgate_mappings.values.coercion import fit_arguments
 from droidgate_mappings.values.failures import CallError
 from droidgate_phone.apps.sample_packages import sample_packages, signing_key
+from droidgate_phone.commands import app_function_commands
 from droidgate_phone.common.faults import Faults
 from droidgate_shim.builder.shims import build_bare_shim
 from gateway.calls.phones_with_shims import (
@@ -64,6 +65,7 @@ from gateway.calls.phones_with_shims import (
     reached_phone,
     weather_with_app_actions,
 )
+from gateway.devices.golden_outputs import written_cases
 from requirements_of_tests import CHECKOUT
 from waiting import wait_until
 
@@ -510,9 +512,14 @@ def test_older_releases_are_called_by_broadcast_and_through_shims(older: Reached
     assert {WEATHER, CLOCK_IN, TALLY, PDF_TOOL} <= packages
 
 
-@pytest.mark.parametrize("shell", [1, 2], ids="shell {}".format)
-def test_a_shell_that_prints_no_json_carries_no_call(tmp_path: Path, shell: int) -> None:
-    with reached_phone(tmp_path, sdk="36.1", shell=shell, shims=False) as reached:
+@pytest.mark.parametrize("generation", ["1", "2"])
+def test_a_shell_that_prints_no_json_carries_no_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, generation: str
+) -> None:
+    outputs = {case["name"]: case["stdout"] for _, case in written_cases()}
+    text = outputs[f"help of generation {generation}"]
+    monkeypatch.setattr(app_function_commands, "help_text", lambda _generation: text)
+    with reached_phone(tmp_path, sdk="36.1", shims=False) as reached:
         error = reached.failure(CREATE, **NOTE)
         assert error.failure.token == "unavailable"
         assert "does not print the results of app functions as JSON" in error.failure.text

@@ -204,7 +204,7 @@ def test_what_adb_may_is_set_up_and_nothing_more(shim: Shim) -> None:
     assert package is not None
     assert NOTIFICATIONS in package.granted
     assert SHIM_OF + PDF_TOOL in shim.phone.system.uid_states.idle_whitelist
-    assert shim.phone.system.app_ops.of_package(SHIM_OF + PDF_TOOL) == {"SYSTEM_ALERT_WINDOW": "allow"}
+    assert shim.phone.system.app_ops.mode(SHIM_OF + PDF_TOOL, "SYSTEM_ALERT_WINDOW") == "allow"
     for step in record["steps"]:
         assert step["command"] or step["why"], step
     status = shim.document("status")["shims"][0]["status"]

@@ -1,18 +1,17 @@
 """Denied unless granted: callers, transports, grants; consent; drift; what survives a death."""
 
 import itertools
-import json
-import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from device_shim.phone_system.phone_system_apps import run
+from device_shim.shim_phone.conftest import ON_THE_JVM
 from device_shim.shim_phone.hand_made_shim import MMCP_ACTIVITY, MMCP_RECEIVER
 from device_shim.shim_phone.tool_apps import TOOL, agent_apk, tool_apk, tool_world
 from device_shim.shim_phone.world import AGENT, SHIM, World, outputs_of, token_of
-from droidgate_phone.apps.agent import Agent, request_text
+from droidgate_phone.apps.agent import request_text
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.java.app_values import Message
 from droidgate_phone.java.intents import Bundle, ComponentName, Extra, Intent
@@ -208,36 +207,6 @@ def test_what_became_of_the_app_decides_each_call(world: World, change: str, tok
     assert (reported["package"], reported["state"]) == (TOOL, state)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("sdk", "token"), [("33", "interrupted"), ("36.1", None)])
-def test_a_start_is_answered_interrupted_after_the_shim_died_where_android_includes_it_again(
-    sdk: str, token: str | None
-) -> None:
-    world = _world(sdk=sdk)
-    world.grant("any-app")
-    world.show_agent()
-    answers: list[str] = []
-    agent = Agent(world.system.app_context(AGENT), patience=4 if token is None else 60)
-    text = request_text("desk", {"how": "silent"}, dialect="S0")
-
-    def ask() -> None:
-        try:
-            answers.append(agent.call_started(SERVICE, text, foreground=True))
-        except Exception as error:  # noqa: BLE001 - what the agent saw is what is looked at
-            answers.append(type(error).__name__)
-
-    thread = threading.Thread(target=ask)
-    thread.start()
-    wait_until(lambda: world.host("status")["open"] == 1)
-    world.system.end_processes(SHIM, "test")
-    thread.join(60)
-    if token is None:
-        assert answers == ["NoAnswerError"]
-    else:
-        assert token_of(json.loads(answers[0])["mobile-mcp-response"]["response"]) == token
-    world.close()
-
-
 def test_a_callback_that_opens_an_activity_is_not_sent(world: World) -> None:
     world.grant("any-app")
     world.show_agent()
@@ -280,19 +249,24 @@ def test_the_users_screen_revokes_switches_and_clears(world: World) -> None:
     wait_until(lambda: world.history() == [])
 
 
+@ON_THE_JVM
 def test_the_users_screen_asks_for_notifications(world: World) -> None:
+    permission = "android.permission.POST_NOTIFICATIONS"
+
+    def requests() -> int:
+        events = world.system.log.of_kind("not-modelled")
+        return sum(event["what"] == f"the dialog for {permission}" for event in events)
+
     world.run("am", "start", "-W", "-n", f"{SHIM}/dev.droidgate.shim.consent.ManageActivity")
-    wait_until(lambda: "Allow" in world.texts())
-    world.tap_text("Don\N{RIGHT SINGLE QUOTATION MARK}t allow")
-    wait_until(lambda: "Allow notifications" in world.texts())
+    wait_until(lambda: requests() == 1)
     world.tap_text("Allow notifications")
-    wait_until(lambda: "Allow" in world.texts())
-    world.tap_text("Allow")
-    assert world.host("status")["access"]["notifications"] is True
+    wait_until(lambda: requests() == 2)
+    world.run("pm", "grant", SHIM, permission)
     # Shown anew, the screen has nothing to ask.
     world.run("input", "keyevent", "BACK")
     world.run("am", "start", "-W", "-n", f"{SHIM}/dev.droidgate.shim.consent.ManageActivity")
     assert "Allow notifications" not in world.texts()
+    assert requests() == 2
 
 
 def test_history_says_who_called_what_and_never_with_what(world: World) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from device_shim.shim_phone.conftest import ON_THE_JVM
 from device_shim.shim_phone.hand_made_shim import MMCP_RECEIVER
 from device_shim.shim_phone.tool_apps import TOOL, agent_apk, tool_world
 from device_shim.shim_phone.world import AGENT, SHIM, World, outputs_of, token_of
@@ -226,6 +227,7 @@ def test_a_broadcast_reaches_an_app_that_was_stopped(world: World) -> None:
 
 
 @pytest.mark.slow
+@ON_THE_JVM
 def test_the_journal_is_not_written_where_nothing_stays_open(short_world: World) -> None:
     world = short_world
     journal = f"/data/data/{SHIM}/files/journal.json"

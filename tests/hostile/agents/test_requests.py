@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from device_shim.shim_engine.engine_samples import ANY_APP, engine, s1
+from device_shim.shim_engine.engine_samples import ANY_APP, engine, s1, submit
 from droidgate_mappings.tables.failure_tokens import load_failure_tokens
 from droidgate_shim.engine.backends import (
     ActivityAnswer,
@@ -68,7 +68,7 @@ ENVELOPES = st.builds(
 
 def _check(extras: dict[str, Any], carrier: Any = "start") -> None:
     shim = engine(WIDE)
-    (effect,) = shim.submit(0, carrier, 10_101, extras, "me")
+    (effect,) = submit(shim, 0, carrier, 10_101, extras, "me")
     if not any(name in extras for name in EXTRAS):
         assert isinstance(effect, Drop)
         return
@@ -144,7 +144,7 @@ ANSWERS: st.SearchStrategy[BackendAnswer] = (
 def test_any_answer_of_an_app_ends_the_call_or_is_none(capability: str, answer: BackendAnswer) -> None:
     shim = engine()
     arguments = {"path": "/a"} if capability == "fill" else {}
-    (sent,) = shim.submit(0, "bind", 10_101, s1("u-1", capability, arguments), "me")
+    (sent,) = submit(shim, 0, "bind", 10_101, s1("u-1", capability, arguments), "me")
     assert isinstance(sent, Send)
     effects = shim.answered(1, sent.call, answer) or shim.expire(sent.deadline)
     (effect,) = effects

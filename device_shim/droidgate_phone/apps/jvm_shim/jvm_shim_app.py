@@ -33,7 +33,6 @@ from droidgate_phone.system.behaviour import (
 )
 
 _PACKAGE: Final = "dev.droidgate.shim"
-_REDELIVERED: Final = 1
 _NOT_FOUND: Final = "java.io.FileNotFoundException"
 _Class = TypeVar("_Class")
 
@@ -46,17 +45,10 @@ class JvmService(Service):
 
     def on_start_command(self, intent: Intent) -> int | None:
         """Hand a start on."""
-        return self._start(intent, 0)
-
-    def on_redelivered(self, intent: Intent) -> int | None:
-        """Hand a start on that comes again."""
-        return self._start(intent, _REDELIVERED)
-
-    def _start(self, intent: Intent, flags: int) -> int | None:
         process = process_of(self.context)
         start = process.begin_start(self.CLASS, intent)
         outcome: int = process.call(
-            "service_start", class_name=self.CLASS, intent=write_intent(intent), flags=flags, start=start
+            "service_start", class_name=self.CLASS, intent=write_intent(intent), flags=0, start=start
         )
         return outcome
 
@@ -152,14 +144,13 @@ class HostProvider(ContentProvider):
     CLASS: ClassVar[str]
     AUTHORITY = "host"
 
-    def call(self, method: str, argument: str | None, extras: Bundle, caller_uid: int) -> Bundle | None:
+    def call(self, method: str, argument: str | None, caller_uid: int) -> Bundle | None:
         """Hand a call on."""
         answer = process_of(self.context).call_binder(
             "provider_call",
             **self._call_fields(caller_uid),
             method=method,
             argument=argument,
-            extras=write_bundle(extras),
         )
         return None if answer is None else read_bundle(answer)
 

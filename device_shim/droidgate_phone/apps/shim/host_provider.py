@@ -366,9 +366,8 @@ class HostProvider(ContentProvider):
         self._lock = threading.Lock()
         self._frames: dict[str, _Frame] = {}
 
-    def call(self, method: str, argument: str | None, extras: Bundle, caller_uid: int) -> Bundle | None:
+    def call(self, method: str, argument: str | None, caller_uid: int) -> Bundle | None:
         """Answer a method."""
-        del extras
         self._check(caller_uid)
         try:
             answer = self._answer(method, _read_argument(argument))

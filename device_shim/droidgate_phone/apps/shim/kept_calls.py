@@ -1,4 +1,4 @@
-"""What the shim keeps on disk about calls: the last ones, and those that are open (shim.md 3)."""
+"""What the shim keeps on disk about the last calls (shim.md 3)."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import Final
 from droidgate_mappings.model.json_values import Json
 from droidgate_phone.apps.shim.caller_grants import read_file
 from droidgate_phone.system.behaviour import PrivateFiles
-from droidgate_shim.engine.strict_json import parse_strict, write_strict
+from droidgate_shim.engine.strict_json import write_strict
 
 MOST_CALLS: Final = 200
 _LONGEST_ID: Final = 200
 _BUSY: Final = "busy"
 _HISTORY: Final = "history.json"
-_JOURNAL: Final = "journal.json"
 
 
 class History:
@@ -57,33 +56,3 @@ class History:
 
     def _save(self) -> None:
         self._files.write(_HISTORY, write_strict(self._calls).encode())
-
-
-class OpenJournal:
-    """The calls that are open, so that those of a process that died can be answered."""
-
-    def __init__(self, files: PrivateFiles) -> None:
-        self._files = files
-        saved = read_file(files, _JOURNAL)
-        self._left = [write_strict(item) for item in saved] if isinstance(saved, list) else []
-        self._written: list[str] = []
-
-    def take(self, entry: str) -> bool:
-        """Take an entry of the previous process; return false if it does not exist."""
-        if entry not in self._left:
-            return False
-        self._left.remove(entry)
-        return True
-
-    def forget_left(self) -> None:
-        """Drop the entries that were not taken again."""
-        self._left = []
-
-    def keep(self, entries: Sequence[str]) -> None:
-        """Keep the entries of the calls that are open now."""
-        all_entries = [*self._left, *entries]
-        if all_entries == self._written:
-            return
-        self._written = all_entries
-        parsed = [parse_strict(item, path=_JOURNAL) for item in all_entries]
-        self._files.write(_JOURNAL, write_strict(parsed).encode())

@@ -14,7 +14,7 @@ from droidgate_mappings.values.failures import Failure
 from droidgate_phone.apps.shim.borrowed_permission import SHELL_SERVICE
 from droidgate_phone.apps.shim.caller_grants import HOST_PROVIDER, caller_of_start, caller_of_uid
 from droidgate_phone.apps.shim.consent import CONSENT
-from droidgate_phone.apps.shim.consent_screen import ConsentActivity, hide_overlays
+from droidgate_phone.apps.shim.consent_screen import ConsentActivity
 from droidgate_phone.apps.shim.extras import texts_of
 from droidgate_phone.apps.shim.frontends import FunctionService, MmcpActivity, MmcpReceiver
 from droidgate_phone.apps.shim.host_provider import HostProvider
@@ -27,13 +27,13 @@ from droidgate_phone.apps.shim.shell_service import (
     ShellIdentityService,
 )
 from droidgate_phone.apps.shim.shim_process import Shim
-from droidgate_phone.apps.shim.shown_text import Texts, visible
+from droidgate_phone.apps.shim.shown_text import Texts
 from droidgate_phone.java.app_values import ActivityResult, AndroidError, Message, View
 from droidgate_phone.java.intents import Bundle, Intent
 from droidgate_phone.system.behaviour import START_REDELIVER_INTENT, Activity, App, Service
 from droidgate_shim.engine.authority import EVERYTHING, Carrier
 from droidgate_shim.engine.requests import read_incoming
-from droidgate_shim.engine.responses import answer_journal_entry, write_journal_entry
+from droidgate_shim.engine.responses import write_failure
 from droidgate_shim.engine.routes import AppActionBackend
 
 _RESULT_OK: Final = -1
@@ -73,27 +73,10 @@ class TrampolineActivity(Activity):
 
 
 _SHOWN_CALLS: Final = 20
-_POST_NOTIFICATIONS: Final = "android.permission.POST_NOTIFICATIONS"
-_FIRST_ASKING_FOR_NOTIFICATIONS: Final = 33
 
 
 class ManageActivity(Activity):
     """What the user sees and changes; views are numbered in the order in which they are shown."""
-
-    def on_create(self, intent: Intent) -> None:
-        """Ask for notifications: a question to the user is one where no window may open."""
-        del intent
-        hide_overlays(self.context.platform)
-        if Shim.of(self.context).table.routes:
-            self._ask_for_notifications()
-
-    def _lacks_notifications(self) -> bool:
-        platform = self.context.platform
-        return platform.sdk >= _FIRST_ASKING_FOR_NOTIFICATIONS and not platform.holds(_POST_NOTIFICATIONS)
-
-    def _ask_for_notifications(self) -> None:
-        if self._lacks_notifications():
-            self.context.platform.request_permissions(_POST_NOTIFICATIONS)
 
     def view(self) -> View:
         """Return grants, switches and history."""
@@ -101,35 +84,28 @@ class ManageActivity(Activity):
         children = [View("switch", "asking", Texts.ASKING, checked=shim.grants.is_asking)]
         for number, grant in enumerate(shim.grants.all()):
             what = Texts.EVERYTHING if grant.capability == EVERYTHING else grant.capability
-            text = visible(f"{grant.package or Texts.ANY_APP}: {what}")
+            text = f"{grant.package or Texts.ANY_APP}: {what}"
             children.append(View("text", f"grant_{number}", text))
             children.append(View("button", f"revoke_{number}", Texts.REVOKE))
-        if self._lacks_notifications():
-            children.append(View("text", "notifications", Texts.NO_NOTIFICATIONS))
-            children.append(View("button", "allow_notifications", Texts.ALLOW_NOTIFICATIONS))
         for number, capability in enumerate(shim.table.routes):
             on = capability not in shim.grants.switched_off
-            children.append(View("switch", f"switch_{number}", visible(capability), checked=on))
+            children.append(View("switch", f"switch_{number}", capability, checked=on))
         for number, call in enumerate(reversed(shim.history.all()[-_SHOWN_CALLS:])):
             if isinstance(call, dict):
-                label = visible(f"{call['caller'] or Texts.UNNAMED_CALLER}: {call['capability']}")
+                label = f"{call['caller'] or Texts.UNNAMED_CALLER}: {call['capability']}"
                 text = f"{label}: {call['token'] or Texts.SUCCESS} ({call['ms']} ms)"
                 children.append(View("text", f"call_{number}", text))
         children.append(View("button", "clear", Texts.CLEAR))
         return View("column", children=tuple(children))
 
     def on_click(self, view_id: str) -> None:
-        """Revoke, switch or clear, unless another window covers the screen."""
-        if self.is_touch_obscured:
-            return
+        """Revoke, switch or clear."""
         shim = Shim.of(self.context)
         name, _, number = view_id.partition("_")
         if view_id == "clear":
             shim.history.clear()
         elif view_id == "asking":
             shim.grants.ask(on=not shim.grants.is_asking)
-        elif view_id == "allow_notifications":
-            self._ask_for_notifications()
         elif name == "revoke" and number.isdecimal() and int(number) < len(shim.grants.all()):
             grant = shim.grants.all()[int(number)]
             shim.grants.remove(grant.package, grant.capability)
@@ -201,17 +177,6 @@ class ToolService(Service):
         shim.receive("start", caller, request, deliver, obstacle=obstacle)
         return START_REDELIVER_INTENT
 
-    def on_redelivered(self, intent: Intent) -> int | None:
-        """Answer a start that the process of before left open; one that it never began is taken anew."""
-        request = texts_of(intent.extras)
-        answer = Shim.of(self.context).interrupt(request)
-        callback = _callback_of(intent)
-        if answer is None or callback is None:
-            return self.on_start_command(intent)
-        self._send(callback, answer, request)
-        self._acknowledge(intent)
-        return None
-
     def _send(self, callback: str, extras: Mapping[str, str], request: Mapping[str, Json]) -> None:
         def send(answer: Mapping[str, str]) -> None:
             self.context.send_pending_intent(callback, Intent(extras=Bundle.of_strings(answer)))
@@ -243,9 +208,8 @@ def _deliver(
             f"the call ran, but Android could not deliver its answer of {units} characters; "
             "ask for less, or for one answer at a time"
         )
-        shorter = answer_journal_entry(write_journal_entry(read), Failure("malformed_response", text))
         with suppress(AndroidError):
-            send(shorter)
+            send(write_failure(read, Failure("malformed_response", text)))
 
 
 def _callback_of(intent: Intent) -> str | None:

@@ -16,7 +16,7 @@ from droidgate_phone.apps.shim.call_control import CallControl, Deliver, Reply
 from droidgate_phone.apps.shim.caller_grants import POLICY, ROUTES, Caller, Grants
 from droidgate_phone.apps.shim.consent import Consent
 from droidgate_phone.apps.shim.installed_targets import Installed
-from droidgate_phone.apps.shim.kept_calls import History, OpenJournal
+from droidgate_phone.apps.shim.kept_calls import History
 from droidgate_phone.apps.shim.mobile_mcp_caller import MobileMcpCaller
 from droidgate_phone.apps.shim.receiver_calls import Broadcasts
 from droidgate_phone.apps.shim.screen_calls import ScreenCalls
@@ -27,12 +27,8 @@ from droidgate_shim.engine.authority import Carrier, parse_policy
 from droidgate_shim.engine.backends import BackendAnswer, ExtrasCall, write_answer, write_outgoing
 from droidgate_shim.engine.engine import CANCELED, Answer, Ask, Drop, Effect, Engine, Send
 from droidgate_shim.engine.requests import read_incoming
-from droidgate_shim.engine.responses import answer_journal_entry, write_journal_entry
 from droidgate_shim.engine.routes import CapabilityBackend, ToolBackend, parse_route_table
 from droidgate_shim.engine.strict_json import BUILT, parse_strict
-
-LEFT_MS: Final = 30_000
-"""How long after a restart the journal of before is kept for those who come again."""
 
 
 class Shim(CallControl):
@@ -42,7 +38,6 @@ class Shim(CallControl):
         app: What the policy holds for the app.
         engine: The engine.
         history: The last calls.
-        journal: The calls that are open.
         discoveries: What receivers declared.
         consent: Asks the user.
         screen: Calls that need the screen.
@@ -63,7 +58,6 @@ class Shim(CallControl):
         self.table = parse_route_table(_asset(context, ROUTES))
         self.grants = Grants(context.files, policy.switched_off)
         self.history = History(context.files)
-        self.journal = OpenJournal(context.files)
         self.installed = Installed(self.table, self.platform)
         self.discoveries = Discoveries(self)
         self.consent = Consent(self)
@@ -79,7 +73,6 @@ class Shim(CallControl):
         self.engine = Engine(self.table, policy, self.installed.now)
         self._traced: dict[int, Reply] = {}
         self._cancel_timer: Callable[[], None] | None = None
-        self.platform.after(LEFT_MS / 1000, self._forget_left)
 
     @staticmethod
     def of(context: Context) -> Shim:
@@ -151,11 +144,7 @@ class Shim(CallControl):
         self.engine.use_policy(self.grants.policy_for(reply.caller))
 
     def carry_out(self, effects: list[Effect]) -> None:
-        """Do what the engine decided, and set the next deadline.
-
-        A call is in the journal before it goes out, and until it is answered.
-        """
-        self._keep_journal()
+        """Do what the engine decided, and set the next deadline."""
         for effect in effects:
             reply = effect.reply_to
             if not isinstance(reply, Reply):
@@ -252,21 +241,11 @@ class Shim(CallControl):
         self.carry_out(self.engine.give_up(self.now(), reply))
         self._answer(reply, {}, "timeout")
 
-    def interrupt(self, extras: Mapping[str, Json]) -> Mapping[str, str] | None:
-        """Return the answer to a request that the process of before did not finish; None for any other."""
-        request = read_incoming("start", extras).request
-        entry = None if request is None else write_journal_entry(request)
-        if entry is None or not self.journal.take(entry):
-            return None
-        self.journal.keep(self.engine.journal())
-        return answer_journal_entry(entry)
-
     def open_count(self) -> int:
         """Return how many calls are open."""
         return self.engine.open_count()
 
     def _settle(self) -> None:
-        self._keep_journal()
         if self._cancel_timer is not None:
             self._cancel_timer()
             self._cancel_timer = None
@@ -274,16 +253,8 @@ class Shim(CallControl):
         if deadline is not None:
             self._cancel_timer = self.platform.after((deadline - self.now()) / 1000, self._expire)
 
-    def _keep_journal(self) -> None:
-        """Write the journal where the set of open calls has changed."""
-        self.journal.keep(self.engine.journal())
-
     def _expire(self) -> None:
         self.carry_out(self.engine.expire(self.now()))
-
-    def _forget_left(self) -> None:
-        self.journal.forget_left()
-        self.journal.keep(self.engine.journal())
 
 
 _STATIC: Final = "dev.droidgate.shim.Shim"

@@ -1,5 +1,4 @@
 import android.app.ActivityThread;
-import android.app.AppOpsManager;
 import android.app.IActivityManager;
 import android.content.ComponentName;
 import android.content.Context;
@@ -21,7 +20,6 @@ import android.content.pm.ParceledListSlice;
 import android.content.pm.ResolveInfo;
 import android.content.pm.UserInfo;
 import android.content.pm.VersionedPackage;
-import android.graphics.Point;
 import android.hardware.input.IInputManager;
 import android.hardware.input.InputManagerGlobal;
 import android.os.Binder;
@@ -32,7 +30,6 @@ import android.os.ShellCommand;
 import android.os.UserHandle;
 import android.permission.IPermissionManager;
 import android.permission.PermissionManager;
-import android.view.IWindowManager;
 import android.view.InputEvent;
 import android.view.KeyEvent;
 import com.android.internal.app.IAppOpsService;
@@ -52,20 +49,15 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 import org.json.JSONArray;
 import org.json.JSONObject;
 
-/** Android's own `pm`, `am`, `wm`, `input` and `appops`; stand-ins with one package are behind them. */
+/** Android's own `pm`, `am`, `input` and `appops`; stand-ins with one package are behind them. */
 final class Shells {
     private static final Map<String, PackageInfo> PACKAGES = new HashMap<>();
     private static final Map<String, Integer> STATES = new HashMap<>();
-    private static final Map<Integer, Integer> MODES = new TreeMap<>();
-    private static final Point SIZE = new Point(1080, 2400);
-    private static final Point FORCED = new Point(1080, 2400);
-    private static int density = 420;
 
     private static JSONArray events;
 
@@ -191,9 +183,6 @@ final class Shells {
                 set(command, "mPm", stand(IPackageManager.class));
                 return command;
             }
-            case "wm" -> {
-                return bare("com.android.server.wm.WindowManagerShellCommand", IWindowManager.class);
-            }
             case "appops" -> {
                 return bare("com.android.server.appop.AppOpsService$Shell", IAppOpsService.class);
             }
@@ -264,17 +253,6 @@ final class Shells {
                     ? sent((Intent) given[2], (IIntentReceiver) given[4])
                     : -2;
             case "grantRuntimePermission", "revokeRuntimePermission" -> changed((String) given[1]);
-            case "setMode" -> MODES.put((int) given[0], (int) given[3]);
-            case "getOpsForPackage" -> operations((int[]) given[2]);
-            case "getInitialDisplaySize" -> size((Point) given[1], SIZE);
-            case "getBaseDisplaySize" -> size((Point) given[1], FORCED);
-            case "setForcedDisplaySize" ->
-                size(FORCED, new Point(bounded(given[1], SIZE.x), bounded(given[2], SIZE.y)));
-            case "clearForcedDisplaySize" -> size(FORCED, SIZE);
-            case "getInitialDisplayDensity" -> 420;
-            case "getBaseDisplayDensity" -> density;
-            case "setForcedDisplayDensityForUser" -> density = (int) given[1];
-            case "clearForcedDisplayDensityForUser" -> density = 420;
             default -> ShellCommands.zero(method.getReturnType());
         };
     }
@@ -362,26 +340,6 @@ final class Shells {
         if (!permission.equals("android.permission.POST_NOTIFICATIONS")) {
             throw new IllegalArgumentException("Unknown permission: " + permission);
         }
-        return null;
-    }
-
-    private static List<AppOpsManager.PackageOps> operations(int[] asked) {
-        List<AppOpsManager.OpEntry> entries = new ArrayList<>();
-        MODES.forEach((number, mode) -> {
-            if (asked == null || asked[0] == number) {
-                entries.add(new AppOpsManager.OpEntry(number, mode, Map.of()));
-            }
-        });
-        return entries.isEmpty() ? null : List.of(new AppOpsManager.PackageOps("com.x", 0, entries));
-    }
-
-    // As WindowManagerService keeps it.
-    private static int bounded(Object asked, int real) {
-        return Math.min(Math.max((int) asked, 200), 2 * real);
-    }
-
-    private static Object size(Point to, Point from) {
-        to.set(from.x, from.y);
         return null;
     }
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 
+from device_shim.shim_engine.engine_samples import submit
 from droidgate_appfunctions.wire import AppFunctionWireError
 from droidgate_appfunctions.wire_documents import read_document, write_document
 from droidgate_mappings.model.errors import InputError
@@ -104,7 +105,8 @@ def _types(case: Outcome) -> tuple[Type, dict[str, Type]]:
 def _call(case: Outcome) -> Outcome:
     engine = _engine(case)
     asking: Any = case.get("asking")
-    effects = engine.submit(
+    effects = submit(
+        engine,
         0,
         case["carrier"],
         case["caller"],

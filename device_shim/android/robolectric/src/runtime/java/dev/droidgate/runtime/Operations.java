@@ -210,8 +210,8 @@ final class Operations {
                 process.provider(asked.getString("class_name"), asked.getString("authority"));
         BinderOnPhone.CALLER.set(asked.getInt("uid"));
         try {
-            Bundle extras = Values.bundle(process, asked.optJSONArray("extras"));
-            Bundle answer = provider.call(asked.getString("method"), Values.text(asked, "argument"), extras);
+            Bundle answer =
+                    provider.call(asked.getString("method"), Values.text(asked, "argument"), new Bundle());
             return answer == null ? null : Values.toJson(process, answer);
         } finally {
             BinderOnPhone.CALLER.remove();
