@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     )
     from droidgate.serving.mobile_agent.mobile_agent_process import serve_mobile_agent as serve_mobile_agent
     from droidgate.serving.server_process import serve as serve
-    from droidgate.shims.answers import ShimRefusalError as ShimRefusalError
     from droidgate.shims.building import ShimBuild as ShimBuild, build_shim as build_shim
     from droidgate.shims.phone_shims import PhoneShims as PhoneShims
+    from droidgate.shims.refusals import ShimRefusalError as ShimRefusalError
     from droidgate.sources import Providers as Providers, read as read
     from droidgate.sources.callability import callability_of as callability_of
     from droidgate.sources.differences import diff as diff

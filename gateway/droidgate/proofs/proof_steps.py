@@ -30,7 +30,6 @@ from droidgate.proofs.proof_bench import (
     passed_if,
     text_of,
 )
-from droidgate.shims.answers import ShimRefusalError
 from droidgate.shims.building import ignore
 from droidgate.shims.device_user import installed_shims
 from droidgate.shims.doctor import CheckState, examine
@@ -41,6 +40,7 @@ from droidgate.shims.installation_steps import (
     BACKGROUND_SERVICES_SDK,
 )
 from droidgate.shims.installations import InstallRequest, install_ready, prepare_shims
+from droidgate.shims.refusals import ShimRefusalError
 from droidgate.shims.shell_identity import ALLOWLIST, needs_identity, set_up_identity
 from droidgate.shims.shim_calls import call_capability
 from droidgate_mappings.formats.installed import SHIM_PACKAGE

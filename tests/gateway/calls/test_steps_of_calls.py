@@ -33,8 +33,8 @@ from droidgate.cli.output.json_output import schema_of
 from droidgate.cli.published_schemas import PUBLISHED
 from droidgate.devices.device import Device
 from droidgate.devices.device_errors import TransferError
-from droidgate.shims.answers import ShimRefusalError
 from droidgate.shims.host_client import HostClient
+from droidgate.shims.refusals import ShimRefusalError
 from droidgate_mappings.model.errors import DeviceError, DroidgateError, InputError, WriteError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.values.failures import CallError, Failure

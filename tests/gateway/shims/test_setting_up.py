@@ -12,7 +12,6 @@ from adapters.apk_writing.packed_samples import signing_key
 from droidgate.devices.device import Device
 from droidgate.devices.packages import InstalledPackage
 from droidgate.shims import installation_steps, shell_identity
-from droidgate.shims.answers import ShimVersionError
 from droidgate.shims.device_user import DeviceUser, InstalledShim
 from droidgate.shims.host_client import HostClient
 from droidgate.shims.installation_steps import (
@@ -29,6 +28,7 @@ from droidgate.shims.installation_steps import (
     set_up_access,
     set_up_shim,
 )
+from droidgate.shims.refusals import ShimVersionError
 from droidgate.shims.scopes import Scope, forget_scope, join_scopes, keep_scopes, load_scopes
 from droidgate.shims.shell_identity import (
     END,
