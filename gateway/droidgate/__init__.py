@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     )
     from droidgate_mappings.model.findings import Finding as Finding, Level as Level
     from droidgate_mappings.values.failures import CallError as CallError
-    from droidgate_shim.builder.shims import ShimOptions as ShimOptions
+    from droidgate_shim.builder.shim_choices import ShimOptions as ShimOptions
 
     __all__: list[str]
     __version__: str

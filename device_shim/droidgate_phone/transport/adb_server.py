@@ -415,8 +415,10 @@ class _Client:
             raise _RefusedError("closed")
         # What the phone sends passes its faulty link; what the server says itself does not.
         faults = phone.faults()
-        output = OutputSocket(self._socket, faults)
-        self.output.on_end(output.end)
+        output = self.output
+        if faults != Faults():
+            output = OutputSocket(self._socket, faults)
+            self.output.on_end(output.end)
         self.output.send(b"OKAY")
         endpoint = SocketEndpoint(self._input, output, ends_at_write=GARBAGE_EVERY if faults.garbage else 0)
         with contextlib.suppress(BrokenPipeError):

@@ -47,7 +47,7 @@ from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.tables.android_names import android_name
 from droidgate_phone.apps.sample_packages import report
-from droidgate_shim.builder.shims import ShimOptions
+from droidgate_shim.builder.shim_choices import ShimOptions
 
 _TOO_OLD: Final = "INSTALL_FAILED_OLDER_SDK"
 _SHIM_OPTIONS: Final = ShimOptions(

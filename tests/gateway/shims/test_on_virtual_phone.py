@@ -34,7 +34,8 @@ from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.errors import BudgetError
 from droidgate_phone.apps.sample_packages import sample_package
 from droidgate_phone.phone import VirtualPhone, start_phone
-from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_bare_shim, build_shims
+from droidgate_shim.builder.shim_choices import ShimOptions
+from droidgate_shim.builder.shims import BuiltShim, build_bare_shim, build_shims
 from droidgate_shim.builder.source_app import SourceApp
 from gateway.devices.test_against_virtual_phone import real_adb_server
 

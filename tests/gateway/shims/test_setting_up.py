@@ -45,7 +45,8 @@ from droidgate.shims.shim_facts import ShimFacts, facts_of
 from droidgate.shims.sync_runs import plan_changes, plan_identity
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.user_folders import state_folder
-from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_bare_shim
+from droidgate_shim.builder.shim_choices import ShimOptions
+from droidgate_shim.builder.shims import BuiltShim, build_bare_shim
 from gateway.devices.fake_adb_server import Answer
 from gateway.shims import fake_shim
 from gateway.shims.fake_shim import APPLICATION_ID, HELLO, SIGNER, STATUS, FakeShim, installed_shim
