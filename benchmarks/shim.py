@@ -17,7 +17,8 @@ from droidgate.shims.source_apps import read_source_apps
 from droidgate_android.apk.pack import pack_project
 from droidgate_phone.apps.agent import ACTION_MOBILE_MCP
 from droidgate_phone.apps.sample_packages import signing_key
-from droidgate_shim.builder.shims import ShimOptions, build_shims
+from droidgate_shim.builder.shim_choices import ShimOptions
+from droidgate_shim.builder.shims import build_shims
 
 CAPABILITIES = 50
 

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     )
     from droidgate.serving.mobile_agent.mobile_agent_process import serve_mobile_agent as serve_mobile_agent
     from droidgate.serving.server_process import serve as serve
-    from droidgate.shims.answers import ShimRefusalError as ShimRefusalError
     from droidgate.shims.building import ShimBuild as ShimBuild, build_shim as build_shim
     from droidgate.shims.phone_shims import PhoneShims as PhoneShims
+    from droidgate.shims.refusals import ShimRefusalError as ShimRefusalError
     from droidgate.sources import Providers as Providers, read as read
     from droidgate.sources.callability import callability_of as callability_of
     from droidgate.sources.differences import diff as diff
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     )
     from droidgate_mappings.model.findings import Finding as Finding, Level as Level
     from droidgate_mappings.values.failures import CallError as CallError
-    from droidgate_shim.builder.shims import ShimOptions as ShimOptions
+    from droidgate_shim.builder.shim_choices import ShimOptions as ShimOptions
 
     __all__: list[str]
     __version__: str

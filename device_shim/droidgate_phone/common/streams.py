@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final, Protocol, runtime_checkable
+from typing import Final, Protocol
 
 _PIECE: Final = 256 * 1024
 
@@ -34,19 +33,12 @@ class OutputStream(Protocol):
         """
 
 
-@runtime_checkable
-class HangingUp(Protocol):
-    """Streams whose other side may go away while a command neither reads nor writes."""
-
-    def on_hang_up(self, listener: Callable[[], None]) -> None:
-        """Have something called when the other side is gone, at once where it is; from any thread."""
-
-
 class CommandStreams(Protocol):
     """The three streams of a command.
 
     Where the caller asked for no separate standard error (`exec:`, shell protocol v1), `error` is `output`,
-    as a pseudo-terminal or a shared socket would make it.
+    as a pseudo-terminal or a shared socket would make it. Streams whose other side may go away while a
+    command neither reads nor writes have `on_hang_up(listener)` as well, as an `Endpoint` has.
     """
 
     @property

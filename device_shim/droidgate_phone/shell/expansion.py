@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from droidgate_phone.files.phone_files import VirtualFileError, number_of
-from droidgate_phone.shell.parsing import ParameterExpansion, ShellWord
+from droidgate_phone.shell.parsing import ParameterExpansion, ShellWord, Text
 from droidgate_phone.shell.shell_errors import NotModelledError
 from droidgate_phone.shell.shell_run import ShellRun
 from droidgate_phone.shell.shell_state import ShellState
@@ -53,10 +53,20 @@ def expand_fields(words: Iterable[ShellWord], state: ShellState) -> list[str]:
     """
     fields: list[str] = []
     for word in words:
+        if len(word) == 1 and isinstance(part := word[0], Text) and _is_literal(part):
+            state.run.require("text", len(part.text))
+            state.run.require("fields", len(fields) + 1)
+            fields.append(part.text)
+            continue
         for field in _split(_pieces(word, state), state.run):
             fields.extend(_paths(field, state))
             state.run.require("fields", len(fields))
     return fields
+
+
+def _is_literal(part: Text) -> bool:
+    """Return whether a text that is a whole word stays as it is, as most do."""
+    return part.quoted or not (part.text.startswith("~") or _SPECIAL.search(part.text))
 
 
 def expand_text(word: ShellWord, state: ShellState) -> str:

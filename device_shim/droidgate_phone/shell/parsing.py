@@ -22,6 +22,10 @@ _SHOWN: Final = {"\n": "newline", **{operator: operator + " " for operator in _R
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\[|\+=|=)")
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _BRACED_NAME: Final = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*|[0-9]{1,6}|[?#$])\}")
+_OPERATOR: Final = re.compile("|".join(map(re.escape, _OPERATORS)))
+_BLANKS: Final = re.compile(r"(?:[ \t]|\\\Z|#[^\n]*)*")
+"""Blanks and a comment; mksh passes over a backslash at the end of the text, too."""
+_REDIRECTED: Final = re.compile(r"[0-9]?(?=[<>])")
 _PLAIN: Final = re.compile(r"[^ \t\n;&|<>()\\'\"$`]+")
 _QUOTED_PLAIN: Final = re.compile(r'[^"\\$`]+')
 _WORD_ENDS: Final = " \t\n;&|<>()"
@@ -133,16 +137,7 @@ class Parser:
         return self._source[index] if index < len(self._source) else ""
 
     def _skip_blanks(self) -> None:
-        """Skip blanks and a comment."""
-        while True:
-            character = self._peek()
-            if character in {" ", "\t"} or (character == "\\" and not self._peek(1)):
-                self._position += 1
-            elif character == "#":
-                end = self._source.find("\n", self._position)
-                self._position = len(self._source) if end < 0 else end
-            else:
-                return
+        self._match(_BLANKS)
 
     def _skip_lines(self) -> None:
         self._skip_blanks()
@@ -157,12 +152,11 @@ class Parser:
             NotModelledError: the phone does not model it.
         """
         self._skip_blanks()
-        for operator in _OPERATORS:
-            if self._source.startswith(operator, self._position):
-                if operator in _REFUSED_OPERATORS:
-                    raise NotModelledError(f"the shell's `{operator}`")
-                return operator
-        return ""
+        match = _OPERATOR.match(self._source, self._position)
+        operator = match.group() if match is not None else ""
+        if operator in _REFUSED_OPERATORS:
+            raise NotModelledError(f"the shell's `{operator}`")
+        return operator
 
     def _unexpected(self) -> ShellSyntaxError:
         operator = self._operator()
@@ -229,16 +223,16 @@ class Parser:
 
     def _redirection(self) -> Redirection | None:
         self._skip_blanks()
-        digit = self._peek() if self._peek() in set("0123456789") and self._peek(1) in {"<", ">"} else ""
-        self._position += len(digit)
-        operator = self._operator()
-        if operator not in _REDIRECTIONS:
+        match = _REDIRECTED.match(self._source, self._position)
+        if match is None:
             return None
+        digit = self._match(_REDIRECTED)
+        operator = self._operator()
         if digit and digit not in "012":
             raise NotModelledError(f"descriptor {digit}")
         self._position += len(operator)
         self._skip_blanks()
-        if self._peek() in set("0123456789") and self._peek(1) in {"<", ">"}:
+        if self._match(_REDIRECTED):
             raise NotModelledError("a redirection to a redirection")
         start = self._position
         word = self._word()

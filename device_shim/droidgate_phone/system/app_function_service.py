@@ -101,6 +101,7 @@ class AppFunctionManager:
         self._timers = timers
         self._lock = threading.RLock()
         self._indexed: dict[str, dict[str, IndexedDocument]] = {}
+        self._functions: dict[str, dict[str, IndexedDocument]] = {}
         self._states: dict[tuple[str, str], FunctionState] = {}
         self._allowed: set[tuple[str, str]] = set()
         self._registered: dict[tuple[str, str], _Registration] = {}
@@ -114,10 +115,12 @@ class AppFunctionManager:
         with self._lock:
             if package is None:
                 self._indexed.pop(name, None)
+                self._functions.pop(name, None)
                 self._states = {key: state for key, state in self._states.items() if key[0] != name}
                 return
             report = simulate_indexing(package.application, release)
             self._indexed[name] = dict(report.documents)
+            self._functions[name] = report.functions()
         for dropped in report.dropped_files:
             self._core.log.record(
                 "app-functions-dropped", package=name, file=dropped.path, reason=dropped.reason
@@ -128,13 +131,9 @@ class AppFunctionManager:
         with self._lock:
             return sorted(name for name, documents in self._indexed.items() if documents)
 
-    def functions(self, package: str) -> dict[str, IndexedDocument]:
+    def functions(self, package: str) -> Mapping[str, IndexedDocument]:
         """Return a package's functions by id."""
-        with self._lock:
-            documents = self._indexed.get(package, {}).values()
-            return {
-                document.function_id: document for document in documents if document.function_id is not None
-            }
+        return self._functions.get(package, {})
 
     def listing(self, package: str | None = None) -> dict[str, list[SearchResult]]:
         """Return what a search over all documents finds, by package, in the order of Android's maps."""

@@ -38,6 +38,7 @@ HOST_FEATURES: Final = (
     "sendrecv_v2_dry_run_send",
 )
 
+_SECONDS_TO_DRAIN: Final = 2.0
 _OTHER_USER: Final = "this virtual phone belongs to another user"
 _UNKNOWN_USER: Final = (
     "this system does not report which user connects, so the virtual phone's adb server serves nobody; "
@@ -208,7 +209,7 @@ class _Client:
                     pass
             else:
                 self._refuse_user()
-            SocketEndpoint(self._socket, self.output).close()
+            self._wait_for_reader()
         except (EndOfInputError, OSError):
             pass
         finally:
@@ -218,6 +219,13 @@ class _Client:
     def end(self) -> None:
         """End the connection, from any thread."""
         self.output.end()
+
+    def _wait_for_reader(self) -> None:
+        """Let the client read what is under way: closing a socket with unread bytes would reset it."""
+        self._socket.shutdown(socket.SHUT_WR)
+        self._socket.settimeout(_SECONDS_TO_DRAIN)
+        while self._socket.recv(4096):
+            pass
 
     def _refuse_user(self) -> None:
         reason = _OTHER_USER if can_be_known() else _UNKNOWN_USER
@@ -407,10 +415,12 @@ class _Client:
             raise _RefusedError("closed")
         # What the phone sends passes its faulty link; what the server says itself does not.
         faults = phone.faults()
-        output = OutputSocket(self._socket, faults)
-        self.output.on_end(output.end)
+        output = self.output
+        if faults != Faults():
+            output = OutputSocket(self._socket, faults)
+            self.output.on_end(output.end)
         self.output.send(b"OKAY")
-        endpoint = SocketEndpoint(self._socket, output, ends_at_write=GARBAGE_EVERY if faults.garbage else 0)
+        endpoint = SocketEndpoint(self._input, output, ends_at_write=GARBAGE_EVERY if faults.garbage else 0)
         with contextlib.suppress(BrokenPipeError):
             service(endpoint)
 

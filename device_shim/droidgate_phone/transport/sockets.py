@@ -17,6 +17,7 @@ Buffer: TypeAlias = bytes | bytearray | memoryview
 
 _JOINED_UP_TO: Final = 16 * 1024
 _SLOW_STEPS_A_SECOND: Final = 20
+_AHEAD: Final = 4096
 
 
 class EndOfInputError(Exception):
@@ -24,10 +25,20 @@ class EndOfInputError(Exception):
 
 
 class InputSocket:
-    """The reading half of a socket."""
+    """The reading half of a socket; what comes together with what was asked for is kept for the next read."""
 
     def __init__(self, connected: socket.socket) -> None:
         self._socket = connected
+        self._ahead = b""
+
+    def read(self, limit: int) -> bytes:
+        """Return up to `limit` bytes as soon as there are any; b"" at the end.
+
+        Raises:
+            OSError: the connection broke.
+        """
+        content, self._ahead = self._ahead[:limit], self._ahead[limit:]
+        return content or self._socket.recv(limit)
 
     def read_exactly(self, count: int) -> bytearray:
         """Return so many bytes.
@@ -35,16 +46,17 @@ class InputSocket:
         Raises:
             EndOfInputError: the connection ended before.
         """
-        content = bytearray(count)
-        rest = memoryview(content)
-        while rest:
+        content = bytearray(self._ahead)
+        while len(content) < count:
             try:
-                received = self._socket.recv_into(rest)
+                received = self._socket.recv(max(count - len(content), _AHEAD))
             except OSError as error:
                 raise EndOfInputError(str(error)) from error
             if not received:
                 raise EndOfInputError("closed by the other side")
-            rest = rest[received:]
+            content += received
+        self._ahead = bytes(content[count:])
+        del content[count:]
         return content
 
 
@@ -86,6 +98,8 @@ class OutputSocket:
     def end(self) -> None:
         """End the connection in both directions; waiting reads and writes end too."""
         with self._end_lock:
+            if self._ended.is_set():
+                return
             self._ended.set()
             waiting, self._end_listeners = self._end_listeners, []
         for listener in waiting:
@@ -128,7 +142,6 @@ class OutputSocket:
 
 
 _PIECE: Final = 256 * 1024
-_SECONDS_TO_DRAIN: Final = 2.0
 
 
 class Endpoint(InputStream, Protocol):
@@ -140,9 +153,6 @@ class Endpoint(InputStream, Protocol):
         Raises:
             BrokenPipeError: the other side is gone.
         """
-
-    def close(self) -> None:
-        """End the stream; reads that wait return, writes that wait fail."""
 
     def on_hang_up(self, listener: Callable[[], None]) -> None:
         """Have something called when the stream ends, at once where it has ended; from any thread."""
@@ -168,14 +178,14 @@ class SocketEndpoint:
     A client that ends its half is gone, as for the real server, which closes such a connection.
 
     Args:
-        connected: The client's socket.
+        source: The reading half of the client's socket.
         output: Its writing half.
         ends_at_write: The write at which the connection ends, counted from 1; 0 for never. A real server
             drops a phone whose packet is broken, and its clients with it.
     """
 
-    def __init__(self, connected: socket.socket, output: OutputSocket, *, ends_at_write: int = 0) -> None:
-        self._socket = connected
+    def __init__(self, source: InputSocket, output: OutputSocket, *, ends_at_write: int = 0) -> None:
+        self._input = source
         self._output = output
         self._ends_at_write = ends_at_write
         self._writes = 0
@@ -186,7 +196,7 @@ class SocketEndpoint:
         if limit < 0:
             return read_to_end(self)
         try:
-            content = b"" if self._gone.is_set() else self._socket.recv(min(limit, _PIECE))
+            content = b"" if self._gone.is_set() else self._input.read(min(limit, _PIECE))
         except OSError:
             content = b""
         if not content and limit:
@@ -215,14 +225,3 @@ class SocketEndpoint:
     def on_disconnect(self, listener: Callable[[], None]) -> None:
         """See Endpoint; the connection is the stream's own."""
         self._output.on_end(listener)
-
-    def close(self) -> None:
-        """Let the client read what is under way, then end the stream."""
-        with contextlib.suppress(OSError):
-            self._socket.shutdown(socket.SHUT_WR)
-            # Closing a socket with unread bytes resets it: the client would lose what it has not read.
-            self._socket.settimeout(_SECONDS_TO_DRAIN)
-            while not self._gone.is_set() and self._socket.recv(_PIECE):
-                pass
-        self._gone.set()
-        self._output.end()

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.text.nearest_names import suggest_name
 from droidgate_shim.builder.shim_callability import backends, native_protocols
-from droidgate_shim.builder.shims import NothingToOfferError, ShimOptions
+from droidgate_shim.builder.shim_choices import EVERY_PROTOCOL, ShimOptions
+from droidgate_shim.builder.shims import NothingToOfferError
 from droidgate_shim.builder.source_app import SourceApp
-
-EVERY_PROTOCOL: Final = "all"
-"""What `--format` takes in addition to formats."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from droidgate_android.apk.packed_manifest import AppFacts
@@ -14,13 +13,13 @@ from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json, one_line_json
-from droidgate_mappings.model.types import Frozen
 from droidgate_mappings.text.nearest_names import suggest_name
 from droidgate_mappings.text_safety import without_hidden
 from droidgate_mappings.text_safety.marks import TextMark
 from droidgate_mappings.timed_steps import timed_step
 from droidgate_shim.builder.dex import shim_dex
 from droidgate_shim.builder.route_building import ShimRoutes, check_selection, plan_routes
+from droidgate_shim.builder.shim_choices import ShimOptions
 from droidgate_shim.builder.shim_manifest import (
     MINIMUM_SDK,
     TARGET_SDK,
@@ -76,32 +75,6 @@ _MOST_REASONS: Final = 3
 
 class NothingToOfferError(InputError):
     """The apps can be read, and have no capability that a shim could call."""
-
-
-class ShimOptions(Frozen):
-    """How shims are made.
-
-    Attributes:
-        protocols: Formats whose apps get a shim: `app-actions`, `appfunctions`, `mmcp`, `mobile-mcp`, or
-            `all`. By default all but `mobile-mcp`, whose apps agents reach by themselves; with `only` or
-            `advertise` all.
-        only: Ids of the capabilities to offer, alone or behind their package and a slash
-            (`com.example/createNote`); all where it is empty.
-        aggregate: One shim for all apps, in place of one for each.
-        advertise: Protocols other than Mobile-MCP by which agents reach the shim: `mmcp`, `mmcp-broadcast`,
-            `appfunctions`.
-        deadline_ms: How long a call may take, in milliseconds; 30 s, a broadcast 10 s, where it is None.
-        signer: SHA-256 of the certificate that will sign the app of a project, which has none yet.
-        key: PEM file of the key that signs; by default the user's own, which is made at the first use.
-    """
-
-    protocols: tuple[str, ...] = ()
-    only: tuple[str, ...] = ()
-    aggregate: bool = False
-    advertise: frozenset[str] = frozenset()
-    deadline_ms: int | None = None
-    signer: str | None = None
-    key: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

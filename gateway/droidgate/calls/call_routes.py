@@ -11,7 +11,7 @@ from droidgate.calls.shell_route import ShellRoute
 from droidgate.calls.shim_presence import missing_shim, shims_for
 from droidgate.calls.subjects import CapabilityKey
 from droidgate.calls.targets import CallTarget, PhoneTargets, ScreenTarget
-from droidgate.devices.packages import InstalledPackage
+from droidgate.devices.packages import InstalledPackage, list_packages
 from droidgate.sources.callability import why_not_by_shell
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.reachability import capability_verdict, interface_of
@@ -89,9 +89,6 @@ class CallRoutes:
         Raises:
             DeviceError: the phone fails.
         """
-        from droidgate.shims.device_user import DeviceUser
-
-        device_user = DeviceUser(link.device, link.facts.user, link.facts.sdk_full)
         installed: dict[str, InstalledPackage] | None = None
         failures: dict[CapabilityKey, CallError] = {}
         for target in targets:
@@ -99,9 +96,14 @@ class CallRoutes:
                 continue
             try:
                 if self.shell_if_first(target) is None:
-                    installed = device_user.packages() if installed is None else installed
+                    if installed is None:
+                        listed = list_packages(link.device, link.facts.user)
+                        installed = {package.name: package for package in listed}
                     if not any(shims_for(target.app.package, installed)):
                         raise missing_shim(target, link.device.serial)
+                    from droidgate.shims.device_user import DeviceUser
+
+                    device_user = DeviceUser(link.device, link.facts.user, link.facts.sdk_full)
                     self.shims().find(target, device_user, installed)
             except CallError as error:
                 failures[target.key] = error

@@ -16,9 +16,10 @@ from droidgate.calls.targets import CallTarget
 from droidgate.devices.device import Device
 from droidgate.devices.device_errors import CanceledError, DeadlineError
 from droidgate.devices.packages import InstalledPackage
-from droidgate.shims.answers import CallStage, ShimRefusalError
+from droidgate.shims.answers import CallStage
 from droidgate.shims.device_user import DeviceUser
 from droidgate.shims.host_client import DISCOVERY_SECONDS, HostClient
+from droidgate.shims.refusals import ShimRefusalError
 from droidgate.shims.shim_calls import check_signer, new_request, read_outputs
 from droidgate.shims.shim_facts import installed_routes
 from droidgate_mappings.formats.installed import INSTALL_SHIM, SHIM_PACKAGE, DeviceFacts

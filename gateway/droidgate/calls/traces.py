@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import BinaryIO, Final, Literal
+from typing import TYPE_CHECKING, BinaryIO, Final, Literal
 
 from droidgate.calls.call_requests import CallRequest, CallResult, Hop
 from droidgate.calls.policy import Decision
@@ -21,11 +21,13 @@ from droidgate.calls.subjects import CallSubject
 from droidgate.computer.private_files import NO_LINK, unwritable
 from droidgate.computer.version import VERSION
 from droidgate.devices.device import RanCommand
-from droidgate.shims.answers import CallTrace
 from droidgate_mappings.model.errors import WriteError
 from droidgate_mappings.model.json_values import Json, one_line_json
 from droidgate_mappings.values.coercion import FittedArguments
 from droidgate_mappings.values.failures import CallError
+
+if TYPE_CHECKING:
+    from droidgate.shims.answers import CallTrace
 
 
 class Trace:

@@ -15,7 +15,7 @@ import subprocess
 import sys
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from droidgate.devices.connection import Connection, Deadline, RefusedError, is_remembered
 from droidgate.devices.device_errors import (
@@ -259,7 +259,9 @@ class AdbClient:
             if address.path is not None:
                 connected = _connect_unix(address.path, deadline)
             else:
-                connected = socket.create_connection((address.host, address.port), deadline.remaining())
+                # As bytes, since text is encoded by a codec that takes longer to import than to connect.
+                host: Any = address.host.encode() if address.host.isascii() else address.host
+                connected = socket.create_connection((host, address.port), deadline.remaining())
                 connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         except TimeoutError:
             raise deadline.missed() from None

@@ -30,7 +30,6 @@ from droidgate.proofs.proof_bench import (
     passed_if,
     text_of,
 )
-from droidgate.shims.answers import ShimRefusalError
 from droidgate.shims.building import ignore
 from droidgate.shims.device_user import installed_shims
 from droidgate.shims.doctor import CheckState, examine
@@ -41,13 +40,14 @@ from droidgate.shims.installation_steps import (
     BACKGROUND_SERVICES_SDK,
 )
 from droidgate.shims.installations import InstallRequest, install_ready, prepare_shims
+from droidgate.shims.refusals import ShimRefusalError
 from droidgate.shims.shell_identity import ALLOWLIST, needs_identity, set_up_identity
 from droidgate.shims.shim_calls import call_capability
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.tables.android_names import android_name
 from droidgate_phone.apps.sample_packages import report
-from droidgate_shim.builder.shims import ShimOptions
+from droidgate_shim.builder.shim_choices import ShimOptions
 
 _TOO_OLD: Final = "INSTALL_FAILED_OLDER_SDK"
 _SHIM_OPTIONS: Final = ShimOptions(

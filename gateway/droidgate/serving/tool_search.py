@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -290,6 +289,9 @@ class ToolIndex:
     """
 
     def __init__(self, tools: Sequence[ServedTool]) -> None:
+        # Most servers have so few tools that they are never searched.
+        import sqlite3
+
         self._tools = tools
         self._database = sqlite3.connect(":memory:")
         for table, columns in (("tools", "name, description, members"), ("related", "words")):

@@ -1,55 +1,12 @@
-"""What a shim answers to its host, typed (shim.md 3 and 7), and what can go wrong between the two."""
+"""What a shim answers to its host, typed (shim.md 3 and 7)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from droidgate_mappings.model.errors import DeviceError, DroidgateError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import Frozen
-from droidgate_mappings.tables.failure_tokens import FALLBACK, load_failure_tokens
-from droidgate_mappings.values.failures import Failure
-
-
-class ShimMissingError(DeviceError):
-    """The shim is not installed for this user, or Android does not show it."""
-
-
-class ShimVersionError(DeviceError):
-    """The shim speaks another version of the host's protocol; each side refuses the other's."""
-
-
-class ShimRefusalError(DroidgateError):
-    """The shim answers with a failure.
-
-    Attributes:
-        failure: Its token and text.
-    """
-
-    exit_code: ClassVar[int] = 5
-
-    def __init__(self, failure: Failure, *, place: str | None = None) -> None:
-        super().__init__(failure.message(), place=place)
-        self.failure = failure
-
-
-class ShimDenialError(ShimRefusalError):
-    """The shim answers that a policy forbids it."""
-
-    exit_code: ClassVar[int] = 6
-
-
-def refusal_of(token: str, text: str, *, place: str | None = None) -> ShimRefusalError:
-    """Return the error for a failure's token; an unknown token is `backend_failure` with the token in its
-    text.
-    """
-    failure_token = load_failure_tokens().get(token)
-    if failure_token is None:
-        return ShimRefusalError(Failure(FALLBACK, f"{token}: {text}"), place=place)
-    is_denial = failure_token.exit_code == ShimDenialError.exit_code
-    return (ShimDenialError if is_denial else ShimRefusalError)(Failure(token, text), place=place)
-
 
 TargetState = Literal["as-approved", "absent", "other-signer", "changed", "disabled"]
 """What a shim answers; `disabled` is what Android answers the host."""

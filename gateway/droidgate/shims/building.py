@@ -16,7 +16,8 @@ from droidgate_shim.builder.protocols import (
     choose_protocols,
     chosen_protocols,
 )
-from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_shims
+from droidgate_shim.builder.shim_choices import ShimOptions
+from droidgate_shim.builder.shims import BuiltShim, build_shims
 from droidgate_shim.builder.source_app import SourceApp
 
 Notify = Callable[[str], None]

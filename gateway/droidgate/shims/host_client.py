@@ -31,10 +31,7 @@ from droidgate.shims.answers import (
     Hello,
     ListedGrant,
     Progress,
-    ShimMissingError,
-    ShimVersionError,
     StatusAnswer,
-    refusal_of,
 )
 from droidgate.shims.host_messages import (
     LONG_ARGUMENT_CHARACTERS,
@@ -46,6 +43,7 @@ from droidgate.shims.host_messages import (
     write_argument,
     write_frame,
 )
+from droidgate.shims.refusals import ShimMissingError, ShimVersionError, refusal_of
 from droidgate_mappings.formats.installed import INSTALL_SHIM
 from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mappings.model.types import Frozen

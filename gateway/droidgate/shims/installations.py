@@ -42,7 +42,8 @@ from droidgate_shim.builder.protocols import (
     choose_protocols,
     chosen_protocols,
 )
-from droidgate_shim.builder.shims import ShimOptions, build_shims
+from droidgate_shim.builder.shim_choices import ShimOptions
+from droidgate_shim.builder.shims import build_shims
 from droidgate_shim.builder.source_app import SourceApp
 
 _MOST_NAMED: Final = 10

@@ -24,7 +24,7 @@ from droidgate.shims.shim_calls import ShimAnswer, call_shim
 from droidgate.shims.sync_runs import SyncedChange, carry_out, plan_sync
 from droidgate.sources.source_schemes import source_names
 from droidgate_mappings.model.json_values import Json
-from droidgate_shim.builder.shims import ShimOptions
+from droidgate_shim.builder.shim_choices import ShimOptions
 
 
 class _ReachedPhone(Protocol):

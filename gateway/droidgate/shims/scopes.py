@@ -19,8 +19,7 @@ from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.errors import WriteError
 from droidgate_mappings.model.types import Frozen
 from droidgate_mappings.user_folders import state_folder
-from droidgate_shim.builder.protocols import EVERY_PROTOCOL
-from droidgate_shim.builder.shims import ShimOptions
+from droidgate_shim.builder.shim_choices import EVERY_PROTOCOL, ShimOptions
 
 ALL_APPS: Final = None
 

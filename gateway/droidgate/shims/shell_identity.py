@@ -7,7 +7,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from droidgate.devices.quoting import check_component, check_user
 from droidgate.devices.service_shells import app_function_shell
@@ -26,11 +26,12 @@ from droidgate.shims.installation_steps import (
     run_step,
 )
 from droidgate.shims.shim_facts import ShimFacts, installed_facts
-from droidgate_android.apk.signing_keys import SigningKey
 from droidgate_mappings.formats.installed import SHIM_PACKAGE, is_shim
 from droidgate_mappings.model.errors import DroidgateError
 from droidgate_shim.builder.shim_manifest import INSTRUMENTATION
-from droidgate_shim.builder.shims import build_bare_shim
+
+if TYPE_CHECKING:
+    from droidgate_android.apk.signing_keys import SigningKey
 
 INSTALL: Final = f"install {SHIM_PACKAGE}, which calls app functions for all shims"
 LEND: Final = "start its instrumentation, with which it borrows the shell's permission to call app functions"
@@ -178,6 +179,9 @@ def _be_installed(
         return _refuse(f"it is installed, signed with another key than the shims; {_REMOVE_IT}")
     if installed is not None and not installed.is_bare:
         return not_needed(INSTALL, "it is installed"), installed.signer
+    # What only asks about shims makes none.
+    from droidgate_shim.builder.shims import build_bare_shim
+
     built = None if own is None else build_bare_shim(own)
     if installed is not None and (built is None or built.build == installed.build):
         return not_needed(INSTALL, "it is installed"), installed.signer

@@ -9,9 +9,9 @@ from typing import Final
 
 from droidgate.devices.device_errors import DeviceOutputError
 from droidgate.devices.packages import InstalledPackage
-from droidgate.shims.answers import refusal_of
 from droidgate.shims.device_user import DeviceUser, InstalledShim, installed_shims
 from droidgate.shims.host_client import HostClient
+from droidgate.shims.refusals import refusal_of
 from droidgate.shims.scopes import load_scopes
 from droidgate.shims.shim_facts import installed_facts
 from droidgate_mappings.formats.installed import INSTALL_SHIM

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from droidgate.devices.device_errors import TransferError
 from droidgate.devices.packages import InstalledPackage
@@ -16,9 +16,11 @@ from droidgate_android.apk.reader import Apk, ApkSource, open_apk
 from droidgate_mappings.formats.installed import SHIM_PACKAGE, is_shim
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
-from droidgate_shim.builder.shims import BuiltShim
 from droidgate_shim.engine.routes import RouteTable, read_route_table
 from droidgate_shim.engine.strict_json import BUILT, parse_strict
+
+if TYPE_CHECKING:
+    from droidgate_shim.builder.shims import BuiltShim
 
 ROUTES_ASSET: Final = "assets/routes.json"
 POLICY_ASSET: Final = "assets/policy.json"

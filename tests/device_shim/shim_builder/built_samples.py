@@ -18,7 +18,8 @@ from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.types import ObjectType, Type
-from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_shims
+from droidgate_shim.builder.shim_choices import ShimOptions
+from droidgate_shim.builder.shims import BuiltShim, build_shims
 from droidgate_shim.builder.source_app import SourceApp, complete_broadcast
 from model_types import record, required
 from strategies import random_provider

@@ -38,13 +38,8 @@ from droidgate_android.app_search.indexed_packages import simulate_indexing
 from droidgate_mappings.model.capability import Capability
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_shim.builder import shims
-from droidgate_shim.builder.shims import (
-    BuiltShim,
-    NothingToOfferError,
-    ShimOptions,
-    build_bare_shim,
-    build_shims,
-)
+from droidgate_shim.builder.shim_choices import ShimOptions
+from droidgate_shim.builder.shims import BuiltShim, NothingToOfferError, build_bare_shim, build_shims
 from droidgate_shim.engine.authority import read_policy
 from droidgate_shim.engine.routes import parse_route_table, read_route_table
 from droidgate_shim.engine.strict_json import parse_strict

@@ -25,7 +25,8 @@ from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_phone.apps.sample_packages import sample_packages
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_shim.builder.sample_apps import sample_apps_directory
-from droidgate_shim.builder.shims import ShimOptions, build_bare_shim, build_shims
+from droidgate_shim.builder.shim_choices import ShimOptions
+from droidgate_shim.builder.shims import build_bare_shim, build_shims
 from droidgate_shim.builder.source_app import SourceApp, complete_broadcast
 from requirements_of_tests import short_run
 

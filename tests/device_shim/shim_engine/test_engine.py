@@ -219,7 +219,9 @@ def test_a_refusal_names_when_to_retry() -> None:
 
 
 def ask(shim: Engine, *, caller: int = AGENT, now: int = 0) -> Ask:
-    return only(Ask, submit(shim, now, "bind", caller, s1("1", "weather", {"place": "Ulm"}), "me", is_asking=True))
+    return only(
+        Ask, submit(shim, now, "bind", caller, s1("1", "weather", {"place": "Ulm"}), "me", is_asking=True)
+    )
 
 
 def test_a_question_names_the_call_and_a_yes_sends_it_with_a_new_deadline() -> None:

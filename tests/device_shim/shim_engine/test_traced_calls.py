@@ -20,7 +20,7 @@ from droidgate.calls.phones import Phone
 from droidgate.calls.traces import open_trace
 from droidgate.shims.phone_shims import PhoneShims
 from droidgate_mappings.values.failures import CallError
-from droidgate_shim.builder.shims import ShimOptions
+from droidgate_shim.builder.shim_choices import ShimOptions
 from gateway.calls.phones_with_shims import ReachedPhone, reached_phone
 from requirements_of_tests import CHECKOUT
 

@@ -37,7 +37,8 @@ from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.common.faults import Faults
 from droidgate_phone.java.app_values import BroadcastResult, Message
 from droidgate_phone.java.intents import Bundle, ComponentName, Extra, Intent
-from droidgate_shim.builder.shims import ShimOptions, build_bare_shim, build_shims
+from droidgate_shim.builder.shim_choices import ShimOptions
+from droidgate_shim.builder.shims import build_bare_shim, build_shims
 from droidgate_shim.builder.source_app import complete_broadcast
 from still_clock import StillClock
 from waiting import wait_until

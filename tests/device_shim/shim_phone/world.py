@@ -25,7 +25,8 @@ from droidgate_phone.java.app_values import AppFunctionError, BroadcastResult, F
 from droidgate_phone.java.intents import ComponentName, Intent
 from droidgate_phone.phone import boot
 from droidgate_phone.system.behaviour import App
-from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_bare_shim, build_shims
+from droidgate_shim.builder.shim_choices import ShimOptions
+from droidgate_shim.builder.shims import BuiltShim, build_bare_shim, build_shims
 from waiting import wait_until
 
 AGENT = "dev.droidgate.sample.agent"

@@ -30,7 +30,8 @@ from droidgate_mappings.values.failures import CallError
 from droidgate_phone.apps.sample_packages import sample_packages, signing_key
 from droidgate_phone.phone import start_phone
 from droidgate_shim.builder.sample_apps import sample_apps_directory
-from droidgate_shim.builder.shims import ShimOptions, build_bare_shim, build_shims
+from droidgate_shim.builder.shim_choices import ShimOptions
+from droidgate_shim.builder.shims import build_bare_shim, build_shims
 from gateway.devices.test_against_virtual_phone import real_adb_server
 from gateway.mobile_agent.made_phone import ObservedPhone, device_on
 

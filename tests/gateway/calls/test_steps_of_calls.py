@@ -30,8 +30,8 @@ from droidgate.cli.calls.call_options import Call
 from droidgate.cli.calls.run_call import call_and_report
 from droidgate.devices.device import Device
 from droidgate.devices.device_errors import TransferError
-from droidgate.shims.answers import ShimRefusalError
 from droidgate.shims.host_client import HostClient
+from droidgate.shims.refusals import ShimRefusalError
 from droidgate_mappings.model.errors import DeviceError, DroidgateError, InputError, WriteError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.values.failures import CallError, Failure

@@ -9,16 +9,11 @@ import pytest
 
 from droidgate.devices.device import Device
 from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError, UnsafeArgumentError
-from droidgate.shims.answers import (
-    GrantedCaller,
-    ShimDenialError,
-    ShimMissingError,
-    ShimRefusalError,
-    ShimVersionError,
-)
+from droidgate.shims.answers import GrantedCaller
 from droidgate.shims.device_user import DeviceUser, InstalledShim
 from droidgate.shims.host_client import HostClient
 from droidgate.shims.host_messages import read_frame, write_argument, write_frame
+from droidgate.shims.refusals import ShimDenialError, ShimMissingError, ShimRefusalError, ShimVersionError
 from droidgate.shims.shim_calls import call_capability, shim_with
 from droidgate_mappings.model.errors import DeviceError, UsageError
 from gateway.devices.fake_adb_server import Answer

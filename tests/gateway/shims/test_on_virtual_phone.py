@@ -20,11 +20,11 @@ from droidgate.devices.app_installation import install_apks
 from droidgate.devices.content import read_content, write_content
 from droidgate.devices.device import connect_device
 from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError
-from droidgate.shims.answers import ShimMissingError, ShimRefusalError
 from droidgate.shims.broadcast_discovery import ask_broadcast_apps
 from droidgate.shims.device_user import DeviceUser, device_user_of, installed_shims
 from droidgate.shims.host_client import ANY_APP, HostClient
 from droidgate.shims.installation_steps import install_shim, remove_shim
+from droidgate.shims.refusals import ShimMissingError, ShimRefusalError
 from droidgate.shims.shell_identity import release_identity, set_up_identity
 from droidgate.shims.shim_calls import call_capability
 from droidgate.shims.shim_facts import facts_of, installed_facts, read_shim_facts
@@ -34,7 +34,8 @@ from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.errors import BudgetError
 from droidgate_phone.apps.sample_packages import sample_package
 from droidgate_phone.phone import VirtualPhone, start_phone
-from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_bare_shim, build_shims
+from droidgate_shim.builder.shim_choices import ShimOptions
+from droidgate_shim.builder.shims import BuiltShim, build_bare_shim, build_shims
 from droidgate_shim.builder.source_app import SourceApp
 from gateway.devices.test_against_virtual_phone import real_adb_server
 

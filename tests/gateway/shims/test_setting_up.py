@@ -12,7 +12,6 @@ from adapters.apk_writing.packed_samples import signing_key
 from droidgate.devices.device import Device
 from droidgate.devices.packages import InstalledPackage
 from droidgate.shims import installation_steps, shell_identity
-from droidgate.shims.answers import ShimVersionError
 from droidgate.shims.device_user import DeviceUser, InstalledShim
 from droidgate.shims.host_client import HostClient
 from droidgate.shims.installation_steps import (
@@ -29,6 +28,7 @@ from droidgate.shims.installation_steps import (
     set_up_access,
     set_up_shim,
 )
+from droidgate.shims.refusals import ShimVersionError
 from droidgate.shims.scopes import Scope, forget_scope, join_scopes, keep_scopes, load_scopes
 from droidgate.shims.shell_identity import (
     END,
@@ -45,7 +45,8 @@ from droidgate.shims.shim_facts import ShimFacts, facts_of
 from droidgate.shims.sync_runs import plan_changes, plan_identity
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.user_folders import state_folder
-from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_bare_shim
+from droidgate_shim.builder.shim_choices import ShimOptions
+from droidgate_shim.builder.shims import BuiltShim, build_bare_shim
 from gateway.devices.fake_adb_server import Answer
 from gateway.shims import fake_shim
 from gateway.shims.fake_shim import APPLICATION_ID, HELLO, SIGNER, STATUS, FakeShim, installed_shim

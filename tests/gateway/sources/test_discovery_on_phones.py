@@ -22,7 +22,8 @@ from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.capability import Provider
 from droidgate_phone.apps.sample_packages import sample_packages, signing_key
 from droidgate_phone.phone import VirtualPhone, start_phone
-from droidgate_shim.builder.shims import ShimOptions, build_bare_shim
+from droidgate_shim.builder.shim_choices import ShimOptions
+from droidgate_shim.builder.shims import build_bare_shim
 from gateway.calls.phones_with_shims import PLACE, THING, weather_with_app_actions
 from requirements_of_tests import CHECKOUT
 from split_apks import pack_base_and_split

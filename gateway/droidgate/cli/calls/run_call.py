@@ -1,14 +1,13 @@
-"""What `call` does, and its documents; also the line on a terminal that says what a call waits for."""
+"""What `call` does; also the line on a terminal that says what a call waits for."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from itertools import zip_longest
-from typing import Literal
+from typing import TYPE_CHECKING
 
 from droidgate.calls.call_files import fetch_files
-from droidgate.calls.call_requests import CallProgress, CallRequest, CallResult, Hop
+from droidgate.calls.call_requests import CallProgress, CallRequest, CallResult
 from droidgate.calls.caller import CallControls, CallPlan, CapabilityCaller
 from droidgate.calls.subjects import EVERY_CAPABILITY, CapabilityKey
 from droidgate.calls.traces import open_trace
@@ -16,130 +15,19 @@ from droidgate.cli.calls.call_options import Call
 from droidgate.cli.calls.terminal_approval import ask_on_terminal
 from droidgate.cli.calls.typed_arguments import output_lines, read_arguments, read_files
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.json_output import Document, PublishedDocument
 from droidgate.cli.output.pages import Line, print_note, print_warning
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.waiting_line import clear_waiting_line, run_with_steps_shown, show_waiting_line
 from droidgate.devices.device import connect_device
 from droidgate.devices.quoting import join_command, quote_argument
-from droidgate.shims.answers import ShimRefusalError
+from droidgate.shims.refusals import ShimRefusalError
 from droidgate_mappings.model.errors import DeviceError, InputError, UsageError
 from droidgate_mappings.model.findings import Finding, Level
-from droidgate_mappings.model.json_values import Json, one_line_json
+from droidgate_mappings.model.json_values import one_line_json
 from droidgate_mappings.values.failures import CallError
 
-
-class CalledCapability(Document):
-    """Which capability of which phone is meant.
-
-    Attributes:
-        serial: The phone.
-        user: Android user number.
-        package: Application id.
-        component: Class name with its package; empty where the app as a whole declares the capability.
-        protocol: Id of the format.
-        id: The capability's id.
-    """
-
-    serial: str
-    user: int
-    package: str
-    component: str
-    protocol: str
-    id: str
-
-
-class CallDocument(PublishedDocument, schema="droidgate.call/1"):
-    """What `call --json` prints of a call that succeeded.
-
-    Attributes:
-        capability: What was called.
-        route: Id of the way: the format's own, such as `app-function-shell`, or `shim`.
-        value: The result as the capability declares it.
-        outputs: The same by name: an object's members; any other value is `result`.
-        findings: What was coerced, and what is doubtful about the result.
-        milliseconds: How long all of it took.
-        hops: The steps in order.
-    """
-
-    capability: CalledCapability
-    route: str
-    value: Json
-    outputs: Mapping[str, Json]
-    findings: tuple[Finding, ...]
-    milliseconds: float
-    hops: tuple[Hop, ...]
-
-
-class CallFile(Document):
-    """A file on this computer, and its path on the phone for the time of the call."""
-
-    argument: str
-    source: str
-    path: str
-
-
-class CallPlanDocument(PublishedDocument, schema="droidgate.call-plan/1"):
-    """What `call --explain --json` prints of a call that was not made.
-
-    Attributes:
-        capability: What would be called.
-        arguments: As they would be sent.
-        effect: What the call may do, as far as it is known.
-        decision: The policy's: `allow`, `ask` or `deny`.
-        rule: The rule that decides.
-        approval: Whether the capability is approved as it is declared now: `approved`, `new` or `changed`.
-        route: Id of the way.
-        title: The way, in a few words.
-        commands: The device commands in order, each as its arguments before quoting; those of files included.
-        passed_over: Why earlier ways cannot carry the call.
-        findings: What would be coerced.
-        files: What would be put on the phone first.
-        unmatched_rules: Rules of the policy that match nothing on the phone.
-    """
-
-    capability: CalledCapability
-    arguments: Mapping[str, Json]
-    effect: Literal["reads", "writes", "unknown"]
-    decision: Literal["allow", "ask", "deny"]
-    rule: str
-    approval: Literal["approved", "new", "changed"]
-    route: str
-    title: str
-    commands: tuple[tuple[str, ...], ...]
-    passed_over: tuple[str, ...]
-    findings: tuple[Finding, ...]
-    files: tuple[CallFile, ...]
-    unmatched_rules: tuple[str, ...]
-
-
-def call_document(result: CallResult) -> CallDocument:
-    """Return the document of a result."""
-    return CallDocument.of(
-        result,
-        capability=_called_capability(result.key, result.serial),
-        milliseconds=round(result.milliseconds, 3),
-        hops=tuple(replace(hop, milliseconds=round(hop.milliseconds, 3)) for hop in result.hops),
-    )
-
-
-def plan_document(plan: CallPlan) -> CallPlanDocument:
-    """Return the document of a plan."""
-    return CallPlanDocument.of(
-        plan,
-        capability=_called_capability(plan.subject.key, plan.subject.serial),
-        effect=plan.subject.effect.value,
-        decision=plan.decision.kind,
-        rule=plan.decision.rule,
-        approval=plan.pin.kind,
-        route=plan.route.route,
-        title=plan.route.title,
-        files=tuple(CallFile.of(file, source=str(file.source)) for file in plan.files),
-    )
-
-
-def _called_capability(key: CapabilityKey, serial: str) -> CalledCapability:
-    return CalledCapability.of(key, serial=serial, id=key.capability)
+if TYPE_CHECKING:
+    from droidgate.cli.calls.call_documents import CallDocument, CalledCapability, CallPlanDocument
 
 
 def call(options: Call) -> int:
@@ -226,7 +114,7 @@ def call_and_report(request: CallRequest, options: Call) -> int:
     finally:
         # The call was made, so Ctrl-C while its files are fetched must not take its result.
         _warn(result.findings)
-        report = Report(lambda: output_lines(result.outputs), lambda: call_document(result), is_data=True)
+        report = Report(lambda: output_lines(result.outputs), lambda: _call_document(result), is_data=True)
         report.print(options.form)
     return ExitCode.OK
 
@@ -242,7 +130,7 @@ def explain_and_report(request: CallRequest, options: Call) -> int:
         UsageError, CallError, InputError, DeviceError: as `call_and_report`.
     """
     plan = run_with_steps_shown(lambda: _caller(options).explain(request))
-    report = Report(lambda: _plan_lines(plan), lambda: plan_document(plan), is_data=True)
+    report = Report(lambda: _plan_lines(plan), lambda: _plan_document(plan), is_data=True)
     return report.print(options.form)
 
 
@@ -284,3 +172,36 @@ def _warn(findings: tuple[Finding, ...]) -> None:
     for finding in findings:
         if finding.level is not Level.NOTE:
             print_warning(f"warning: {finding.message}")
+
+
+def _call_document(result: CallResult) -> CallDocument:
+    from droidgate.cli.calls.call_documents import CallDocument
+
+    return CallDocument.of(
+        result,
+        capability=_called_capability(result.key, result.serial),
+        milliseconds=round(result.milliseconds, 3),
+        hops=tuple(replace(hop, milliseconds=round(hop.milliseconds, 3)) for hop in result.hops),
+    )
+
+
+def _plan_document(plan: CallPlan) -> CallPlanDocument:
+    from droidgate.cli.calls.call_documents import CallFile, CallPlanDocument
+
+    return CallPlanDocument.of(
+        plan,
+        capability=_called_capability(plan.subject.key, plan.subject.serial),
+        effect=plan.subject.effect.value,
+        decision=plan.decision.kind,
+        rule=plan.decision.rule,
+        approval=plan.pin.kind,
+        route=plan.route.route,
+        title=plan.route.title,
+        files=tuple(CallFile.of(file, source=str(file.source)) for file in plan.files),
+    )
+
+
+def _called_capability(key: CapabilityKey, serial: str) -> CalledCapability:
+    from droidgate.cli.calls.call_documents import CalledCapability
+
+    return CalledCapability.of(key, serial=serial, id=key.capability)

@@ -29,8 +29,9 @@ from droidgate_phone.apps.agent import Agent, Dialect, NoAnswerError, request_te
 from droidgate_phone.apps.sample_packages import REPORT, REPORT_PAGES, report
 from droidgate_phone.java.app_values import AndroidError
 from droidgate_phone.java.intents import ComponentName
+from droidgate_shim.builder.shim_choices import ShimOptions
 from droidgate_shim.builder.shim_manifest import frontends_on_request
-from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_shims
+from droidgate_shim.builder.shims import BuiltShim, build_shims
 from droidgate_shim.builder.source_app import SourceApp
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.shim import shim_options
 from droidgate.cli.shim.shim_documents import ShimCallDocument, ShimGrantDocument
 from droidgate.devices.device import connect_device
-from droidgate.shims.answers import ShimRefusalError
 from droidgate.shims.device_user import DeviceUser, device_user_of
 from droidgate.shims.granting import GrantChange, grant_capabilities, revoke_capabilities
 from droidgate.shims.host_client import EVERY_CAPABILITY
+from droidgate.shims.refusals import ShimRefusalError
 from droidgate.shims.shim_calls import call_shim
 from droidgate_mappings.text.counted_nouns import amount
 

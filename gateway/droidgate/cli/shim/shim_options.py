@@ -21,7 +21,7 @@ from droidgate.cli.shared_options import (
 from droidgate_shim.deadlines import LONGEST_DEADLINE_MS
 
 if TYPE_CHECKING:
-    from droidgate_shim.builder.shims import ShimOptions
+    from droidgate_shim.builder.shim_choices import ShimOptions
 
 
 class AdvertisedProtocol(StrEnum):
@@ -88,7 +88,7 @@ class ShimBuildOptions(Options):
 
     def chosen(self) -> ShimOptions:
         """Return them as the builder takes them."""
-        from droidgate_shim.builder.shims import ShimOptions
+        from droidgate_shim.builder.shim_choices import ShimOptions
 
         chosen = {name: value for name, value in vars(self).items() if value is not None}
         seconds = chosen.pop("call_deadline", None)
