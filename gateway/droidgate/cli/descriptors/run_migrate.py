@@ -30,7 +30,7 @@ from droidgate.cli.output.pages import (
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import visible
 from droidgate.cli.read_sources import print_problem, read_all
-from droidgate.migration.migration_plan import Migration, migrate
+from droidgate.migration.migration_plan import Migration, migrate, without_results
 from droidgate.sources.source_results import Providers, provider_labels
 from droidgate_mappings import text_safety
 from droidgate_mappings.model.errors import UsageError
@@ -80,7 +80,12 @@ def migrate_source(options: Migrate) -> Report | int:
         WriteError: the project holds something else under a name that is needed, or cannot be written.
     """
     read = read_all([options.source], only=options.only, strict=options.strict, variant=options.variant)
-    read = read.choose(*(options.providers or ()))
+    if options.providers:
+        read = read.choose(*options.providers)
+    else:
+        read, results = without_results(read, options.target)
+        for label in results:
+            print_note(f"an earlier migration wrote {label}, so it is not a source")
     _check_count(read, options.providers)
     package = options.package if len(read) == 1 else None
     read = read.described(name=options.name, package=package, description=options.description)
