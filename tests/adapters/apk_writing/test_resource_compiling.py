@@ -192,8 +192,8 @@ def test_an_apostrophe_is_reported_where_aapt2_refuses_it(
     file = tmp_path / "res/values/values.xml"
     file.parent.mkdir(parents=True)
     file.write_text(f"<resources>{declared}</resources>")
-    command = [require("aapt2"), "compile", "--dir", tmp_path / "res", "-o", tmp_path / "compiled.zip"]
-    compiled = subprocess.run(command, check=False, capture_output=True, text=True)
+    words = (require("aapt2"), "compile", "--dir", tmp_path / "res", "-o", tmp_path / "compiled.zip")
+    compiled = subprocess.run([*map(str, words)], check=False, capture_output=True, text=True)
     assert ("unescaped apostrophe" in compiled.stderr) is is_refused
     assert bool(list(report_apostrophes(parse_xml(file.read_text(), path="values.xml"), ""))) is is_refused
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from droidgate.cli.descriptors.descriptor_options import Migrate
@@ -69,7 +69,7 @@ class MigrationDocument(PublishedDocument, schema="droidgate.migration/2"):
     notes: tuple[str, ...]
 
 
-def migrate_source(options: Migrate) -> Report | int:
+def migrate_source(options: Migrate) -> Report | Callable[[], int]:
     """Read the source, plan the migration, write it if requested, and report it.
 
     The code is 3 where a part of the source cannot be read; the rest is migrated.
@@ -112,15 +112,26 @@ def migrate_source(options: Migrate) -> Report | int:
     if options.as_json:
         return report
     if options.write:
-        report.print()
-        if not is_written:
-            print_warning("nothing was written: a finding reaches the threshold")
-    else:
-        _print_changes(migration)
-        show(report.page(), sys.stderr)
-        print_file_notes(report.files)
-        if migration.changes:
-            print_note("nothing is written yet: --write writes these files")
+        print_report = report.prepare()
+        return lambda: _warn_of_refusal(print_report(), is_written=is_written)
+    page = _page(migration)
+    return lambda: _print_plan(migration, page, report)
+
+
+def _warn_of_refusal(code: int, *, is_written: bool) -> int:
+    """Warn where nothing was written, and return the exit code."""
+    if not is_written:
+        print_warning("nothing was written: a finding reaches the threshold")
+    return code
+
+
+def _print_plan(migration: Migration, page: Sequence[Block], report: Report) -> int:
+    """Print the changes that nothing has written, what they cost, and return the exit code."""
+    _print_changes(migration)
+    show(page, sys.stderr)
+    print_file_notes(report.files)
+    if migration.changes:
+        print_note("nothing is written yet: --write writes these files")
     return report.code
 
 
