@@ -44,6 +44,7 @@ def report_missing_classes(folder: str, applications: Iterable[Application]) -> 
         for component in application.of_kind("activity", "service", "receiver", "provider")
         if ALIAS_MARK not in component.attributes
         and "$" not in component.name
+        and component.name.isascii()
         and component.place is not None
         and PurePath(component.place.path).name == MANIFEST
     ]
