@@ -400,7 +400,7 @@ class Step:
     remarks: bool = False
 
 
-_FILES = "--html out/july.html --sarif out/july.sarif --csv out/tables"
+_FILES = "--html out/july.html --csv out/tables"
 _ASK = 'droidgate catalog sql out/june "{}"'
 
 TOUR: dict[str, Step] = {

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Final
 
 from droidgate_app_actions.action_files import ActionFile, DeclaredAction, Fulfilment, parse_actions
-from droidgate_app_actions.format import ACTIONS, ENTITY_LINK, NAMES, SHORTCUTS
+from droidgate_app_actions.format import ACTIONS, ENTITY_LINK, META_DATA, NAMES, SHORTCUTS
 from droidgate_app_actions.fulfilment_targets import (
     FulfilmentTarget,
     access_of,
@@ -162,8 +162,20 @@ def lint_application(application: Application) -> tuple[Finding, ...]:
     if {declared.dialect for declared in files} == {SHORTCUTS, ACTIONS}:
         message = "the app has its actions in shortcuts.xml and in actions.xml"
         findings.append(TWO_FILES.broken(message, source=files[-1].place))
+    findings.extend(_lint_values(application))
     findings.extend(_lint_loose_files(application))
     return tuple(findings)
+
+
+def _lint_values(application: Application) -> Iterator[Finding]:
+    """Yield a finding for each file that is named where Android does not look for it."""
+    for component in application.of_kind("application", "activity"):
+        for meta_data in component.meta_data:
+            if meta_data.name in META_DATA and meta_data.resource is None:
+                stated = meta_data.raw_value or meta_data.value
+                message = f"{meta_data.name} is {stated} in android:value, and Android reads android:resource"
+                hint = 'write android:resource="@xml/..."'
+                yield PLACE.broken(message, source=meta_data.place or application.place, hint=hint)
 
 
 def _silent() -> ReadingContext:

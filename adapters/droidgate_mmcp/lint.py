@@ -16,6 +16,7 @@ from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level, LintRule, LintRules
 from droidgate_mappings.model.json_values import Json, pointer_token
+from droidgate_mappings.text.aapt_text import is_string_reference
 from droidgate_mappings.text.configured_flags import disabled_in
 from droidgate_mappings.text.json_text import decode_utf8
 from droidgate_mappings.text.utf16 import utf16_length
@@ -189,6 +190,12 @@ class _Linter:
         if manifest is None:
             self.report(META_DATA, f"{component.name} has no meta-data {NAMES['manifest_meta_data']}")
             return
+        if not manifest.in_value:
+            reference = manifest.reference or ""
+            message = f"android:resource gives clients the number of {reference}, and they look for a text"
+            is_string = is_string_reference(reference)
+            hint = f'write android:value="{reference}"' if is_string else "put the JSON into android:value"
+            self.report(META_DATA, message, hint=hint)
         self.place = manifest.place
         self.lint_length(manifest)
         context = ReadingContext(rows_off=frozenset())
@@ -200,7 +207,7 @@ class _Linter:
         self.lint_manifest(value, context)
 
     def lint_length(self, manifest: ManifestText) -> None:
-        if manifest.in_manifest:
+        if manifest.in_value:
             excess = excess_of(
                 "value", utf16_length(manifest.text), f"<meta-data> {NAMES['manifest_meta_data']}"
             )

@@ -114,17 +114,14 @@ class ManifestText:
         place: Where it begins.
         raw: The attribute as written, before aapt's escapes; None where there is none.
         reference: The resource that holds it, or None where `android:value` does.
+        in_value: `android:value` names the resource, so Android's package parser reads it for clients.
     """
 
     text: str
     place: Place
     raw: str | None = None
     reference: str | None = None
-
-    @property
-    def in_manifest(self) -> bool:
-        """Whether Android's package parser reads it: written out, or as a string that is referred to."""
-        return self.reference is None or is_string_reference(self.reference)
+    in_value: bool = True
 
 
 def find_manifest_text(application: Application, component: Component) -> ManifestText | None:
@@ -143,7 +140,7 @@ def find_manifest_text(application: Application, component: Component) -> Manife
             message = (
                 f"the meta-data {meta.name} has {reference} as its value, of which a device sees the path"
             )
-            raise InputError(message, place=str(place), hint=f'write android:resource="{reference}"')
+            raise InputError(message, place=str(place), hint="put the JSON into android:value")
         return ManifestText(meta.value, meta.text_place or place, meta.raw_value, reference)
     if meta.value is not None:
         value_text = text_of_value(meta.value)
@@ -163,10 +160,14 @@ def _type_name(meta: MetaData) -> str:
 def _resource_text(application: Application, reference: str, place: Place) -> ManifestText:
     if is_string_reference(reference):
         text = application.resources.read_text(reference)
-        manifest_text = None if text is None else ManifestText(text, place, reference=reference)
+        manifest_text = (
+            None if text is None else ManifestText(text, place, reference=reference, in_value=False)
+        )
     else:
         file = application.resources.read_file(reference)
-        manifest_text = None if file is None else ManifestText(file.text, file.place, reference=reference)
+        manifest_text = (
+            None if file is None else ManifestText(file.text, file.place, reference=reference, in_value=False)
+        )
     if manifest_text is None:
         message = f"the meta-data names {reference}, which is not among the resources"
         raise InputError(message, place=str(place), hint="put the JSON into android:value")
@@ -184,8 +185,9 @@ def _read_component(
         )
         context.allow("S54", message, source=place, lost=True)
         return None
-    if manifest.reference is not None:
-        context.allow("M35", f"the manifest JSON is in {manifest.reference}", source=manifest.place)
+    if not manifest.in_value:
+        message = f"android:resource names {manifest.reference}, where clients look for a text"
+        context.allow("M35", message, source=place)
     value = parse_manifest(manifest.text, manifest.place, context, hint=hint_about_json(manifest))
     provider = read_manifest(value, manifest.place, context)
     facts = element_facts(application, component)

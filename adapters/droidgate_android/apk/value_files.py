@@ -44,10 +44,13 @@ APOSTROPHE: Final = _code(
     "unescaped-apostrophe", "A string resource holds an apostrophe that Android's own compiler refuses"
 )
 
+_ESCAPE_IT: Final = "write \\' for it, or put the whole text into double quotes"
+
 _XLIFF: Final = "urn:oasis:names:tc:xliff:document:1.2"
 _BARE_APOSTROPHE = re.compile(r"""(?>[^'"\\]|\\.|"(?:[^"\\]|\\.)*")*+'""", re.DOTALL)
 _ARRAY_TAGS: Final = frozenset({"array", "string-array", "integer-array"})
 _IGNORED_TAGS: Final = frozenset({"eat-comment", "skip"})
+_UNTEXTED_TAGS: Final = frozenset({*_IGNORED_TAGS, "attr", "declare-styleable"})
 _FORMATS: Final[Mapping[str, AttributeFormat]] = {
     "string": AttributeFormat.STRING,
     "bool": AttributeFormat.BOOLEAN,
@@ -207,6 +210,20 @@ def _read_attribute_type(declaration: Declaration) -> AttributeType:
     return AttributeType(0, declaration.name, formats or AttributeFormat.ANY, values)
 
 
+def report_apostrophes(root: Element, path: str) -> Iterator[Finding]:
+    """Yield a finding for each text of a file of `res/values` with an apostrophe that aapt2 refuses."""
+    for element in child_elements(root):
+        if element.tag not in _UNTEXTED_TAGS:
+            for item in list(element.iterchildren("item")) or [element]:
+                if _BARE_APOSTROPHE.match("".join(map(str, item.itertext(etree.Element)))):
+                    yield _bare_apostrophe(f"{element.tag!s}/{element.get('name')}", item, path)
+
+
+def _bare_apostrophe(name: str, element: Element, path: str) -> Finding:
+    message = f"an apostrophe in {name} is neither escaped nor quoted"
+    return _finding_at(APOSTROPHE, message, element, path).changed({"hint": _ESCAPE_IT})
+
+
 class ValueCompiler:
     """Compiles declarations.
 
@@ -318,10 +335,8 @@ class ValueCompiler:
             return value
         if AttributeFormat.STRING in formats:
             if _BARE_APOSTROPHE.match(text):
-                message = (
-                    f"an apostrophe in {declaration.kind}/{declaration.name} is neither escaped nor quoted"
-                )
-                self._findings.append(_finding_at(APOSTROPHE, message, element, declaration.path))
+                name = f"{declaration.kind}/{declaration.name}"
+                self._findings.append(_bare_apostrophe(name, element, declaration.path))
             return string_value(read_string_resource(text))
         message = f"{declaration.kind}/{declaration.name} cannot be {text.strip()[:100]!r}"
         raise InputError(message, place=place)

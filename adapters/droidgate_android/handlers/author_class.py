@@ -20,6 +20,9 @@ from droidgate_mappings.text.counted_nouns import amount
 
 _INDENT: Final = " " * 8
 """In front of the statements of a method."""
+_CLASS_COMMENT: Final = (
+    "/** What the app does when a capability is called. A later migration leaves this file as it is. */"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +158,7 @@ def _write_java(
         f"package {place.package};",
         *(line for group in groups if group for line in ["", *(f"import {name};" for name in group)]),
         "",
-        "/** What the app does when a capability is called: put its work in place of each refusal. */",
+        _CLASS_COMMENT,
         f"final class {place.prefix}Capabilities implements {calls}.Capabilities {{",
         "    private final Context context;",
         "",
@@ -183,7 +186,7 @@ def _write_kotlin(
         "",
         *(f"import {name}" for name in names),
         "",
-        "/** What the app does when a capability is called: put its work in place of each refusal. */",
+        _CLASS_COMMENT,
         f"class {place.prefix}Capabilities(private val context: Context) : {calls}.Capabilities {{",
         *functions,
         "}",

@@ -10,6 +10,7 @@ import re
 from codecs import BOM_UTF8
 from collections import deque
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -99,6 +100,7 @@ class SourceResources:
         self._source_sets = source_sets
         self._problems = problems
         self._files: dict[str, list[ResourceFile]] = {}
+        self._all_value_files: list[ResourceFile] = []
         self._value_files: deque[ResourceFile] = deque()
         self._values: dict[str, dict[str, tuple[Element, str]]] = {}
         self._index()
@@ -116,7 +118,8 @@ class SourceResources:
                     value_files.append(entry)
                 else:
                     self._files.setdefault(f"{kind}/{parts[2].partition('.')[0]}", []).append(entry)
-        self._value_files.extend(sorted(value_files, key=lambda value_file: value_file.order))
+        self._all_value_files = sorted(value_files, key=lambda value_file: value_file.order)
+        self._value_files.extend(self._all_value_files)
         for entries in self._files.values():
             entries.sort(key=lambda entry: entry.order)
 
@@ -225,6 +228,12 @@ class SourceResources:
         path = f"assets/{name}"
         source_set = next((candidate for candidate in self._source_sets if path in candidate.files), None)
         return None if source_set is None else _read_text_file(source_set, path)
+
+    def value_files(self) -> Iterator[tuple[Element, str]]:
+        """Yield the root of each file of `res/values`, with its path; one that cannot be read is left out."""
+        for entry in self._all_value_files:
+            with suppress(InputError):
+                yield entry.source_set.parse_values(entry.name), entry.path
 
     def descriptor_candidates(self) -> Iterator[tuple[str, ResourceFile]]:
         """Yield the XML and JSON files of assets, res/xml and res/raw, by their names for `loose_assets`."""

@@ -29,6 +29,8 @@ Edition = Literal["S0", "S1"]
 """Editions of Mobile-MCP's specification: arguments as `args`, or as `input`."""
 
 SECONDS: Final = 5.0
+_NOT_MODELLED: Final = "Android refused the call: the virtual phone does not model "
+"""How the reason of a failed check begins where nothing of the app ran."""
 _FUNCTIONS_SDK: Final = 36
 _LIVE_RULES: Final[Mapping[str, Sequence[LintRule]]] = {
     MOBILE_MCP: tuple(mobile_mcp_checks.RULES.values()),
@@ -157,7 +159,15 @@ def verify(
                 client.unbind(component.component)
     if APP_FUNCTIONS in formats:
         checks += _functions(device_user, agents, replace(request, calls=of_functions), functions)
-    return Verification(package, _errors_of(report), tuple(checks))
+    return Verification(package, _errors_of(report), tuple(map(_without_fault_of_phone, checks)))
+
+
+def _without_fault_of_phone(check: RuleCheck) -> RuleCheck:
+    """Return a check, one that failed since the virtual phone cannot run the app as not checked."""
+    if check.verdict != "failed" or not check.reason.startswith(_NOT_MODELLED):
+        return check
+    reason = f"the virtual phone cannot run {check.component}: check it on an emulator or a phone"
+    return replace(check, verdict="not-checked", reason=reason)
 
 
 def _formats_of(report: LintReport) -> list[str]:

@@ -216,11 +216,15 @@ def tool_name(package: str, identifier: str, *, prefix: str = "") -> str:
 
 
 def names_capability(text: str, key: CapabilityKey) -> bool:
-    """Return whether a short name means a capability: the end of its id, or of its package and its id.
+    """Return whether a name means a capability: the end of its id, of its package and its id, or all of it.
 
-    An end begins behind a `.`, `#` or `/`; between the two ends is a `.` or a `/` (`notes.createNote`).
+    An end begins behind a `.`, `#` or `/`; between the two ends is a `.` or a `/` (`notes.createNote`). All
+    of it is `PACKAGE/COMPONENT/ID`, where the component may be without its package, as `.Notes`.
     """
-    return _is_named(text, key, _is_end)
+    is_own = key.component.startswith(f"{key.package}.")
+    components = {key.component, key.component[len(key.package) if is_own else 0 :]}
+    whole = {f"{key.package}/{component}/{key.capability}" for component in components}
+    return text in whole or _is_named(text, key, _is_end)
 
 
 def may_name_capability(pattern: str, key: CapabilityKey, *, serial: str) -> bool:

@@ -169,7 +169,7 @@ class CallTarget:
             text: `name`, `short_name`, the id, or the end of the id from a `.`, `#` or `/` on (`createNote`);
                 in front of it may be the end of the package (`notes.createNote`, `notes/createNote`).
         """
-        return text in {self.name, self.short_name} or names_capability(text, self.key)
+        return names_capability(text, self.key)
 
 
 class ScreenTarget(CallTarget):

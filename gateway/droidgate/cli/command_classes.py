@@ -14,7 +14,17 @@ from importlib import import_module
 from inspect import Parameter, Signature, get_annotations
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self, dataclass_transform, get_args
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Final,
+    Self,
+    TypeAlias,
+    dataclass_transform,
+    get_args,
+)
 
 import typer
 from typer.core import TyperCommand
@@ -26,6 +36,8 @@ from droidgate_mappings.model.errors import UsageError
 
 if TYPE_CHECKING:
     from droidgate.cli.output.reports import Form, Report
+
+    Outcome: TypeAlias = Report | Callable[[], int] | int
 
 
 def _print_schema(context: typer.Context, is_asked: bool) -> None:  # noqa: FBT001
@@ -203,8 +215,8 @@ class Command(Options):
 
         Args:
             short: The help in the list of a group's commands.
-            work: Takes the options and returns a report, or the exit code: `MODULE:FUNCTION`, imported when
-                the command runs.
+            work: Takes the options and returns a report, what prints one and returns the exit code, or that
+                code: `MODULE:FUNCTION`, imported when the command runs.
         """
         cls._short_help, cls._work = short, work
 
@@ -217,11 +229,13 @@ class Command(Options):
         form = self.form
         self._check_sources(form)
         module, _, name = self._work.partition(":")
-        work: Callable[[Command], Report | int] = getattr(import_module(module), name)
+        work: Callable[[Command], Outcome] = getattr(import_module(module), name)
         result = self._with_steps_shown(work) if self._shows_steps else work(self)
-        return (lambda: result) if isinstance(result, int) else result.prepare(form)
+        if isinstance(result, int):
+            return lambda: result
+        return result if callable(result) else result.prepare(form)
 
-    def _with_steps_shown(self, work: Callable[[Command], Report | int]) -> Report | int:
+    def _with_steps_shown(self, work: Callable[[Command], Outcome]) -> Outcome:
         from droidgate.cli.output.waiting_line import run_with_steps_shown
 
         return run_with_steps_shown(lambda: work(self))

@@ -241,7 +241,7 @@ def _match(subjects: list[Subject], text: str | None, app: str | None, protocol:
         for subject in in_app
         if subject.provider is not None
         and subject.capability is not None
-        and _is_named(text, subject.provider, subject.capability)
+        and names_capability(text, key_of(subject.provider, subject.capability.id, user=0))
     ]
     exact = [subject for subject in matches if subject.capability and subject.capability.id == text]
     matches = exact or matches
@@ -260,12 +260,6 @@ def _match(subjects: list[Subject], text: str | None, app: str | None, protocol:
         hint = f"did you mean {meant}?" if closest else f"there are: {', '.join(ids[:10]) or 'none'}"
         raise UsageError(f"no capability of the source is called {text!r}", hint=hint)
     return matches
-
-
-def _is_named(text: str, provider: Provider, capability: Capability) -> bool:
-    key = key_of(provider, capability.id, user=0)
-    whole = {f"{key.package}/{key.capability}", f"{key.package}/{key.component}/{key.capability}"}
-    return text in whole or names_capability(text, key)
 
 
 def _request_for(package: str) -> PhoneRequest:

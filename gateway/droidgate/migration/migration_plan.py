@@ -30,7 +30,7 @@ from droidgate.migration.source_sets import (
     replace_text,
 )
 from droidgate.sources import check_convertible, providers_of, read_sources
-from droidgate.sources.source_results import Providers, check_java_package
+from droidgate.sources.source_results import Providers, check_java_package, provider_label
 from droidgate_android.handlers.methods import identifiers
 from droidgate_android.handlers.places import MARK
 from droidgate_android.manifest_edit import COMPONENTS, merge_manifest, parse_manifest
@@ -50,7 +50,7 @@ from droidgate_mappings.model.names import class_name_in_snake_case, qualified_c
 from droidgate_mappings.model.types import Frozen
 from droidgate_mappings.tables.loading import DialectTable, find_binding
 from droidgate_mappings.text.xml_text import ANDROID, Element, child_elements, parse_xml
-from droidgate_mappings.translate import Translation
+from droidgate_mappings.translate import Translation, translate_each
 
 _NAME: Final = f"{ANDROID}name"
 _APPLICATION: Final = "<application>"
@@ -743,6 +743,8 @@ def migrate(
     project = Path(into)
     source_set = find_source_set(project, package)
     providers = providers_of(source)
+    if isinstance(source, (str, PathLike)):
+        providers, _ = without_results(providers, to)
     check_convertible(providers, " ".join(providers.sources) or None)
     providers = replace(providers, providers=tuple(_join_providers(providers, target)))
     conversion = convert(providers, to)
@@ -751,6 +753,43 @@ def migrate(
     )
     notes = (*plan.notes, *_no_longer_declared(project, conversion.translations, target))
     return Migration(providers, conversion, replace(plan, notes=notes))
+
+
+def without_results(providers: Providers, to: str) -> tuple[Providers, tuple[str, ...]]:
+    """Return the providers without what an earlier migration of them wrote, and the labels of the latter.
+
+    A result has the component that another provider gets in the target, and no capability that it does not
+    give it, so nothing is lost where only the other one is migrated.
+
+    Args:
+        providers: What a source declares.
+        to: As `migrate` takes it.
+
+    Raises:
+        UsageError: the target is unknown or only read.
+    """
+    target, dialect = find_format(to)
+    others = [provider for provider in providers if provider.protocol != target.id]
+    if len(others) == len(providers):
+        return providers, ()
+    written: dict[str, set[str]] = {}
+    for outcome in translate_each(_join_providers(others, target), target, dialect):
+        if isinstance(outcome, Translation):
+            provider = outcome.writing.provider
+            written.setdefault(provider_label(provider), set()).update(_method_names(provider))
+
+    def is_result(provider: Provider) -> bool:
+        methods = written.get(provider_label(provider))
+        return provider.protocol == target.id and methods is not None and _method_names(provider) <= methods
+
+    results = tuple(provider_label(provider) for provider in providers if is_result(provider))
+    left = tuple(provider for provider in providers if not is_result(provider))
+    return replace(providers, providers=left), results
+
+
+def _method_names(provider: Provider) -> set[str]:
+    """Return the names of its capabilities in source code, where a migration may declare them."""
+    return set(identifiers(capability.id for capability in provider.capabilities).values())
 
 
 def _join_providers(providers: Iterable[Provider], target: Format) -> Iterable[Provider]:

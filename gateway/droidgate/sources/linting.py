@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from droidgate.sources import STANDARD_INPUT, ReadOptions, check_sources, numbered, read_source
+from droidgate.sources.component_classes import report_missing_classes
 from droidgate.sources.folders import MAX_FILE_BYTES, read_bytes
 from droidgate.sources.source_code import (
     VARIANT_CODE,
@@ -25,6 +26,8 @@ from droidgate.sources.source_code import (
 )
 from droidgate.sources.source_results import Providers
 from droidgate.sources.source_schemes import source_names
+from droidgate_android.apk.value_files import report_apostrophes
+from droidgate_android.projects.resources import SourceResources
 from droidgate_mappings.formats.application import Application, Component
 from droidgate_mappings.formats.format import (
     Format,
@@ -292,10 +295,23 @@ def _lint_source(
 
     def check(part: Providers) -> Iterator[Finding]:
         read.update(provider.protocol for provider in part.providers)
-        findings = tuple(_check_one(part, formats, near_names, lambda path: _content_of(path, data)))
+        findings = (
+            *_check_one(part, formats, near_names, lambda path: _content_of(path, data)),
+            *_check_project(source, part.applications),
+        )
         return _lint_reading(source, part, findings, options, problems)
 
     yield from _check_variants(reading, check)
+
+
+def _check_project(source: str, applications: Sequence[Application]) -> Iterator[Finding]:
+    """Yield what keeps a source tree from being built, or its components from being started."""
+    for application in applications:
+        if isinstance(application.resources, SourceResources):
+            for root, path in application.resources.value_files():
+                yield from report_apostrophes(root, path)
+    if Path(source).is_dir():
+        yield from report_missing_classes(source, applications)
 
 
 def _lint_reading(

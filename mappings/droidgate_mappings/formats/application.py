@@ -49,7 +49,7 @@ _BASE_OF_LEVEL: Final = 0xF
 _MAX_NAMES: Final = 4096
 """A longer meta-data value is a document, no list of file names."""
 
-_ALIAS_MARK: Final = "targetActivity"
+ALIAS_MARK: Final = "targetActivity"
 """An attribute that only `<activity-alias>` has."""
 
 MetaValue = str | bool | int | float
@@ -308,7 +308,7 @@ class Application:
         A component without a permission has the application's. An `<activity-alias>` does not, and an empty
         text means none (AOSP ParsedMainComponentUtils, ParsedActivityUtils).
         """
-        if component.permission is not None or _ALIAS_MARK in component.attributes:
+        if component.permission is not None or ALIAS_MARK in component.attributes:
             return component.permission or None
         return next((whole.permission or None for whole in self.of_kind("application")), None)
 

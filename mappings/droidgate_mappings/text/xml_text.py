@@ -186,39 +186,62 @@ def _doctype(place: str) -> InputError:
 
 _CAUSES: Final = (
     (
-        re.compile(r"Opening and ending tag mismatch: (\S+) line (\d+) and (\S+)"),
+        r"Opening and ending tag mismatch: (\S+) line (\d+) and (\S+)",
         r"<\1> of line \2 is not closed before </\3>",
+        None,
     ),
-    (re.compile(r"Premature end of data in tag (\S+) line (\d+)"), r"<\1> of line \2 is not closed"),
+    (r"Premature end of data in tag (\S+) line (\d+)", r"<\1> of line \2 is not closed", None),
+    (r"Couldn't find end of Start Tag (\S+) line (\d+)", r"the start tag <\1 of line \2 has no end", None),
+    (r"Couldn't find end of Start Tag (\S+)", r"the start tag <\1 does not end", None),
+    (r"EndTag: '</' not found", "an element is not closed at the end of the file", None),
+    (r"Extra content at the end of the document", "there is more after the root element", None),
     (
-        re.compile(r"Couldn't find end of Start Tag (\S+) line (\d+)"),
-        r"the start tag <\1 of line \2 has no end",
+        r"attributes construct error",
+        "a value ends too early, or no blank follows it",
+        "in a value, write &apos; for an apostrophe and &quot; for a quotation mark",
     ),
-    (re.compile(r"Couldn't find end of Start Tag (\S+)"), r"the start tag <\1 does not end"),
-    (re.compile(r"EndTag: '</' not found"), "an element is not closed at the end of the file"),
-    (re.compile(r"Extra content at the end of the document"), "there is more after the root element"),
+    (r"xmlParseEntityRef: no name|EntityRef: expecting ';'", "a bare &", "write &amp; for the character &"),
+    (
+        r"Entity '(\S+)' not defined",
+        r"XML does not have &\1;",
+        "write the character itself, or its number as in &#160;",
+    ),
+    (
+        r"Unescaped '<' not allowed in attributes values",
+        "a bare < in a value",
+        "write &lt;, or close the quotes of the value",
+    ),
+    (r"StartTag: invalid element name", "no element's name follows <", "write &lt; for the character <"),
+    (r"Attribute (\S+) redefined", r"the attribute \1 is there twice", "remove one of them"),
+    (r"Double hyphen within comment.*", "a comment holds --", "write one hyphen there"),
+    (
+        r"XML declaration allowed only at the start of the document",
+        "something is in front of <?xml",
+        "remove it, blanks too",
+    ),
+    (r"Start tag expected, '<' not found|Document is empty", "there is no element", None),
+    (r"PCDATA invalid Char value (\d+)", r"the control character \1, which XML cannot hold", "remove it"),
+    (
+        r"AttValue: .*|Specification mandates value.*",
+        "a value is not in quotes, or its quotes do not end",
+        "attribute values are in straight quotes",
+    ),
 )
-"""Messages of libxml2, and the same in words that name the cause."""
+"""Messages of libxml2, the same in words that name the cause, and the fix."""
 
 
 def _located(error: etree.XMLSyntaxError, path: str) -> InputError:
     line, column = error.position or (0, 0)
     reason = error.msg or "not well-formed"
     reason = " ".join(re.sub(r"(?s), line \d+, column \d+.*", "", reason).split())
-    for pattern, words in _CAUSES:
-        match = pattern.search(reason)
-        if match is not None:
-            reason = match.expand(words)
-            break
     if "excessive depth" in reason.lower() or "xml_parse_huge" in reason.lower():
         return BudgetError(f"the XML is nested more than {MAX_DEPTH} levels deep", place=f"{path}:{line}")
     hint = None
-    if (
-        "not properly terminated" in reason
-        or "AttValue" in reason
-        or "Specification mandates value" in reason
-    ):
-        hint = "attribute values are in straight quotes"
+    for pattern, words, fix in _CAUSES:
+        match = re.search(pattern, reason)
+        if match is not None:
+            reason, hint = match.expand(words), fix
+            break
     return InputError(f"not well-formed XML: {reason}", place=f"{path}:{line}:{column}", hint=hint)
 
 

@@ -1,6 +1,7 @@
 """Resources of a source tree: qualifiers, ids, what is refused and what is reported."""
 
 import re
+import subprocess
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -22,8 +23,10 @@ from adapters.apk_writing.packed_samples import (
 from droidgate_android.apk.pack import pack, pack_project
 from droidgate_android.apk.reader import open_apk
 from droidgate_android.apk.resource_qualifiers import CONFIG_BYTES, compile_qualifier
+from droidgate_android.apk.value_files import report_apostrophes
 from droidgate_android.apk.xml_tree import ValueType
 from droidgate_mappings.model.errors import DroidgateError, InputError
+from droidgate_mappings.text.xml_text import parse_xml
 from requirements_of_tests import require
 from split_apks import pack_base_and_split
 from titled_rows import titled
@@ -168,6 +171,31 @@ def test_markup_nine_patches_and_other_products_are_reported_and_nothing_else() 
         texts = [getattr(apk.resources.default_value(item), "text", None) for item in ids]
         assert texts == ["plain bold and more", "here"]
         assert apk.resources.find("@drawable/frame") is not None
+
+
+@pytest.mark.requires("aapt2")
+@titled(("declared", "is_refused"), {
+    "bare": ("""<string name="a">it's</string>""", True),
+    "as an entity": ("""<string name="a">it&apos;s</string>""", True),
+    "behind quotes": ("""<string name="a">"q" it's</string>""", True),
+    "in an array": ("""<string-array name="a"><item>ok</item><item>it's</item></string-array>""", True),
+    "in a plural": ("""<plurals name="a"><item quantity="other">it's</item></plurals>""", True),
+    "in a style": ("""<style name="a"><item name="android:text">it's</item></style>""", True),
+    "escaped": (r"""<string name="a">it\'s</string>""", False),
+    "in quotes": ("""<string name="a">"it's"</string>""", False),
+    "in a comment": ("""<string name="a">its<!-- it's --></string>""", False),
+    "in what is skipped": ("""<skip>it's</skip><eat-comment/>""", False),
+})  # fmt: skip
+def test_an_apostrophe_is_reported_where_aapt2_refuses_it(
+    declared: str, *, is_refused: bool, tmp_path: Path
+) -> None:
+    file = tmp_path / "res/values/values.xml"
+    file.parent.mkdir(parents=True)
+    file.write_text(f"<resources>{declared}</resources>")
+    words = (require("aapt2"), "compile", "--dir", tmp_path / "res", "-o", tmp_path / "compiled.zip")
+    compiled = subprocess.run([*map(str, words)], check=False, capture_output=True, text=True)
+    assert ("unescaped apostrophe" in compiled.stderr) is is_refused
+    assert bool(list(report_apostrophes(parse_xml(file.read_text(), path="values.xml"), ""))) is is_refused
 
 
 def test_a_text_longer_than_aapt2_can_hold_is_whole(tmp_path: Path) -> None:

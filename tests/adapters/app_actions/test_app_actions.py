@@ -737,6 +737,12 @@ def test_what_breaks_a_rule_is_reported_with_what_is_wrong(rule: str) -> None:
     assert any(part in message for message in lint(manifest, files)[rule]), lint(manifest, files)
 
 
+def test_a_file_that_is_named_as_a_value_is_reported_with_what_to_write() -> None:
+    manifest = READY.replace('android:resource="@xml/shortcuts"', 'android:value="@xml/shortcuts"')
+    (message,) = lint(manifest, shortcuts_file(TARGET))["place"]
+    assert "android.app.shortcuts is @xml/shortcuts in android:value" in message
+
+
 def test_a_file_that_the_manifest_names_and_the_app_lacks_is_reported() -> None:
     missing = "the manifest names @xml/shortcuts, which is not among the resources"
     assert lint(READY, {}) == {"reference": [missing]}

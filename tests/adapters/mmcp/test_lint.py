@@ -158,6 +158,10 @@ def test_a_whole_app_keeps_every_rule() -> None:
 
 
 TEXT_TYPE = with_parameters({"type": "object", "properties": {"a/b": {"type": "text"}}})
+IN_STRING = json.dumps(json.dumps(manifest_of(GREET)))
+IN_STRING = f"<resources><string name='tools'>{IN_STRING}</string></resources>"
+OF_STRING = component_xml('android:resource="@string/tools"')
+OF_FILE = component_xml('android:resource="@raw/tools"')
 AT_APPLICATION = f'<meta-data android:name="mMCP_manifest" {VALUE}/>'
 
 
@@ -165,6 +169,11 @@ AT_APPLICATION = f'<meta-data android:name="mMCP_manifest" {VALUE}/>'
     "a manifest has a place, a level and a rule":
         (lint_json(TEXT_TYPE), {"pointer": "/tools/0/parameters/properties/a~1b/type", "level": Level.ERROR,
         "rule": "JSON Schema meta-schema"}),
+    "a string whose number clients get": (lint_app(OF_STRING, **{"res/values/s.xml": IN_STRING}),
+        {"code": "mmcp-meta-data", "hint": 'write android:value="@string/tools"'}),
+    "a file whose number clients get":
+        (lint_app(OF_FILE, **{"res/raw/tools.json": json.dumps(manifest_of(GREET))}),
+        {"code": "mmcp-meta-data", "hint": "put the JSON into android:value"}),
     "a component has a code and a message": (lint_app(AT_APPLICATION), {"code": "mmcp-meta-data",
         "message": "mMCP_manifest is in an <application>, where no client looks for it"}),
 })  # fmt: skip
@@ -189,20 +198,15 @@ def test_json_that_lost_its_quotes_in_a_string_resource_is_reported_with_the_rea
     assert "drops the quotes of a string resource" in (finding.hint or "")
 
 
-@pytest.mark.parametrize("reference", ["android:value", "android:resource"])
-def test_a_manifest_of_a_string_resource_is_as_long_as_its_text_and_one_of_a_raw_file_is_not(
-    reference: str,
-) -> None:
+def test_a_manifest_of_a_string_resource_is_as_long_as_its_text() -> None:
     escaped = TOO_LONG.replace('"', '\\"')
     strings = {"res/values/s.xml": f'<resources><string name="tools">{escaped}</string></resources>'}
-    findings = lint_app(component_xml(f'{reference}="@string/tools"'), **strings)
+    findings = lint_app(component_xml('android:value="@string/tools"'), **strings)
     assert [item.code for item in findings] == ["mmcp-manifest-length"]
     assert str(findings[0].source) == "res/values/s.xml:1"
     assert "32,769 characters; Android 15 and later refuse" in findings[0].message
     shorter = {"res/values/s.xml": strings["res/values/s.xml"].replace("xx", "x", 1)}
-    assert lint_app(component_xml(f'{reference}="@string/tools"'), **shorter) == ()
-    raw = {"res/raw/tools.json": TOO_LONG}
-    assert lint_app(component_xml('android:resource="@raw/tools"'), **raw) == ()
+    assert lint_app(component_xml('android:value="@string/tools"'), **shorter) == ()
 
 
 def test_a_component_that_is_not_a_tool_is_not_looked_at() -> None:

@@ -353,7 +353,7 @@ def app_case(
 
 
 @pytest.mark.parametrize(("component", "files", "rows", "message", "expected"), [
-    app_case("a string as the value", component_xml('android:value="@string/tools"'), "M35", files=STRINGS),
+    app_case("a string as the value", component_xml('android:value="@string/tools"'), files=STRINGS),
     app_case("a string as the resource", component_xml('android:resource="@string/tools"'), "M35",
         files=STRINGS),
     app_case("a raw resource", component_xml('android:resource="@raw/tools"'), "M35",
@@ -438,7 +438,7 @@ UNESCAPED = json.dumps(manifest_of(GREET, instructions='say "hello"'))
     "a reference inside a value that leads nowhere":
         ('android:value="@string/later"', "names @string/later, which is not among", "android:value"),
     "a raw resource as a value":
-        ('android:value="@raw/tools"', "of which a device sees the path", 'android:resource="@raw/tools"'),
+        ('android:value="@raw/tools"', "of which a device sees the path", "put the JSON into android:value"),
     "a placeholder of the build": ('android:value="${mmcpManifest}"', "not JSON", "the build fills in"),
     "an empty value": ('android:value=""', "not JSON", ""),
     "JSON that lost its backslashes": (f"android:value='{UNESCAPED}'", "not JSON", "double-escaped for aapt"),

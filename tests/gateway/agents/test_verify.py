@@ -254,6 +254,17 @@ def test_where_no_function_can_be_called_its_rules_say_so(sdk: str, verdict: str
     assert (live, report.fails) == ({(verdict, reason)}, False)
 
 
+@pytest.mark.slow
+def test_an_app_that_the_virtual_phone_cannot_run_breaks_no_rule() -> None:
+    with bench_of() as bench:
+        for protocol in ("mobile-mcp", "mmcp", "mmcp-broadcast"):
+            bench.phone.install(faulty_apk(protocol))
+            report = bench.check(TOOL, {}, seconds=1.0)
+            live = [check for check in report.checks if check.transport != "declared"]
+            assert not [check for check in live if check.verdict == "failed"], protocol
+            assert any("check it on an emulator" in check.reason for check in live), protocol
+
+
 def test_every_live_rule_of_a_function_has_a_planted_fault() -> None:
     planted = {f"appfunctions-live-{rule}" for _, rules in FUNCTION_FAULTS.values() for rule in rules}
     assert planted == function_checks.RULES.keys()

@@ -130,8 +130,12 @@ def test_inspect_shows_the_parameters_of_one_capability(droidgate: Runner, golde
     run = droidgate("inspect", "-", "--capability", "plan", stdin=data)
     assert (run.code, run.err) == (0, "")
     golden("cli/inspect-capability.txt", run.out)
-    (provider,) = droidgate.document("inspect", "timer", "--capability", "stop_timer")["providers"]
-    assert [capability["id"] for capability in provider["capabilities"]] == ["stop_timer"]
+    whole = droidgate.document("inspect", "timer")["providers"][0]["component"]
+    for name in ("stop_timer", f"app.timer/{whole}/stop_timer", f"app.timer/app.timer{whole}/stop_timer"):
+        (provider,) = droidgate.document("inspect", "timer", "--capability", name)["providers"]
+        assert [capability["id"] for capability in provider["capabilities"]] == ["stop_timer"]
+        asked = droidgate("why", name, "--source", "timer", "--agent", "mobile-mcp")
+        assert "no capability" not in asked.err
 
 
 def test_inspect_prints_the_model_as_json(droidgate: Runner, golden: Golden) -> None:

@@ -688,7 +688,7 @@ WRITING = {
     "pack": ("pack PROJECT -o HERE/app.apk", "unchanged"),
     "shim build": (f"shim build --from CLOCK --format all --signer {'0' * 64} -o HERE/shims", "unchanged"),
     "scan": ("scan CLOCK --workers 1 --catalog HERE/scanned", "updated"),
-    "coverage": ("coverage CATALOG --no-match --sarif HERE/a.sarif --csv HERE/tables --force", "unchanged"),
+    "coverage": ("coverage CATALOG --no-match --html HERE/a.html --csv HERE/tables --force", "unchanged"),
     "install-client": ("install-client cursor --project HERE", "unchanged"),
 }  # fmt: skip
 

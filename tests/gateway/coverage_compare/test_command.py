@@ -495,8 +495,9 @@ def test_the_sarif_log_has_places_and_what_is_not_described(droidgate: Runner, t
     make_catalog(
         tmp_path / "c", App("a", [mmcp(Tool("x", description=None))], findings=[finding], source="a.apk")
     )
-    assert droidgate("coverage", tmp_path / "c", "--sarif", tmp_path / "s.sarif").code == 0
-    log = json.loads((tmp_path / "s.sarif").read_text(encoding="utf-8"))
+    done = droidgate("coverage", tmp_path / "c", "--sarif")
+    assert done.code == 0
+    log = json.loads(done.out)
     check_log(log)
     results = log["runs"][0]["results"]
     assert [result["ruleId"] for result in results] == ["made-up", "undescribed-capability", "poor-name"]
@@ -505,11 +506,11 @@ def test_the_sarif_log_has_places_and_what_is_not_described(droidgate: Runner, t
     assert place["region"] == {"startLine": 7}
 
 
-def test_a_hostile_sarif_log_is_still_one(droidgate: Runner, hostile: Path, tmp_path: Path) -> None:
-    assert droidgate("coverage", hostile, "--sarif", tmp_path / "s.sarif").code == 0
-    text = (tmp_path / "s.sarif").read_text(encoding="utf-8")
-    check_log(json.loads(text))
-    assert not {"\x1b", "\u202e", "\u200b"} & set(text)
+def test_a_hostile_sarif_log_is_still_one(droidgate: Runner, hostile: Path) -> None:
+    done = droidgate("coverage", hostile, "--sarif")
+    assert done.code == 0
+    check_log(json.loads(done.out))
+    assert not {"\x1b", "\u202e", "\u200b"} & set(done.out)
 
 
 @pytest.mark.parametrize("options", [[], ["--details"], ["--no-match"]], ids=str)
@@ -530,7 +531,6 @@ def test_the_page_is_whole_and_takes_hostile_texts(droidgate: Runner, hostile: P
 
 
 @pytest.mark.parametrize(("option", "name", "written"), [
-    ("--sarif", "out.sarif", "out.sarif"),
     ("--html", "out.html", "out.html"),
     ("--csv", "out", "out/apps.csv"),
     ("--parquet", "out", "out/apps.parquet"),

@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from droidgate.migration.migration_plan import migrate
+from droidgate.migration.source_sets import Language
 from droidgate_shim.builder.sample_apps import sample_apps_directory
 from gateway.cli.program_runs import Runner, run_process
 from gateway.migration.projects import copy_module, files_of, read_providers
 from gateway.sources.formats_of_tests import write_tree
 from gateway.sources.kotlin_trees import ENTRY_POINT, ENTRY_POINT_PATH, entry_point_tree
+from titled_rows import titled
 
 CLOCK = sample_apps_directory() / "clock-in"
 
@@ -33,18 +36,28 @@ def test_migrate_shows_a_diff_and_writes_nothing(droidgate: Runner, project: Pat
     assert files_of(project) == before
 
 
-def test_migrate_with_write_writes_and_a_second_run_changes_nothing(droidgate: Runner, project: Path) -> None:
-    arguments = ("migrate", CLOCK, "--to", "appfunctions", "--into", project, "--write", "--details")
-    first = droidgate(*arguments)
+@titled(("source", "target", "language"), {
+    "another app's files": (CLOCK, "appfunctions", "java"),
+    "the project itself, into a descriptor": (None, "mobile-mcp", "java"),
+    "the project itself, into source code with names of its own": (None, "appfunctions", "kotlin"),
+})  # fmt: skip
+def test_migrate_with_write_writes_and_a_second_run_changes_nothing(
+    source: Path | None, target: str, language: Language, droidgate: Runner, project: Path
+) -> None:
+    arguments = ("migrate", source or project, "--to", target, "--into", project, "--language", language)
+    first = droidgate(*arguments, "--write", "--details")
     assert first.code == 0
     assert "updated: src/main/AndroidManifest.xml" in first.out
-    assert sorted(provider.protocol for provider in read_providers(project)) == ["appfunctions", "mmcp"]
+    assert sorted(provider.protocol for provider in read_providers(project)) == sorted([target, "mmcp"])
     after = files_of(project)
-    second = droidgate(*arguments)
+    second = droidgate(*arguments, "--write", "--details")
     assert second.code == 0
     assert "unchanged: src/main/AndroidManifest.xml" in second.out
     assert "updated: " not in second.out
+    assert ("an earlier migration wrote dev.droidgate.sample.pdftool." in second.err) is (source is None)
     assert files_of(project) == after
+    if source is None:
+        assert not migrate(project, to=target, into=project, language=language).changes
 
 
 @pytest.mark.slow

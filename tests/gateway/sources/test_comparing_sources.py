@@ -89,7 +89,7 @@ def compared(droidgate: Runner, folder: Path, old: dict[str, str], new: dict[str
     for name, files in (("old", old), ("new", new)):
         write_tree(folder / name, {**entry_point_tree(), NOTES_FILE: TWO, **files})
     ran = droidgate("diff", folder / "old", folder / "new", "--json")
-    assert ran.code == 0, ran.err
+    assert ran.code == 3, ran.err
     result: dict[str, Any] = json.loads(ran.out)["comparison"]
     return result
 
@@ -148,7 +148,12 @@ def test_functions_behind_a_syntax_error_are_not_compared_and_count_as_breaking(
     write_tree(tmp_path / "p", {NOTES_FILE: FUNCTIONS.replace("title: String", "title String")})
     ran = droidgate("diff", tmp_path / "app.apk", tmp_path / "p", "--fail-on", "breaking")
     assert (ran.code, "what is not compared counts as breaking" in ran.err) == (1, True)
-    assert "nothing changed; 1 capability is as it was; 1 not compared" in ran.out
+    summary = "nothing changed in what could be read; 1 capability is as it was; 1 not compared"
+    assert (ran.out.split("\n")[0], summary in ran.out) == (
+        "the new side cannot be read in full: 1 capability not compared",
+        True,
+    )
+    assert droidgate("diff", tmp_path / "app.apk", tmp_path / "p").code == 3
     assert DELETE_NOTE not in ran.out
 
 

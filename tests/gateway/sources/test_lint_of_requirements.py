@@ -18,6 +18,7 @@ import pytest
 
 from droidgate.sources.linting import lint
 from gateway.sources.formats_of_tests import write_tree
+from titled_rows import titled
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
@@ -299,3 +300,55 @@ def test_a_planted_breach_is_found(title: str, code: str, path: str, kept: str, 
     assert kept in tree[path]
     codes = codes_of({**tree, path: tree[path].replace(kept, planted)})
     assert (code if code.startswith("schema-") else PREFIXES[specification] + code) in codes
+
+
+APP = "app/src/main"
+NAMED = (
+    '<manifest xmlns:android="http://schemas.android.com/apk/res/android"><application>'
+    '<activity android:name="{}"/></application></manifest>'
+)
+PROJECT = {
+    "app/build.gradle.kts": 'android { namespace = "com.shop" }',
+    f"{APP}/java/com/shop/Main.kt": "package com.shop\nclass Main\nclass Second",
+    f"{APP}/java/com/shop/ui/Home.java": '@Entry(serviceName = "Made") package com.shop.ui; class Home {}',
+}
+
+
+@titled(("name", "files", "is_missing"), {
+    "a class of a file": (".Main", {}, False),
+    "a second class of a Kotlin file": (".Second", {}, False),
+    "a class of a package below": (".ui.Home", {}, False),
+    "a class that nothing holds": (".Gone", {}, True),
+    "a class of the app that is written in full": ("com.shop.Gone", {}, True),
+    "a class that no file of a package has": (".ui.Gone", {}, True),
+    "a name that an annotation may generate": (".Made", {}, False),
+    "a class of a library": ("androidx.work.Worker", {}, False),
+    "a class of a package that is not here": (".other.Gone", {}, False),
+    "a nested class": (".Main$Inner", {}, False),
+    "a placeholder": ("${mainActivity}", {}, False),
+    "a class of another module": (".Core", {"core/src/main/java/com/shop/Core.kt": "class Core"}, False),
+    "a tree with compiled classes": (".Gone", {"app/libs/more.jar": ""}, False),
+    "Gradle's own archive": (".Gone", {"gradle/wrapper/gradle-wrapper.jar": ""}, True),
+    "an alias": ('.Gone" android:targetActivity=".Main', {}, False),
+})  # fmt: skip
+def test_a_component_is_reported_where_its_class_is_certainly_missing(
+    name: str, files: dict[str, str], *, is_missing: bool
+) -> None:
+    write_tree(Path("shop"), {**PROJECT, f"{APP}/AndroidManifest.xml": NAMED.format(name), **files})
+    found = [finding.source for finding in lint("shop").findings if finding.code == "component-class-missing"]
+    assert [str(place) for place in found] == [f"shop/{APP}/AndroidManifest.xml:1"] * is_missing
+
+
+def test_a_tree_without_source_code_has_no_missing_class() -> None:
+    write_tree(Path("shop"), {f"{APP}/AndroidManifest.xml": NAMED.format("com.shop.Gone")})
+    assert not [item for item in lint("shop").findings if item.code == "component-class-missing"]
+
+
+def test_lint_of_a_project_reads_the_texts_of_every_language() -> None:
+    files = {f"{APP}/res/values-fr/s.xml": "<resources>\n<string name='a'>d'accord</string></resources>"}
+    write_tree(Path("shop"), {**PROJECT, f"{APP}/AndroidManifest.xml": NAMED.format(".Main"), **files})
+    (finding,) = lint("shop").findings
+    assert (finding.code, str(finding.source)) == (
+        "unescaped-apostrophe",
+        f"shop/{APP}/res/values-fr/s.xml:2",
+    )

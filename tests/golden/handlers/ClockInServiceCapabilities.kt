@@ -3,7 +3,7 @@ package dev.made.app
 import android.content.Context
 import org.json.JSONObject
 
-/** What the app does when a capability is called: put its work in place of each refusal. */
+/** What the app does when a capability is called. A later migration leaves this file as it is. */
 class ClockInServiceCapabilities(private val context: Context) : ClockInServiceCalls.Capabilities {
 
     /** Records that the user is at work today. Doing it twice on one day changes nothing. */

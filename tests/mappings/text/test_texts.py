@@ -218,10 +218,10 @@ DOCTYPES = (
     "bytes that are not in the encoding": (b'<a v="\xff"/>', "<text>:1:"),
     "compiled XML": (b"\x03\x00\x08\x00\x10\x00\x00\x00", "zero bytes"),
     # Megabytes that are not a document.
-    "comments": (b"<!-- -->" * 900_000, "Start tag expected"),
-    "instructions": (b"<?a?>" * 1_500_000 + b"<", "invalid element name"),
+    "comments": (b"<!-- -->" * 900_000, "there is no element"),
+    "instructions": (b"<?a?>" * 1_500_000 + b"<", "no element's name follows"),
     "open comments": (b"<!--" * 1_900_000, "<text>:1: "),
-    "open quotes": (b"<a " + b"x='" * 2_000_000, "attributes construct error"),
+    "open quotes": (b"<a " + b"x='" * 2_000_000, "ends too early"),
 })  # fmt: skip
 def test_what_is_not_an_xml_document_is_refused(data: bytes, problem: str) -> None:
     with pytest.raises(InputError, match=problem):
@@ -242,10 +242,31 @@ def test_work_grows_with_the_number_of_elements_alone() -> None:
     check_linear(read, 20_000)
 
 
-def test_a_quote_that_is_not_straight_has_a_hint() -> None:
+@titled(("text", "message", "hint"), {
+    "curly quotes": ("<b n=”x”/>", "a value is not in quotes", "attribute values are in straight quotes"),
+    "an apostrophe in single quotes": ("<b n='it's'/>", "a value ends too early", "write &apos; for an ap"),
+    "a mark in double quotes": ('<b n="a "b""/>', "a value ends too early", "write &apos; for an ap"),
+    "no blank between attributes": ('<b n="1"m="2"/>', "no blank follows it", "write &apos; for an ap"),
+    "an ampersand": ("a & b", "a bare &", "write &amp;"),
+    "an entity without its end": ("&copy b", "a bare &", "write &amp;"),
+    "an entity of HTML": ("&nbsp;", "XML does not have &nbsp;", "as in &#160;"),
+    "less than in a value": ('<b n="a<b"/>', "a bare < in a value", "write &lt;"),
+    "less than in a text": ("1 < 2", "no element's name follows <", "write &lt;"),
+    "an attribute twice": ('<b n="1" n="2"/>', "the attribute n is there twice", "remove one"),
+    "hyphens in a comment": ("<!-- a -- b -->", "a comment holds --", "write one hyphen"),
+    "a control character": ("\x01", "the control character 1", "remove it"),
+})  # fmt: skip
+def test_a_common_fault_of_xml_has_its_place_and_the_fix(text: str, message: str, hint: str) -> None:
     with pytest.raises(InputError, match=r"^x\.xml:2:") as caught:
-        parse_xml("<a>\n<b name=”x”/></a>", path="x.xml")
-    assert caught.value.hint == "attribute values are in straight quotes"
+        parse_xml(f"<a>\n{text}</a>", path="x.xml")
+    assert message in caught.value.message
+    assert hint in (caught.value.hint or "")
+
+
+def test_an_xml_declaration_comes_first() -> None:
+    with pytest.raises(InputError, match="something is in front of <") as caught:
+        parse_xml("\n<?xml version='1.0'?><a/>")
+    assert caught.value.hint == "remove it, blanks too"
 
 
 def test_children_are_elements_only() -> None:

@@ -88,7 +88,7 @@ class AuditVerifyDocument(PublishedDocument, schema="droidgate.audit-verify/1"):
     notes: tuple[str, ...]
 
 
-_COLUMNS: Final = ("TIME (UTC)", "CAPABILITY", "CLIENT", "PHONE", "DECISION", "RESULT", "MS")
+_COLUMNS: Final = ("TIME (UTC)", "DECISION", "RESULT", "MS", "CLIENT", "PHONE", "CAPABILITY")
 _SECONDS: Final = 19
 
 
@@ -108,22 +108,33 @@ def show_calls(options: AuditShow) -> Report:
 
 
 def calls_page(calls: Sequence[AuditedCall], *, is_chosen: bool) -> list[Block]:
-    """Return what `audit show` shows of all calls, or of some that are chosen."""
+    """Return what `audit show` shows of all calls, or of some that are chosen.
+
+    The client and the phone are columns where the calls have several of them.
+    """
     if not calls:
         return [Line("no such call is in the log" if is_chosen else "no call is in the log")]
     rows = [
         (
             call.started_at[:_SECONDS].replace("T", " "),
-            one_line(f"{call.package}/{call.capability}"),
-            one_line(call.client),
-            one_line(call.serial),
             call.decision,
             one_line(call.result or "no end"),
             "-" if call.duration_ms is None else str(call.duration_ms),
+            one_line(call.client),
+            one_line(call.serial),
+            one_line(f"{call.package}/{call.capability}"),
         )
         for call in calls
     ]
-    return [Table(_COLUMNS, rows), Line(), Line(amount(len(calls), "call"))]
+    summary = amount(len(calls), "call")
+    kept = list(range(len(_COLUMNS)))
+    for column, word in ((_COLUMNS.index("CLIENT"), "by"), (_COLUMNS.index("PHONE"), "on")):
+        values = {row[column] for row in rows}
+        if len(values) == 1:
+            kept.remove(column)
+            summary += f" {word} {values.pop()}"
+    table = Table(tuple(_COLUMNS[at] for at in kept), [tuple(row[at] for at in kept) for row in rows])
+    return [table, Line(), Line(summary)]
 
 
 def verify_log(options: AuditVerify) -> Report:

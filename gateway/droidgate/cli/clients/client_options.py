@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 from droidgate.cli.command_classes import Command, argument, flag, option
 from droidgate.cli.completing import complete_clients
 from droidgate.cli.shared_options import AS_JSON, SERIALS
+
+SERVER_NAME: Final = "droidgate"
 
 
 class InstallClient(Command, work="droidgate.cli.clients.run_install_client:install"):
@@ -24,7 +27,7 @@ class InstallClient(Command, work="droidgate.cli.clients.run_install_client:inst
         autocompletion=complete_clients,
     )
     serials: list[str] | None = SERIALS
-    name: str = option("--name NAME", "Name of the server in the client", "droidgate")
+    name: str = option("--name NAME", "Name of the server in the client", SERVER_NAME)
     project: Path | None = option(
         "--project FOLDER", "Change the settings of the project in FOLDER, not the user's"
     )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterable
 from typing import Any, Literal
 
 import yaml
 
-from droidgate.cli.clients.client_options import InstallClient
+from droidgate.cli.clients.client_options import SERVER_NAME, InstallClient
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import PublishedDocument
 from droidgate.cli.output.pages import Block, Line, file_lines, print_warning
@@ -70,7 +71,7 @@ def install(options: InstallClient) -> Report | int:
     if options.as_json:
         files = {} if options.is_printed else {change.path: status}
         return Report(tuple, lambda: _document(change, status), files=files)
-    return Report(lambda: _page(change, status), lambda: _document(change, status))
+    return Report(lambda: _page(change, status, _undo_of(options)), lambda: _document(change, status))
 
 
 def _status(change: ClientChange, *, is_written: bool) -> Status:
@@ -107,11 +108,24 @@ def _settings_text(client: str, settings: dict[str, Any]) -> str:
     return json.dumps(settings, indent=2, ensure_ascii=False)
 
 
-def _page(change: ClientChange, status: Status) -> list[Block]:
+def _undo_of(options: InstallClient) -> str:
+    """Return the command that removes the entry, nothing where that is what was done."""
+    if options.remove:
+        return ""
+    words = ["droidgate", "install-client", options.client, "--remove"]
+    if options.name != SERVER_NAME:
+        words += ["--name", options.name]
+    if options.project is not None:
+        words += ["--project", str(options.project)]
+    return shlex.join(words)
+
+
+def _page(change: ClientChange, status: Status, undo: str) -> list[Block]:
     blocks: list[Block] = [Line(visible(line)) for line in change.diff.splitlines()]
     blocks += file_lines({change.path: status})
     if change.backup is not None:
         blocks.append(Line(f"backup: {one_line(str(change.backup))}"))
     if change.is_change:
+        blocks += [Line(f"undo: {one_line(undo)}")] if undo else []
         blocks.append(Line(f"next: {change.next_step}"))
     return blocks

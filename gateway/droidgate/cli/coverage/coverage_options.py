@@ -6,7 +6,7 @@ from pathlib import Path
 
 from droidgate.cli.command_classes import ReportingCommand, argument, flag, option
 from droidgate.cli.run_limits import BoundedCommand, Deadline, Memory
-from droidgate.cli.shared_options import AS_JSON, FORCE, INCLUDE_SHIMS
+from droidgate.cli.shared_options import AS_JSON, AS_SARIF, FORCE, INCLUDE_SHIMS
 
 
 class Scan(
@@ -79,7 +79,7 @@ class Coverage(
 
     _headings = {
         "What is reported": ("since", "no_match", "details", "translate", "include_shims"),
-        "Files to write": ("html", "csv", "parquet", "sarif", "force"),
+        "Files to write": ("html", "csv", "parquet", "force"),
     }
 
     catalog: Path = argument("CATALOG", "Folder that `scan` has filled", ...)
@@ -100,11 +100,11 @@ class Coverage(
     html: Path | None = option("--html FILE", "Write the report as one HTML page")
     csv: Path | None = option("--csv DIR", "Write the tables behind it as CSV")
     parquet: Path | None = option("--parquet DIR", "Write the tables behind it as Parquet")
-    sarif: Path | None = option("--sarif FILE", "Write what could be better as a SARIF 2.1.0 log")
     force: bool = FORCE
     include_shims: bool = INCLUDE_SHIMS
     deadline: Deadline = 3600.0
     as_json: bool = AS_JSON
+    as_sarif: bool = AS_SARIF
 
 
 class CatalogSql(

@@ -38,6 +38,7 @@ from droidgate.coverage.report import ReportedCatalog, ReportOptions, open_snaps
 from droidgate.sources.catalogs.catalog_rows import LEFT_OUT
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.model.errors import UsageError, WriteError
+from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.text.counted_nouns import amount, noun
 
 MOST_SARIF_RESULTS: Final = 25_000
@@ -69,12 +70,22 @@ def cover(options: coverage_options.Coverage) -> Report:
     snapshot = open_snapshot(options.catalog, own_apps=options.include_shims)
     with ReportedCatalog(snapshot, earlier, report_options) as coverage:
         statuses = {**_write_texts(coverage, options), **_write_tables(coverage, options)}
+        findings = _findings_of(coverage) if options.as_sarif else []
         report = coverage.report
     return Report(
         lambda: [*coverage_page(report), *([Line()] if statuses else [])],
         lambda: _document(report, has_details=options.details),
         files=statuses,
+        findings=lambda: findings,
     )
+
+
+def _findings_of(coverage: ReportedCatalog) -> list[Finding]:
+    """Return what could be better, as far as a SARIF log has it."""
+    findings = list(coverage.findings(MOST_SARIF_RESULTS + 1))
+    if len(findings) > MOST_SARIF_RESULTS:
+        print_warning(f"the SARIF log has the first {MOST_SARIF_RESULTS:,} results, the gravest first")
+    return findings[:MOST_SARIF_RESULTS]
 
 
 def _document(report: CoverageReport, *, has_details: bool) -> CoverageDocument:
@@ -87,15 +98,6 @@ def _write_texts(coverage: ReportedCatalog, options: coverage_options.Coverage) 
         from droidgate.coverage.html.page import render_page
 
         files[options.html] = render_page(coverage.report).encode("utf-8", "replace")
-    if options.sarif is not None:
-        from droidgate.cli.output.json_output import json_text, json_value
-        from droidgate.cli.output.sarif import sarif_log
-
-        findings = list(coverage.findings(MOST_SARIF_RESULTS + 1))
-        if len(findings) > MOST_SARIF_RESULTS:
-            print_warning(f"the SARIF log has the first {MOST_SARIF_RESULTS:,} results, the gravest first")
-        log = json_text(json_value(sarif_log(findings[:MOST_SARIF_RESULTS])))
-        files[options.sarif] = log.encode("utf-8", "backslashreplace")
     return write_files(files, force=options.force, makes_folders=False)
 
 

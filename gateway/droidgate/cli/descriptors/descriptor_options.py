@@ -227,6 +227,9 @@ class Diff(
     An access rule that refuses callers is `breaking`; one that accepts other callers is `security`, comes
     first and reaches every threshold. A replaced permission is both. Where it cannot be known whether a
     change breaks callers, it is `not-decided`, with the reason, and counts as breaking.
+
+    What one side may have in a part that cannot be read is not compared, and the exit code is 3 where no
+    change reaches the threshold. What may be gone, since the new side cannot be read, counts as breaking.
     """
 
     _headings = {"What is read": ("only", "variant", "strict")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -121,7 +121,7 @@ class NamesDocument(PublishedDocument, schema="droidgate.names/1"):
     providers: tuple[NameMap, ...]
 
 
-def convert_sources(options: Convert) -> Report | int:
+def convert_sources(options: Convert) -> Report | Callable[[], int]:
     """Read, convert and write, and report what it cost.
 
     The code is 3 where a source cannot be read or a provider cannot be written; the others are written.
@@ -148,8 +148,8 @@ def convert_sources(options: Convert) -> Report | int:
     if options.out == _STANDARD_OUTPUT:
         if options.check:
             raise UsageError("--check compares files, and -o - has none", hint="name a folder with -o OUT")
-        _print_artifact(read, converted, options)
-        return code
+        text, page = _artifact_and_page(read, converted, options)
+        return lambda: _print_artifact(text, page, code)
     data = conversion_files(read, converted, options.out)
     _warn_of_output_in_source(options)
     if options.check:
@@ -170,9 +170,8 @@ def convert_sources(options: Convert) -> Report | int:
     )
     if not options.check:
         return report
-    report.print(options.form)
-    _warn_of_differences(files)
-    return code
+    print_report = report.prepare(options.form)
+    return lambda: _warn_of_differences(files, print_report())
 
 
 def _warn_of_output_in_source(options: Convert) -> None:
@@ -184,13 +183,14 @@ def _warn_of_output_in_source(options: Convert) -> None:
             print_warning("hint: choose an output outside of the source")
 
 
-def _warn_of_differences(files: Mapping[Path, str]) -> None:
-    """Warn where files are not what would be written."""
+def _warn_of_differences(files: Mapping[Path, str], code: int) -> int:
+    """Warn where files are not what would be written, and return the exit code."""
     different = sum(status != "unchanged" for status in files.values())
     if different:
         verb = noun(different, "differs", "differ")
         print_warning(f"warning: {different} of {amount(len(files), 'file')} {verb} from the source")
         print_warning("hint: run the same command with --force in place of --check to write the files")
+    return code
 
 
 def _marks_of(translation: Translation) -> tuple[TextMark, ...]:
@@ -230,22 +230,28 @@ def _names_a_file(out: Path, artifacts: Sequence[tuple[str, Artifact]]) -> bool:
     return not out.is_dir() and (out.is_file() or out.suffix in suffixes - {""})
 
 
-def _print_artifact(read: Providers, converted: Conversion, options: Convert) -> None:
+def _artifact_and_page(read: Providers, converted: Conversion, options: Convert) -> tuple[str, list[Block]]:
+    """Return the only file, and what its conversion cost.
+
+    Raises:
+        UsageError: there are several files, or standard output is to take a report too.
+    """
     artifacts = [pair for files in converted.artifacts for pair in files]
     if options.form != "text":
         message = "standard output takes the artifact, so it cannot take the report"
         raise UsageError(message, hint="write into a folder with -o OUT")
     check_output_name(_STANDARD_OUTPUT, len(artifacts))
-    _print_file(artifacts[0][1].text)
-    show(conversion_page(converted, read.findings), sys.stderr)
+    return artifacts[0][1].text, conversion_page(converted, read.findings)
 
 
-def _print_file(text: str) -> None:
-    """Print a file as its bytes would be, or safe to look at where a terminal shows it."""
+def _print_artifact(text: str, page: Sequence[Block], code: int) -> int:
+    """Print a file as its bytes would be, or safe to look at where a terminal shows it, then the page."""
     if sys.stdout.isatty():
         print("\n".join(visible(line) for line in text.splitlines()))
     else:
         sys.stdout.buffer.write(text.encode())
+    show(page, sys.stderr)
+    return code
 
 
 def conversion_page(

@@ -19,6 +19,7 @@ from droidgate_mappings.compare import (
     WEIGHTS,
     Change,
     Comparison,
+    NotCompared,
     ProtocolChange,
     ProviderComparison,
     Weight,
@@ -26,6 +27,7 @@ from droidgate_mappings.compare import (
 from droidgate_mappings.model.capability import Place, Provider
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.model.findings import Finding, Level
+from droidgate_mappings.text.counted_nouns import amount
 
 PlaceOf: TypeAlias = Callable[[ProviderComparison | ProtocolChange, str], Place | None]
 """Returns where a capability, or with "" the provider itself, is declared."""
@@ -62,7 +64,11 @@ class DiffDocument(PublishedDocument, schema="droidgate.diff/1"):
 
 
 def diff_sources(options: Diff) -> Report:
-    """Read both sources and report what changed."""
+    """Read both sources and report what changed.
+
+    The code is 3 where a part of one cannot be read whose capabilities the other has, unless a change reaches
+    the threshold.
+    """
     if options.old == options.new == "-":
         message = "standard input cannot be both sides"
         raise UsageError(message, hint="name a file for one of them")
@@ -96,7 +102,7 @@ def diff_sources(options: Diff) -> Report:
             accepted=acceptance.matched,
             problems=[*empty, *before.problems, *after.problems, *acceptance.notes],
         ),
-        ExitCode.FINDINGS if reached else ExitCode.OK,
+        ExitCode.FINDINGS if reached else ExitCode.INPUT if comparison.not_compared else ExitCode.OK,
         findings=lambda: _findings_of(comparison, place_of),
     )
 
@@ -148,7 +154,7 @@ def diff_page(
         accepted: What changed and is accepted.
         place_of: Returns the file and line of each change; without it they are not shown.
     """
-    blocks: list[Block] = []
+    blocks: list[Block] = list(_left_out_blocks(comparison.not_compared))
     opened = [line for provider in comparison.providers for line in _opened_lines(provider, place_of)]
     if opened:
         blocks += [Heading("Security: access rules that accept other callers now"), *opened, Line()]
@@ -159,25 +165,32 @@ def diff_page(
     count = comparison.unchanged_capabilities
     unchanged = "1 capability is as it was" if count == 1 else f"{count} capabilities are as they were"
     counts = counted(count_weights(comparison.all_changes()))
-    summary = f"{counts}; {unchanged}" if counts else f"nothing changed; {unchanged}"
-    left_out = comparison.not_compared
+    left_out = len(comparison.not_compared)
+    nothing = "nothing changed in what could be read" if left_out else "nothing changed"
+    summary = f"{counts or nothing}; {unchanged}"
     if left_out:
-        rows = [
-            (one_line(item.id), item.missing_from, one_line(f"{item.place}: {item.reason}"))
-            for item in left_out
-        ]
-        blocks += [
-            Heading("Not compared"),
-            Table(("CAPABILITY", "UNREAD IN", "REASON"), rows),
-            Line(),
-        ]
-        summary += f"; {len(left_out)} not compared"
+        summary += f"; {left_out} not compared"
     if accepted:
         columns = ("WEIGHT", "CAPABILITY", "CODE", "WHERE", "UNTIL", "REASON")
         blocks += [Heading("Accepted"), Table(columns, [_accepted_row(item) for item in accepted]), Line()]
         summary += f"; {len(accepted)} accepted"
     blocks.append(Line(summary))
     return blocks
+
+
+def _left_out_blocks(left_out: Sequence[NotCompared]) -> Iterator[Block]:
+    """Yield which side could not be read, and what is not compared for that."""
+    if not left_out:
+        return
+    sides = " and ".join(sorted({item.missing_from for item in left_out}, reverse=True))
+    unread = "the old and the new side" if " " in sides else f"the {sides} side"
+    yield Line(
+        f"{unread} cannot be read in full: {amount(len(left_out), 'capability', 'capabilities')} not compared"
+    )
+    rows = [
+        (one_line(item.id), item.missing_from, one_line(f"{item.place}: {item.reason}")) for item in left_out
+    ]
+    yield from (Table(("CAPABILITY", "UNREAD IN", "REASON"), rows), Line())
 
 
 def _accepted_row(item: MatchedChange) -> tuple[str, ...]:

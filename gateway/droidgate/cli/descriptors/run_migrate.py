@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from droidgate.cli.descriptors.descriptor_options import Migrate
@@ -30,7 +30,7 @@ from droidgate.cli.output.pages import (
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import visible
 from droidgate.cli.read_sources import print_problem, read_all
-from droidgate.migration.migration_plan import Migration, migrate
+from droidgate.migration.migration_plan import Migration, migrate, without_results
 from droidgate.sources.source_results import Providers, provider_labels
 from droidgate_mappings import text_safety
 from droidgate_mappings.model.errors import UsageError
@@ -69,7 +69,7 @@ class MigrationDocument(PublishedDocument, schema="droidgate.migration/2"):
     notes: tuple[str, ...]
 
 
-def migrate_source(options: Migrate) -> Report | int:
+def migrate_source(options: Migrate) -> Report | Callable[[], int]:
     """Read the source, plan the migration, write it if requested, and report it.
 
     The code is 3 where a part of the source cannot be read; the rest is migrated.
@@ -80,7 +80,12 @@ def migrate_source(options: Migrate) -> Report | int:
         WriteError: the project holds something else under a name that is needed, or cannot be written.
     """
     read = read_all([options.source], only=options.only, strict=options.strict, variant=options.variant)
-    read = read.choose(*(options.providers or ()))
+    if options.providers:
+        read = read.choose(*options.providers)
+    else:
+        read, results = without_results(read, options.target)
+        for label in results:
+            print_note(f"an earlier migration wrote {label}, so it is not a source")
     _check_count(read, options.providers)
     package = options.package if len(read) == 1 else None
     read = read.described(name=options.name, package=package, description=options.description)
@@ -107,15 +112,26 @@ def migrate_source(options: Migrate) -> Report | int:
     if options.as_json:
         return report
     if options.write:
-        report.print()
-        if not is_written:
-            print_warning("nothing was written: a finding reaches the threshold")
-    else:
-        _print_changes(migration)
-        show(report.page(), sys.stderr)
-        print_file_notes(report.files)
-        if migration.changes:
-            print_note("nothing is written yet: --write writes these files")
+        print_report = report.prepare()
+        return lambda: _warn_of_refusal(print_report(), is_written=is_written)
+    page = _page(migration)
+    return lambda: _print_plan(migration, page, report)
+
+
+def _warn_of_refusal(code: int, *, is_written: bool) -> int:
+    """Warn where nothing was written, and return the exit code."""
+    if not is_written:
+        print_warning("nothing was written: a finding reaches the threshold")
+    return code
+
+
+def _print_plan(migration: Migration, page: Sequence[Block], report: Report) -> int:
+    """Print the changes that nothing has written, what they cost, and return the exit code."""
+    _print_changes(migration)
+    show(page, sys.stderr)
+    print_file_notes(report.files)
+    if migration.changes:
+        print_note("nothing is written yet: --write writes these files")
     return report.code
 
 

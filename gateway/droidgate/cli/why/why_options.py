@@ -29,7 +29,7 @@ class Why(
 
     capability: str | None = argument(
         "CAPABILITY",
-        "Its id, the end of its id, APP.ID, PACKAGE/ID, or PACKAGE for all of an app",
+        "Its id, the end of its id, APP.ID, PACKAGE/ID, PACKAGE/COMPONENT/ID, or PACKAGE for all of an app",
         autocompletion=complete_declared,
     )
     agent: str | None = option(

@@ -1,0 +1,110 @@
+"""Components of a manifest whose class no source code of the tree has, so that Android cannot start them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import PurePath
+from typing import Final
+
+from droidgate.sources.folder_files import MANIFEST
+from droidgate.sources.folders import is_skipped_folder, read_bytes
+from droidgate.sources.module_layout import MAX_CODE_FILES
+from droidgate.sources.source_code import MAX_CODE_BYTES
+from droidgate_mappings.formats.application import ALIAS_MARK, Application, Component
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import Finding, Level, finding_code
+
+CLASS_NOT_FOUND: Final = finding_code(
+    "component-class-missing",
+    "The manifest names a component whose class no source code has, so Android cannot start it",
+    __name__,
+)
+
+_CODE_ENDINGS: Final = (".java", ".kt", ".scala", ".groovy")
+_BUILT_ENDINGS: Final = (".jar", ".aar", ".class", ".dex")
+_OF_GRADLE: Final = "gradle-wrapper.jar"
+
+
+def report_missing_classes(folder: str, applications: Iterable[Application]) -> Iterator[Finding]:
+    """Yield a warning for each component of a project whose class is certainly not in it.
+
+    A class that another module, a library or a code generator may have is not reported: its package has to be
+    the app's, or one that source code here declares, and no source code may hold its name. Where the tree has
+    compiled classes, nothing is certain.
+
+    Args:
+        folder: The project, as the user named it.
+        applications: What was read of it.
+    """
+    named = [
+        (component, application.qualified_name(component), application.namespace or application.package)
+        for application in applications
+        for component in application.of_kind("activity", "service", "receiver", "provider")
+        if ALIAS_MARK not in component.attributes
+        and "$" not in component.name
+        and component.name.isascii()
+        and component.place is not None
+        and PurePath(component.place.path).name == MANIFEST
+    ]
+    files = list(_code_files(folder)) if named else []
+    if not files:
+        return
+    stems = {file.stem for file in files}
+    folders = {file.parent.as_posix() for file in files}
+    missing = [
+        (component, name)
+        for component, name, namespace in named
+        if (package := name.rpartition(".")[0])
+        and name.rpartition(".")[2] not in stems
+        and (package == namespace or any(item.endswith(f"/{package.replace('.', '/')}") for item in folders))
+        and any(file.is_relative_to(_module_of(component)) for file in files)
+    ]
+    words = _words_in(folder, files, {name.rpartition(".")[2] for _, name in missing}) if missing else None
+    for component, name in missing:
+        if words is not None and name.rpartition(".")[2] not in words:
+            yield Finding(
+                code=CLASS_NOT_FOUND,
+                level=Level.WARNING,
+                pointer="",
+                message=f"the {component.kind} {component.name} has no class: no source code has {name}",
+                hint="write the class, or correct android:name",
+                source=component.place,
+            )
+
+
+def _module_of(component: Component) -> PurePath:
+    """Return the folder of the module whose manifest declares a component."""
+    source_set = PurePath(component.place.path if component.place is not None else "").parent
+    return source_set.parent.parent if source_set.parent.name == "src" else source_set
+
+
+def _code_files(folder: str) -> Iterator[PurePath]:
+    """Yield the files of source code, none where compiled classes are among them or they are too many."""
+    found: list[PurePath] = []
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not is_skipped_folder(name)]
+        if any(name.endswith(_BUILT_ENDINGS) and name != _OF_GRADLE for name in names):
+            return
+        found += (PurePath(place, name) for name in names if name.endswith(_CODE_ENDINGS))
+        if len(found) > MAX_CODE_FILES:
+            return
+    yield from found
+
+
+def _words_in(folder: str, files: Iterable[PurePath], wanted: set[str]) -> set[str] | None:
+    """Return which of some words are in files; None where a file cannot be read or they are too large."""
+    pattern = re.compile(rb"\b(?:" + b"|".join(re.escape(word).encode() for word in wanted) + rb")\b")
+    words: set[str] = set()
+    remaining = MAX_CODE_BYTES
+    for file in files:
+        try:
+            data = read_bytes(str(file), root=folder)
+        except InputError:
+            return None
+        remaining -= len(data)
+        if remaining < 0:
+            return None
+        words.update(match.decode() for match in pattern.findall(data))
+    return words
