@@ -76,7 +76,7 @@ LOOKS_FOR: Final = tuple(ComponentQuery("service", action) for action in ACTIONS
 
 _SERVED: Final = frozenset(dialect.id for dialect in TABLES.dialects if dialect.id != "pre-spec")
 
-_SHIM: Final = f"a shim (`{INSTALL_SHIM} --format mobile-mcp`), which can pass a callback"
+_SHIM: Final = f"a shim (`{INSTALL_SHIM}`), which can pass a callback"
 
 
 def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]:

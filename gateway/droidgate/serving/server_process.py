@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import anyio
 
 from droidgate.calls.caller import CapabilityCaller
-from droidgate.calls.subjects import NamePattern
 from droidgate.calls.traces import NO_TRACE, Trace, open_trace
 from droidgate.devices.device import connect_device
 from droidgate.serving.phone_tools import PhoneTools
@@ -66,7 +65,7 @@ def phone_tools(
     return PhoneTools(
         phones,
         select=select,
-        allow=[NamePattern.parse(text) for text in allow],
+        allow=allow,
         shared=SharedFolders.of(files),
         trace=trace,
         app_instructions=app_instructions,

@@ -453,7 +453,7 @@ def test_a_capability_is_named_as_in_a_call(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no capability of the source is called 'start_timr'"):
         why("start_timr", source=source)
     write_project(tmp_path / "twin", manifest=TIMER_MANIFEST.replace("app.timer", "app.twin"))
-    with pytest.raises(UsageError, match=r"mean 'app\.timer/start_timer' or 'app\.twin/start_timer'"):
+    with pytest.raises(UsageError, match=r"mean 'timer/start_timer' or 'twin/start_timer'"):
         why("start_timr", source=tmp_path)
 
 

@@ -9,9 +9,9 @@ from typing import Final, Literal
 
 from pydantic import ValidationError
 
-from droidgate.calls.audit_log import AuditLog
+from droidgate.calls.audit_log import ApprovedBy, AuditLog
 from droidgate.calls.audit_reading import AuditVerification, Break, LoggedCall, read_calls, verify
-from droidgate.calls.subjects import CapabilityKey, NamePattern
+from droidgate.calls.subjects import CapabilityKey, matches_capability
 from droidgate.cli.audit.audit_options import AuditShow, AuditVerify
 from droidgate.cli.calls.typed_arguments import read_arguments
 from droidgate.cli.exit_codes import ExitCode
@@ -38,6 +38,8 @@ class AuditedCall(Document):
         arguments: Digest of the arguments, by the key of this computer.
         decision: The policy's.
         rule: What decided.
+        approved_by: Who approved it: `policy`, `pin` (an earlier approval), `option` (`--allow`, `--yes`, or
+            `approved=True` in Python) or `person`; null where nobody did or the call has no end.
         route: How it was sent; null where nothing was sent or the call has no end.
         result: `ok` or a failure token; null where the call has no end.
         duration_ms: Elapsed time in milliseconds.
@@ -59,6 +61,7 @@ class AuditedCall(Document):
     arguments: str
     decision: Literal["allow", "ask", "deny"]
     rule: str
+    approved_by: ApprovedBy | None
     route: str | None
     result: str | None
     duration_ms: int | None
@@ -97,7 +100,7 @@ class AuditVerifyDocument(PublishedDocument, schema="droidgate.audit-verify/1"):
     notes: tuple[str, ...]
 
 
-_COLUMNS: Final = ("TIME (UTC)", "CAPABILITY", "CLIENT", "PHONE", "DECISION", "RESULT", "MS")
+_COLUMNS: Final = ("TIME (UTC)", "CAPABILITY", "CLIENT", "PHONE", "DECISION", "APPROVED BY", "RESULT", "MS")
 _SECONDS: Final = 19
 
 
@@ -134,12 +137,19 @@ def calls_page(calls: Sequence[AuditedCall], *, is_chosen: bool) -> list[Block]:
             one_line(call.client),
             one_line(call.serial),
             call.decision,
+            _approval(call),
             one_line(call.result or "no end"),
             "-" if call.duration_ms is None else str(call.duration_ms),
         )
         for call in calls
     ]
     return [Table(_COLUMNS, rows), Line(), Line(amount(len(calls), "call"))]
+
+
+def _approval(call: AuditedCall) -> str:
+    if call.approved_by == "policy":
+        return one_line(call.rule.partition(" of ")[0])
+    return call.approved_by or "-"
 
 
 def verify_log(options: AuditVerify) -> Report:
@@ -184,18 +194,17 @@ def _folder(folder: Path | None) -> Path:
 
 
 def _filter(calls: Iterable[LoggedCall], patterns: Sequence[str], folder: Path) -> Iterable[AuditedCall]:
-    parsed = [NamePattern.parse(text) for text in patterns]
     for logged in calls:
         call = _call_of(logged, folder)
         key = CapabilityKey(call.user, call.package, call.component, call.protocol, call.capability)
-        if not parsed or any(pattern.matches(key) for pattern in parsed):
+        if not patterns or any(matches_capability(text, key, serial=call.serial) for text in patterns):
             yield call
 
 
 def _call_of(logged: LoggedCall, folder: Path) -> AuditedCall:
     end = logged.end or {}
     values = {name: logged.start.get(name) for name in AuditedCall.model_fields}
-    values |= {name: end.get(name) for name in ("route", "result", "duration_ms")}
+    values |= {name: end.get(name) for name in ("approved_by", "route", "result", "duration_ms")}
     values["started_at"] = logged.start.get("time")
     try:
         return AuditedCall.model_validate(values)
