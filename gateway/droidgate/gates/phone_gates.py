@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -19,7 +18,6 @@ from droidgate.calls.subjects import (
     CapabilityKey,
     distinct_names,
     key_of,
-    literal_pattern,
     names_capability,
     suggest_capability,
 )
@@ -580,18 +578,20 @@ class WhyOnPhone:
             approved_by = caller.approved_by(target, client=EVERY_CLIENT)
             records = [record for record in caller.pins.list() if record.key == target.key]
             clients = sorted(record.client for record in records if record.pin == target.pin)
-            name = shlex.quote(literal_pattern(target.key))
-            fix = f"answer the client's question at the first call, or run: droidgate pins approve {name}"
             if approved_by is not None:
                 words = "your policy allows it" if approved_by == "policy" else "it is approved"
                 yield Gate("approval", OPEN, f"{words} for every client", "droidgate pins list")
             elif records and not clients:
                 words = "the app or its declaration is another one than was approved: a person is asked again"
-                yield Gate("approval", UNKNOWN, words, "droidgate pins diff")
+                fix = (
+                    "look at the change with `droidgate pins diff`, then `droidgate pins approve CAPABILITY`"
+                )
+                yield Gate("approval", UNKNOWN, words, "droidgate pins diff", fix)
             else:
-                approved = f"approved for {', '.join(clients)} only" if clients else "not approved yet"
-                words = f"it is {approved}; other clients that cannot ask their user are refused"
-                yield Gate("approval", UNKNOWN, words, "droidgate pins list", fix)
+                words = "it is not approved yet, and a client that cannot ask its user is refused"
+                if clients:
+                    words = f"it is approved for {', '.join(clients)} only"
+                yield Gate("approval", UNKNOWN, words, "droidgate pins list")
 
     def _through_shim(
         self,

@@ -232,7 +232,7 @@ def test_an_ambiguous_name_is_refused_with_names_that_are_not(reached: ReachedPh
     assert raised.value.hint == "name one: notes/createNote, legacy/createNote"
     with pytest.raises(UsageError) as raised:
         reached.call("NotesService/createNote", title="a")
-    assert raised.value.hint == "did you mean 'notes/createNote' or 'legacy/createNote'?"
+    assert raised.value.hint == "did you mean 'notes/createNote'?"
     assert reached.call(f"{NOTES}.legacy/createNote", **NOTE).value["noteId"]
     assert reached.call("createNote", app=NOTES, **NOTE).key.package == NOTES
 
@@ -353,6 +353,20 @@ def test_an_approval_that_is_remembered_is_not_asked_for_again(reached: ReachedP
     (request,) = approver
     assert (request.subject.package, request.arguments) == (TALLY, {"player": "Ann"})
     assert request.state.kind == "new"
+
+
+def test_the_audit_log_says_who_approved_a_call(reached: ReachedPhone, tmp_path: Path) -> None:
+    (tmp_path / "policy.toml").write_text('[[rule]]\ndecision = "allow"\ncapability = "tally_read_total"\n')
+    caller, request = reached.caller(approver=Asked(remember=True)), CallRequest("start_over")
+    caller.call(request, CallControls(allowed=["tally_start_over"]))
+    caller.call(request)
+    caller.call(request)
+    reached.call("read_total", caller=reached.caller(policy=Policy.load(tmp_path)), player="Ann")
+    with pytest.raises(CallError):
+        reached.caller(approver=refuse).call(CallRequest("clock_in_today"))
+    calls = list(read_calls(reached.folder / "audit"))[-5:]
+    approved = [(call.end or {}).get("approved_by") for call in calls]
+    assert approved == ["option", "person", "pin", "policy", None]
 
 
 def test_a_call_that_the_user_has_allowed_asks_nobody_and_is_one_command(reached: ReachedPhone) -> None:

@@ -161,7 +161,7 @@ def test_rules_that_match_nothing_that_is_installed_are_named(tmp_path: Path) ->
     assert policy.unmatched([("emulator-5554", key)]) == (
         f"rule 1 (decision = \"deny\") {end}; did you mean 'deleteNote'?",
         f'rule 3 (decision = "allow") {end}',
-        f'effect 1 (is = "reads") {end}',
+        f"effect 1 (is = \"reads\") {end}; did you mean 'deleteNote'?",
     )
     assert policy.unmatched([]) == ()
     assert not Policy().has_rules

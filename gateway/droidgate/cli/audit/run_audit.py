@@ -100,7 +100,7 @@ class AuditVerifyDocument(PublishedDocument, schema="droidgate.audit-verify/1"):
     notes: tuple[str, ...]
 
 
-_COLUMNS: Final = ("TIME (UTC)", "CAPABILITY", "CLIENT", "PHONE", "DECISION", "APPROVED BY", "RESULT", "MS")
+_COLUMNS: Final = ("TIME (UTC)", "CAPABILITY", "CLIENT", "PHONE", "DECISION", "RESULT", "MS")
 _SECONDS: Final = 19
 
 
@@ -136,8 +136,7 @@ def calls_page(calls: Sequence[AuditedCall], *, is_chosen: bool) -> list[Block]:
             one_line(f"{call.package}/{call.capability}"),
             one_line(call.client),
             one_line(call.serial),
-            call.decision,
-            _approval(call),
+            _decider(call),
             one_line(call.result or "no end"),
             "-" if call.duration_ms is None else str(call.duration_ms),
         )
@@ -146,10 +145,11 @@ def calls_page(calls: Sequence[AuditedCall], *, is_chosen: bool) -> list[Block]:
     return [Table(_COLUMNS, rows), Line(), Line(amount(len(calls), "call"))]
 
 
-def _approval(call: AuditedCall) -> str:
-    if call.approved_by == "policy":
-        return one_line(call.rule.partition(" of ")[0])
-    return call.approved_by or "-"
+def _decider(call: AuditedCall) -> str:
+    """Return the rule that allowed or denied a call, or who approved one that the policy asks about."""
+    if call.decision == "ask":
+        return call.approved_by or "-"
+    return one_line(call.rule.partition(" of ")[0])
 
 
 def verify_log(options: AuditVerify) -> Report:

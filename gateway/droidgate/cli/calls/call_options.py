@@ -36,7 +36,9 @@ class Call(Command, work="droidgate.cli.calls.run_call:call"):
     }
 
     capability: str | None = argument(
-        "CAPABILITY", "Its id, the end of its id, APP.ID, or PACKAGE/ID", autocompletion=complete_declared
+        "CAPABILITY",
+        "Its id, the end of its id, APP.ID, PACKAGE/ID, or APP_ID",
+        autocompletion=complete_declared,
     )
     values: list[str] | None = VALUES
     arguments: str = ARGUMENTS
