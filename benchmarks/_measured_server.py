@@ -18,7 +18,7 @@ from droidgate.calls.audit_log import AuditLog
 from droidgate.calls.caller import CapabilityCaller
 from droidgate.calls.pins import PinStore
 from droidgate.calls.policy import Policy
-from droidgate.calls.subjects import NamePattern
+from droidgate.calls.subjects import EVERY_CAPABILITY
 from droidgate.devices.adb_client import AdbClient, ServerAddress
 from droidgate.devices.device import Device
 from droidgate.serving.http_transport import HttpAddress, listen
@@ -51,7 +51,7 @@ def serve_phone(folder: Path, port: int, serial: str) -> None:
         return CapabilityCaller(device, policy=Policy(), pins=PinStore(folder), audit=audit)
 
     serve_tools(
-        PhoneTools([ServedPhone(None, connect)], allow=[NamePattern.parse("*")]),
+        PhoneTools([ServedPhone(None, connect)], allow=EVERY_CAPABILITY),
         address=HttpAddress("127.0.0.1", 0),
         needs_token=False,
         on_listening=lambda listening: print(listening.url, flush=True),

@@ -16,13 +16,13 @@ from droidgate_mappings.formats.component_reading import (
     report_unknown_texts,
 )
 from droidgate_mappings.formats.format import Reading
-from droidgate_mappings.formats.installed import INSTALL_SHIM, CallRoute, DeviceFacts, InstalledState
+from droidgate_mappings.formats.installed import CallRoute, DeviceFacts, InstalledState
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Provider
 from droidgate_mmcp.format import BROADCAST, BROADCAST_ROUTE, FORMAT_ID
 from droidgate_mmcp.read import ASKED_BY_SHIM, asked_receivers, element_facts, read_application
 
-_SHIM: Final = f"a shim (`{INSTALL_SHIM}`), since `am start` gives no result back"
+_SHIM: Final = "a shim, since `am start` gives no result back"
 
 
 def read_installed(application: Application, state: InstalledState, context: ReadingContext) -> Reading:

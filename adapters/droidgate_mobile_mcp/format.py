@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from droidgate_mappings.formats.format import CallSupport, Format, PhoneSupport, SourceFile, lazily
-from droidgate_mappings.formats.installed import INSTALL_SHIM, CallRoute, ComponentQuery, DeviceFacts
+from droidgate_mappings.formats.installed import CallRoute, ComponentQuery, DeviceFacts
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.tables.loading import FormatTables, load_format_tables
 
@@ -76,7 +76,7 @@ LOOKS_FOR: Final = tuple(ComponentQuery("service", action) for action in ACTIONS
 
 _SERVED: Final = frozenset(dialect.id for dialect in TABLES.dialects if dialect.id != "pre-spec")
 
-_SHIM: Final = f"a shim (`{INSTALL_SHIM} --format mobile-mcp`), which can pass a callback"
+_SHIM: Final = "a shim, which can pass a callback"
 
 
 def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]:

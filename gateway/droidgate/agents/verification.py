@@ -23,7 +23,6 @@ from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.model.findings import FINDING_CODES, RULE_BOOKS, Finding, Level, LintRule
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.tables.android_names import android_name
-from droidgate_mappings.text.nearest_names import closest_name
 
 Edition = Literal["S0", "S1"]
 """Editions of Mobile-MCP's specification: arguments as `args`, or as `input`."""
@@ -107,15 +106,6 @@ def verify_files(source: str, reason: str) -> Verification:
         for rule in _LIVE_RULES[name]
     )
     return Verification(source, _errors_of(report), (*_file_checks(source, report, formats), *unchecked))
-
-
-def check_installed(device_user: DeviceUser, package: str) -> None:
-    """Raise a `UsageError` where an app is not installed."""
-    packages = device_user.packages()
-    if package not in packages:
-        meant = closest_name(package, packages)
-        hint = f"did you mean {meant!r}?" if meant else "install it, or name its APK with --install"
-        raise UsageError(f"{package} is not installed", hint=hint)
 
 
 def verify(

@@ -49,7 +49,7 @@ class ApprovalRequest:
     def fix(self) -> str:
         """The command that approves the capability; if an MCP client calls, for that client only."""
         subject = self.subject
-        pattern, serial = map(shlex.quote, (literal_pattern(subject), subject.serial))
+        pattern, serial = map(shlex.quote, (literal_pattern(subject.key), subject.serial))
         caller = f" --client {shlex.quote(subject.client)}" if subject.client.startswith("mcp:") else ""
         return f"droidgate pins approve {pattern} --serial {serial}{caller}"
 

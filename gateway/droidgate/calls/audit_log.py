@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO, Final, Literal
 
 from droidgate.calls.call_steps import CallSteps, Work, wait_for, wait_on_loop
 from droidgate.calls.policy import Decision
@@ -67,6 +67,11 @@ _KEY_BYTES: Final = 32
 _LARGEST_START: Final = 256
 _SUBJECT_TEXTS: Final = ("client", "serial", "package", "component", "protocol", "capability")
 _TEXT_FIELDS: Final = ("previous", "time", "event", "digest")
+
+
+ApprovedBy = Literal["policy", "pin", "option", "person"]
+"""Who approved a call: a rule or the default of the policy, an earlier approval, `--allow` or `--yes` (in
+Python `approved=True`), or a person who was asked about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +221,15 @@ class AuditLog:
         )
         return StartedCall(call, record)
 
-    def end(self, call: StartedCall, *, route: str | None, result: str, duration_ms: int) -> Recording:
+    def end(
+        self,
+        call: StartedCall,
+        *,
+        route: str | None,
+        result: str,
+        duration_ms: int,
+        approved_by: ApprovedBy | None = None,
+    ) -> Recording:
         """Return the record how a call ended.
 
         Args:
@@ -224,8 +237,15 @@ class AuditLog:
             route: Id of the route, None where nothing was sent.
             result: `ok` or a failure token.
             duration_ms: Elapsed time in milliseconds.
+            approved_by: Who approved it; None where nobody did.
         """
-        facts = {"call": call.id, "route": route, "result": _cut_name(result), "duration_ms": duration_ms}
+        facts: dict[str, Json] = {
+            "call": call.id,
+            "approved_by": approved_by,
+            "route": route,
+            "result": _cut_name(result),
+            "duration_ms": duration_ms,
+        }
         return Recording(self, AuditEntry("end", facts))
 
     def argument_digest(self, call: str, arguments: Json) -> str:

@@ -15,7 +15,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
 from droidgate.calls.approvals import ApprovalRequest, Approver, refuse, refuse_unshowable
-from droidgate.calls.audit_log import AuditLog, StartedCall
+from droidgate.calls.audit_log import ApprovedBy, AuditLog, StartedCall
 from droidgate.calls.call_files import PlacedFile, placed_files, placing_commands, plan_files
 from droidgate.calls.call_links import CallLink, CommandWords, RawResult, RoutePlan
 from droidgate.calls.call_requests import (
@@ -32,7 +32,14 @@ from droidgate.calls.pins import PinState, PinStore
 from droidgate.calls.policy import Decision, Policy
 from droidgate.calls.shell_route import ShellRoute
 from droidgate.calls.shim_presence import shims_to_ask
-from droidgate.calls.subjects import EVERY_CLIENT, CallEffect, CallSubject, CapabilityKey, NamePattern, Pin
+from droidgate.calls.subjects import (
+    EVERY_CLIENT,
+    CallEffect,
+    CallSubject,
+    CapabilityKey,
+    Pin,
+    matches_capability,
+)
 from droidgate.calls.targets import CallTarget, PhoneTargets, ScreenTarget
 from droidgate.calls.traces import NO_TRACE, Trace
 from droidgate.devices.device import Device
@@ -127,15 +134,15 @@ class CallControls:
         cancel: Ends the call when it is set. The command on the phone is ended, and a shim ends the call;
             what the app has done is not undone.
         approver: Asks instead of the caller's own.
-        allowed: Capabilities that the user has allowed for this call, so that nobody is asked; what the
-            policy denies is denied.
+        allowed: Patterns (`matches_capability`) of what the user has allowed for this call, so that nobody is
+            asked; what the policy denies is denied.
         trace: Gets each step with its values.
         progress: Gets what the call waits for, each second, on another thread.
     """
 
     cancel: threading.Event | None = None
     approver: Approver | None = None
-    allowed: Sequence[NamePattern] = ()
+    allowed: Sequence[str] = ()
     trace: Trace = NO_TRACE
     progress: ProgressSink | None = None
 
@@ -155,13 +162,14 @@ class _Approvals:
     """
 
     approver: Approver
-    allowed: Sequence[NamePattern]
+    allowed: Sequence[str]
     pin: Pin | None = None
     is_stale: bool = False
 
     def allow(self, subject: CallSubject) -> bool:
         """Return whether the user has allowed a call, so that nobody is asked."""
-        return any(pattern.matches(subject) for pattern in self.allowed)
+        key, serial = subject.key, subject.serial
+        return any(matches_capability(pattern, key, serial=serial) for pattern in self.allowed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +191,7 @@ class _ForeseenCall:
 
     checked: _CheckedCall
     chosen: ChosenRoute
+    approved_by: ApprovedBy
 
 
 @dataclass(slots=True)
@@ -192,10 +201,12 @@ class _Attempt:
     Attributes:
         chosen: The route, once there is one.
         is_sent: The call may have had an effect.
+        approved_by: Who let it be made; None where nobody did.
     """
 
     chosen: ChosenRoute | None = None
     is_sent: bool = False
+    approved_by: ApprovedBy | None = None
 
 
 class CapabilityCaller:
@@ -338,6 +349,20 @@ class CapabilityCaller:
             return error
         return None
 
+    def approved_by(self, target: CallTarget, *, client: str) -> ApprovedBy | None:
+        """Return what approves calls of a capability; None where a person has to be asked.
+
+        Args:
+            target: The capability.
+            client: Who calls, as for `uncallable`.
+
+        Raises:
+            InputError: the pins cannot be used, or it is not known who signed the app.
+        """
+        subject, decision = self._decide(client, target)
+        approvals = _Approvals(self._approver, ())
+        return self._approval_without_question(target.pin, subject, decision, approvals)[1]
+
     def _link(self, request: CallRequest, cancel: threading.Event | None, trace: Trace) -> CallLink:
         device = self.device if cancel is None else self.device.ended_by(cancel)
         if trace.is_on:
@@ -357,7 +382,7 @@ class CapabilityCaller:
         foreseen = self._foresee(request, target, link, approvals)
         if foreseen is not None:
             with suppress(ConditionError):
-                return (yield from self._record(foreseen.checked, link, approvals, foreseen.chosen))
+                return (yield from self._record(foreseen.checked, link, approvals, foreseen))
         yield MAY_BLOCK
         for _ in range(_MOST_REPLACEMENTS):
             # Nothing was called yet: the app is looked at for the first time, or was replaced or removed.
@@ -381,13 +406,16 @@ class CapabilityCaller:
         with suppress(DroidgateError):
             route = self._routes.shell_if_first(target)
             subject, decision = self._decide(request.client, target)
-            if route is not None and self._is_allowed(target, subject, decision, approvals):
+            if route is None or decision.kind == "deny" or self.targets.why_refused(target) is not None:
+                return None
+            _, approved_by = self._approval_without_question(target.pin, subject, decision, approvals)
+            if approved_by is not None:
                 fitted = _fit_arguments(request.arguments, target)
                 checked = _CheckedCall(
                     target, subject, decision, target.pin, fitted, traceparent=request.traceparent
                 )
                 plan = route.plan(target, checked.fitted.values, link)
-                return _ForeseenCall(checked, ChosenRoute(route, plan))
+                return _ForeseenCall(checked, ChosenRoute(route, plan), approved_by)
         return None
 
     def _check(self, request: CallRequest, named_target: CallTarget, link: CallLink) -> _CheckedCall:
@@ -422,14 +450,16 @@ class CapabilityCaller:
         checked: _CheckedCall,
         link: CallLink,
         approvals: _Approvals,
-        foreseen: ChosenRoute | None = None,
+        foreseen: _ForeseenCall | None = None,
     ) -> CallSteps[CallResult]:
         """Make the call between the two records of the audit log; one that was foreseen has its route.
 
         Raises:
             ConditionError: the app was replaced or removed; nothing was called.
         """
-        attempt = _Attempt(foreseen)
+        attempt = _Attempt()
+        if foreseen is not None:
+            attempt.chosen, attempt.approved_by = foreseen.chosen, foreseen.approved_by
         begin = time.monotonic()
         started = self._audit.start(
             checked.subject,
@@ -443,11 +473,11 @@ class CapabilityCaller:
             yield started.record
         except CanceledError:
             # The record may be on its way to the disk.
-            yield from self._record_end(started, None, outcome, 0)
+            yield from self._record_end(started, _Attempt(), outcome, 0)
             raise
         try:
             if attempt.chosen is None:
-                checked = self._approve(checked, link, approvals)
+                checked, attempt.approved_by = self._approve(checked, link, approvals)
                 attempt.chosen = self._routes.choose(checked.target, checked.fitted.values, link)
             result = yield from self._send(checked, attempt.chosen, attempt, link)
             outcome = "ok"
@@ -468,15 +498,17 @@ class CapabilityCaller:
             raise
         finally:
             elapsed = round((time.monotonic() - begin) * 1000)
-            sent_by = None if attempt.chosen is None else attempt.chosen.plan.route
-            unrecorded = yield from self._record_end(started, sent_by, outcome, elapsed)
+            unrecorded = yield from self._record_end(started, attempt, outcome, elapsed)
         return replace(result, findings=(*result.findings, *unrecorded))
 
     def _record_end(
-        self, started: StartedCall, route: str | None, outcome: str, elapsed: int
+        self, started: StartedCall, attempt: _Attempt, outcome: str, elapsed: int
     ) -> CallSteps[tuple[Finding, ...]]:
         """Record how a call ended, or return a finding where that fails; the call has been made."""
-        ended = self._audit.end(started, route=route, result=outcome, duration_ms=elapsed)
+        route = None if attempt.chosen is None else attempt.chosen.plan.route
+        ended = self._audit.end(
+            started, route=route, result=outcome, duration_ms=elapsed, approved_by=attempt.approved_by
+        )
         try:
             yield ended
         except CanceledError:
@@ -487,8 +519,10 @@ class CapabilityCaller:
             return (_finding(END_NOT_RECORDED, Level.ERROR, "", message),)
         return ()
 
-    def _approve(self, checked: _CheckedCall, link: CallLink, approvals: _Approvals) -> _CheckedCall:
-        """Return the call if it may be made, asking where an approval is missing.
+    def _approve(
+        self, checked: _CheckedCall, link: CallLink, approvals: _Approvals
+    ) -> tuple[_CheckedCall, ApprovedBy]:
+        """Return the call if it may be made, and who approved it; a person is asked where nobody has.
 
         Raises:
             CallError: the call is not allowed.
@@ -496,13 +530,10 @@ class CapabilityCaller:
         """
         subject, decision = checked.subject, checked.decision
         self._check_not_denied(checked.target, decision)
-        state = self.pins.check(checked.pin, client=subject.client)
-        if _needs_nobody(state, decision) or approvals.pin == checked.pin:
-            link.trace.record_approval(state.kind, allowed=None)
-            return checked
-        if approvals.allow(subject):
-            link.trace.record_approval(state.kind, allowed=True)
-            return checked
+        state, approved_by = self._approval_without_question(checked.pin, subject, decision, approvals)
+        if approved_by is not None:
+            link.trace.record_approval(state.kind, allowed=True if approved_by == "option" else None)
+            return checked, approved_by
         approval_request = ApprovalRequest(
             subject,
             checked.target.capability,
@@ -530,7 +561,7 @@ class CapabilityCaller:
         approvals.pin = checked.pin
         if answer.remember:
             self.pins.approve(checked.pin, now.provider, client=subject.client)
-        return replace(checked, target=now)
+        return replace(checked, target=now), "person"
 
     def _check_not_denied(self, target: CallTarget, decision: Decision) -> None:
         refused = self.targets.why_refused(target)
@@ -539,14 +570,21 @@ class CapabilityCaller:
         if decision.kind == "deny":
             raise call_error(Failure("denied", decision.reason), hint=f"see {decision.rule}")
 
-    def _is_allowed(
-        self, target: CallTarget, subject: CallSubject, decision: Decision, approvals: _Approvals
-    ) -> bool:
-        """Return whether a call may be made without asking anybody."""
-        if self.targets.why_refused(target) is not None or decision.kind == "deny":
-            return False
-        state = self.pins.check(target.pin, client=subject.client)
-        return _needs_nobody(state, decision) or approvals.allow(subject)
+    def _approval_without_question(
+        self, pin: Pin, subject: CallSubject, decision: Decision, approvals: _Approvals
+    ) -> tuple[PinState, ApprovedBy | None]:
+        """Return whether a capability is pinned, and who approves its call; None if a person has to be asked.
+
+        Rules that deny are checked elsewhere.
+        """
+        state = self.pins.check(pin, client=subject.client)
+        if decision.kind == "allow" and state.kind != "changed":
+            return state, "policy"
+        if state.kind == "approved":
+            return state, "pin"
+        if approvals.pin == pin:
+            return state, "person"
+        return state, "option" if approvals.allow(subject) else None
 
     def _send(
         self, checked: _CheckedCall, chosen: ChosenRoute, attempt: _Attempt, link: CallLink
@@ -614,11 +652,6 @@ def _screen_route(device: Device) -> Callable[[], ScreenRoute]:
             return routes[0]
 
     return route
-
-
-def _needs_nobody(state: PinState, decision: Decision) -> bool:
-    """Return whether a call needs no question for an approval; rules that deny are checked elsewhere."""
-    return state.kind == "approved" or (decision.kind == "allow" and state.kind == "new")
 
 
 def _fit_arguments(arguments: Mapping[str, Json], target: CallTarget) -> FittedArguments:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from droidgate.calls.pins import ANY_CLIENT, PinRecord, PinState, PinStore, diff
-from droidgate.calls.subjects import CapabilityKey, NamePattern, Pin
+from droidgate.calls.subjects import CapabilityKey, Pin
 from droidgate.calls.targets import CallTarget, PhoneTargets
 from droidgate_mappings.compare import Comparison
 from droidgate_mappings.model.capability import Capability, Provider
@@ -71,14 +71,6 @@ def _declared_capability(target: CallTarget, refusal: str | None) -> DeclaredCap
         except InputError as error:
             refusal = error.message
     return DeclaredCapability(target.provider, target.capability, target.key, None, refusal)
-
-
-def named_capabilities(
-    declared: Iterable[DeclaredCapability], patterns: Iterable[str]
-) -> tuple[DeclaredCapability, ...]:
-    """Return the capabilities that patterns name, as in `NamePattern`."""
-    parsed = [NamePattern.parse(text) for text in patterns]
-    return tuple(item for item in declared if any(pattern.matches(item.key) for pattern in parsed))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ nothing: it is an error until the user looks at it.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,11 +18,11 @@ from pydantic import ValidationError
 
 from droidgate.calls.subjects import (
     CapabilityKey,
-    NamePattern,
     Pin,
     declaration_for,
     find_capability,
     glob_matches,
+    named_items,
     pin_of,
 )
 from droidgate.computer.private_files import exclusive_file, read_private, replace_private
@@ -183,21 +183,22 @@ class PinStore:
         )
         return record
 
-    def remove(self, pattern: NamePattern) -> tuple[PinRecord, ...]:
-        """Remove the pins of the capabilities that a pattern names, and return them.
+    def remove(self, patterns: Sequence[str]) -> tuple[PinRecord, ...]:
+        """Remove the pins of the capabilities that patterns name, as in `named_items`; return them.
 
         Raises:
             InputError: the file of pins cannot be used.
             WriteError: it cannot be written.
         """
-        removed: list[PinRecord] = []
+        removed: tuple[PinRecord, ...] = ()
 
-        def without(records: tuple[PinRecord, ...]) -> tuple[PinRecord, ...]:
-            removed.extend(record for record in records if pattern.matches(record.key))
-            return tuple(record for record in records if not pattern.matches(record.key))
+        def without(records: tuple[PinRecord, ...]) -> Iterable[PinRecord]:
+            nonlocal removed
+            removed = named_items(patterns, records)
+            return (record for record in records if record not in removed)
 
         self._change(without)
-        return tuple(removed)
+        return removed
 
     def list(self) -> tuple[PinRecord, ...]:
         """Return all pins, oldest first.

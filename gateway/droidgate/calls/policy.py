@@ -8,7 +8,7 @@ that they only read; everything else is asked about.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
@@ -19,8 +19,9 @@ from droidgate.calls.subjects import (
     CallSubject,
     CapabilityKey,
     glob_matches,
+    matches_capability,
     may_name_capability,
-    names_capability,
+    suggest_capability,
 )
 from droidgate.computer.private_files import read_private
 from droidgate_mappings.model.types import Frozen
@@ -82,17 +83,23 @@ class _Place(Frozen):
         """Return whether a capability on a phone is meant.
 
         `capability` names it as `droidgate call` does. What is restrictive is taken widely: its patterns
-        match short names, too, and those of served tools; the case of letters and blanks around a pattern
-        make no difference.
+        match short names, too; the case of letters and blanks around a pattern make no difference.
         """
-        names = partial(may_name_capability, serial=serial) if self.is_restrictive else _names
+        names = may_name_capability if self.is_restrictive else matches_capability
         return (
             self.is_about(serial, key.user)
             and self._match(self.package, key.package)
             and self._match(self.component, key.component)
             and self._match(self.protocol, key.protocol)
-            and any(names(pattern, key) for pattern in self._read_as(self.capability))
+            and any(names(pattern, key, serial=serial) for pattern in self._read_as(self.capability))
         )
+
+    def suggestion(self, every: Iterable[tuple[str, CapabilityKey]]) -> str:
+        """Return the question whether `capability` is misspelled, behind `; `; else nothing."""
+        keys = [key for _, key in every]
+        unknown = (text for text in self.capability if not any(matches_capability(text, key) for key in keys))
+        questions = (suggest_capability(text, keys) for text in unknown)
+        return next((f"; {question}" for question in questions if question is not None), "")
 
     def _read_as(self, patterns: Patterns) -> Patterns:
         return _widened(patterns) if self.is_restrictive else patterns
@@ -112,16 +119,6 @@ def _widened(patterns: Patterns) -> Patterns:
 
 def _match(patterns: Iterable[str], value: str) -> bool:
     return any(glob_matches(pattern, value) for pattern in patterns)
-
-
-def _names(pattern: str, key: CapabilityKey) -> bool:
-    """Return whether a pattern matches a capability's id or whole name, or is a short name of it."""
-    long_names = (
-        key.capability,
-        f"{key.package}/{key.capability}",
-        f"{key.package}/{key.component}/{key.capability}",
-    )
-    return names_capability(pattern, key) or any(glob_matches(pattern, name) for name in long_names)
 
 
 class Rule(_Place):
@@ -298,7 +295,7 @@ class Policy:
             for number, statement in enumerate(self.settings.effect, 1)
         ]
         return tuple(
-            f"{name} of {self.place} matches no capability that is installed"
+            f"{name} of {self.place} matches no capability that is installed{place.suggestion(every)}"
             for name, place in entries
             if any(place.is_about(*phone) for phone in phones)
             and not any(place.covers(serial, key) for serial, key in every)

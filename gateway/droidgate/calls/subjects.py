@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import glob
+import hashlib
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import translate
 from functools import lru_cache
-from typing import Final
+from typing import Final, Protocol, TypeVar
 
 from droidgate_mappings.model.capability import Capability, Provider, reachable_definitions
 from droidgate_mappings.model.names import NameRule, qualified_class
+from droidgate_mappings.text.nearest_names import closest_name
 
 EVERY_CLIENT: Final = "mcp:*"
 """Matches the id of any client; `Client.id` has one."""
@@ -148,35 +150,7 @@ def find_capability(provider: Provider, capability_id: str) -> Capability:
     return capabilities[0]
 
 
-@dataclass(frozen=True, slots=True)
-class NamePattern:
-    """Capabilities as a user names them: `CAPABILITY`, `PACKAGE/CAPABILITY`, `PACKAGE/COMPONENT/CAPABILITY`.
-
-    Each part is a glob pattern. The first slash ends the package, so an id that has a slash is written with
-    its package, or as `*/ID`.
-    """
-
-    package: str
-    capability: str
-
-    @classmethod
-    def parse(cls, text: str) -> NamePattern:
-        """Return the pattern that a user wrote."""
-        package, slash, capability = text.partition("/")
-        return cls(package, capability) if slash else cls("*", text)
-
-    def matches(self, key: CapabilityKey | CallSubject) -> bool:
-        """Return whether a capability is one of those that are named."""
-        names = (key.capability, f"{key.component}/{key.capability}")
-        return glob_matches(self.package, key.package) and any(
-            glob_matches(self.capability, name) for name in names
-        )
-
-    def __str__(self) -> str:
-        return f"{self.package}/{self.capability}"
-
-
-EVERY_CAPABILITY: Final = (NamePattern("*", "*"),)
+EVERY_CAPABILITY: Final = ("*",)
 """What a user allows by `approved=True` or `--yes`, without naming capabilities."""
 
 
@@ -215,16 +189,147 @@ def tool_name(package: str, identifier: str, *, prefix: str = "") -> str:
     return TOOL_NAMES.shape("_".join(filter(None, (prefix, last_part(package), last_part(identifier)))))
 
 
-def names_capability(text: str, key: CapabilityKey) -> bool:
-    """Return whether a name means a capability: the end of its id, of its package and its id, or all of it.
+def tool_key(key: CapabilityKey, *, serial: str) -> str:
+    """Return what the suffix of a tool's name is made from."""
+    return f"{serial}/{key.user}/{key.protocol}/{key.package}/{key.component}/{key.capability}"
 
-    An end begins behind a `.`, `#` or `/`; between the two ends is a `.` or a `/` (`notes.createNote`). All
-    of it is `PACKAGE/COMPONENT/ID`, where the component may be without its package, as `.Notes`.
+
+def names_capability(text: str, key: CapabilityKey, *, serial: str = "") -> bool:
+    """Return whether a text is a name of a capability: each command takes these.
+
+    They are its id, `PACKAGE/ID`, `PACKAGE/COMPONENT/ID`, the end of its id, the ends of its package and its
+    id (`notes.createNote`), and the name of its tool (`notes_createNote`). The component may be without its
+    package, as `.Notes`. An end begins behind a `.`, `#` or `/`; between two ends is a `.` or a `/`.
+
+    Args:
+        text: The name.
+        key: The capability.
+        serial: Its phone, which is in names of tools where several phones are served.
     """
+    package, _, rest = text.partition("/")
+    is_long = text in long_names(key) or (package == key.package and rest in _names_in_app(key))
+    return is_long or _is_named(text, key, _is_end) or _names_tool(text, key, serial)
+
+
+def long_names(key: CapabilityKey) -> tuple[str, ...]:
+    """Return the names of a capability without those that are shortened, the longest last."""
+    return (
+        key.capability,
+        f"{key.package}/{key.capability}",
+        f"{key.package}/{key.component}/{key.capability}",
+    )
+
+
+def _names_in_app(key: CapabilityKey) -> tuple[str, ...]:
+    """Return the names of a capability behind its package and a slash, the short component's last."""
     is_own = key.component.startswith(f"{key.package}.")
-    components = {key.component, key.component[len(key.package) if is_own else 0 :]}
-    whole = {f"{key.package}/{component}/{key.capability}" for component in components}
-    return text in whole or _is_named(text, key, _is_end)
+    components = (key.component, key.component[len(key.package) if is_own else 0 :])
+    return (key.capability, *(f"{component}/{key.capability}" for component in components))
+
+
+def matches_capability(pattern: str, key: CapabilityKey, *, serial: str = "") -> bool:
+    """Return whether a pattern of what is allowed, approved or looked up is meant for a capability.
+
+    It is matched with the id or, split at its first slash, with package and id or `COMPONENT/ID`. Without
+    wildcards it may also be a name as in `names_capability`. A package that is named with a dot is no end of
+    another package's name, so that no other app is allowed with it.
+    """
+    package, slash, name = pattern.partition("/")
+    if _matches_whole(pattern, key) or _has_wildcard(pattern):
+        return _matches_whole(pattern, key)
+    if not slash:
+        return names_capability(pattern, key, serial=serial)
+    is_of_app = package == key.package or ("." not in package and _is_end(package, key.package))
+    return is_of_app and (_is_end(name, key.capability) or name in _names_in_app(key))
+
+
+def _matches_whole(pattern: str, key: CapabilityKey) -> bool:
+    package, slash, name = pattern.partition("/")
+    if not slash:
+        return glob_matches(pattern, key.capability)
+    is_in_app = glob_matches(package, key.package)
+    return is_in_app and any(glob_matches(name, each) for each in _names_in_app(key))
+
+
+def _has_wildcard(pattern: str) -> bool:
+    return not _WILDCARDS.isdisjoint(pattern)
+
+
+class _Keyed(Protocol):
+    @property
+    def key(self) -> CapabilityKey: ...
+
+
+_Item = TypeVar("_Item", bound=_Keyed)
+
+
+def named_items(patterns: Iterable[str], items: Iterable[_Item], *, serial: str = "") -> tuple[_Item, ...]:
+    """Return what patterns name, in its order; a whole `PACKAGE/ID` names nothing that only ends so."""
+    every = tuple(items)
+    named: set[CapabilityKey] = set()
+    for pattern in patterns:
+        is_whole = "/" in pattern or _has_wildcard(pattern)
+        whole = {item.key for item in every if is_whole and _matches_whole(pattern, item.key)}
+        named |= whole or {item.key for item in every if matches_capability(pattern, item.key, serial=serial)}
+    return tuple(item for item in every if item.key in named)
+
+
+MAX_LISTED: Final = 10
+"""Most names that a hint has."""
+
+
+def distinct_names(keys: Iterable[CapabilityKey], every: Iterable[CapabilityKey]) -> list[str]:
+    """Return names of the first capabilities, each the shortest that means no other.
+
+    Args:
+        keys: The capabilities.
+        every: Those that may be meant.
+    """
+    others = tuple(every)
+    return [_short_name(key, others) for key in list(keys)[:MAX_LISTED]]
+
+
+def _short_name(key: CapabilityKey, every: Iterable[CapabilityKey]) -> str:
+    ids, packages = _ends_of(key.capability), _ends_of(key.package)
+    names = (*ids, *(f"{package}/{identifier}" for package in packages for identifier in ids))
+    others = [other for other in every if other != key and other.capability.endswith(ids[-1])]
+    distinct = (name for name in names if not any(names_capability(name, other) for other in others))
+    return min(distinct, key=len, default=long_names(key)[-1])
+
+
+def _ends_of(name: str) -> list[str]:
+    """Return a name and its ends, the longest first."""
+    starts = [at + 1 for at, character in enumerate(name[:-1]) if character in BOUNDARIES]
+    return [name[start:] for start in (0, *starts)]
+
+
+def suggest_capability(text: str, every: Iterable[CapabilityKey]) -> str | None:
+    """Return the question whether capabilities with a similar name are meant; None where none is close."""
+    keys = tuple(every)
+    named: dict[str, list[CapabilityKey]] = {}
+    for key in keys:
+        identifier = last_part(key.capability)
+        names = [key.capability, identifier, tool_name(key.package, key.capability)]
+        if "/" in text:
+            names += [f"{key.package}/{key.capability}", f"{last_part(key.package)}/{identifier}"]
+        for name in dict.fromkeys(names):
+            named.setdefault(name, []).append(key)
+    closest = closest_name(text, named)
+    if closest is None:
+        return None
+    names = distinct_names(named[closest], keys)
+    return f"did you mean {' or '.join(map(repr, names))}?"
+
+
+def _names_tool(text: str, key: CapabilityKey, serial: str) -> bool:
+    names = {tool_name(key.package, key.capability, prefix=prefix) for prefix in ("", serial)}
+    if text in names:
+        return True
+    suffix = _TOOL_SUFFIX.search(text)
+    if suffix is None or not any(text[: suffix.start()] == name[: suffix.start()] for name in names):
+        return False
+    digest = hashlib.sha256(tool_key(key, serial=serial).encode("utf-8", "surrogatepass")).hexdigest()
+    return digest.startswith(suffix[0][1:])
 
 
 def may_name_capability(pattern: str, key: CapabilityKey, *, serial: str) -> bool:
@@ -270,9 +375,10 @@ def _matches_end(pattern: str, name: str) -> bool:
     )
 
 
+_WILDCARDS: Final = frozenset("*?[")
 _BRACKET: Final = re.compile(r"\[([*?\[])\]|\[")
 
 
-def literal_pattern(subject: CallSubject) -> str:
+def literal_pattern(key: CapabilityKey) -> str:
     """Return the pattern that names a capability and no other of its app, whatever characters its id has."""
-    return f"{subject.package}/{glob.escape(subject.capability)}"
+    return f"{key.package}/{glob.escape(key.capability)}"

@@ -17,14 +17,17 @@ from functools import cached_property
 from typing import Final
 
 from droidgate.calls.subjects import (
+    MAX_LISTED,
     CapabilityKey,
     Pin,
     component_name,
+    distinct_names,
     key_of,
     last_part,
     names_capability,
     pin_of,
     signer_of,
+    suggest_capability,
 )
 from droidgate.devices.device import Device
 from droidgate.devices.packages import package_paths
@@ -94,8 +97,6 @@ def _forms_of(key: CapabilityKey) -> tuple[tuple[str, str], ...]:
     return (("as written", skeleton(name)), ("folded", folded_skeleton(name)))
 
 
-_MAX_LISTED: Final = 10
-
 SCREENS: Final = FORMAT_ID
 """Takes the place of a package for commands that work on the screen; no package name has a `-`."""
 
@@ -161,15 +162,6 @@ class CallTarget:
     def short_name(self) -> str:
         """`PACKAGE/ID`, which several components of one app may share."""
         return f"{self.app.package}/{self.capability.id}"
-
-    def is_named(self, text: str) -> bool:
-        """Return whether a user's text names it.
-
-        Args:
-            text: `name`, `short_name`, the id, or the end of the id from a `.`, `#` or `/` on (`createNote`);
-                in front of it may be the end of the package (`notes.createNote`, `notes/createNote`).
-        """
-        return names_capability(text, self.key)
 
 
 class ScreenTarget(CallTarget):
@@ -310,7 +302,7 @@ class PhoneTargets:
         """Return the one capability that a text names.
 
         Args:
-            text: As in `CallTarget.is_named`.
+            text: As in `names_capability`.
             app: Only of this package.
             protocol: Only of this format.
 
@@ -327,9 +319,14 @@ class PhoneTargets:
             self._ask_receivers(packages)
             matching = self._matching(text, app, protocol)
         if not matching:
-            raise self._unknown(text, app, protocol)
+            raise self.unknown(text, app, protocol)
         if len(matching) > 1:
-            raise _ambiguous_error(text, matching)
+            message = f"{len(matching)} capabilities on the phone are called {text!r}"
+            every = (target.key for target in self._limited_to(None, protocol))
+            names = distinct_names((target.key for target in matching), every)
+            is_distinct = len(set(names)) == len(names)
+            listed = ", ".join(map(shlex.quote, names)) + ("" if is_distinct else ", with --format")
+            raise UsageError(message, hint=f"name one: {listed}")
         return matching[0]
 
     def current(self, target: CallTarget, device: Device) -> CallTarget:
@@ -422,14 +419,17 @@ class PhoneTargets:
     def _matching(self, text: str, app: str | None, protocol: str | None) -> list[CallTarget]:
         of_app = self._limited_to(app, protocol)
         whole = [target for target in of_app if text in {target.name, target.short_name}]
-        return whole or [target for target in of_app if target.is_named(text)]
+        serial = self._device.serial
+        return whole or [target for target in of_app if names_capability(text, target.key, serial=serial)]
 
-    def _unknown(self, text: str, app: str | None, protocol: str | None) -> UsageError:
+    def unknown(self, text: str, app: str | None = None, protocol: str | None = None) -> UsageError:
+        """Return the error for a text that names no capability: what is close, and whose tools are not known.
+
+        Args:
+            text, app, protocol: As in `find`.
+        """
         targets = self._limited_to(app, protocol)
-        ids = list(dict.fromkeys(target.capability.id for target in targets))
-        short = {last_part(identifier): identifier for identifier in ids}
-        full = [target.short_name for target in targets] if "/" in text else []
-        closest = closest_name(text, [*ids, *short, *full])
+        question = suggest_capability(text, (target.key for target in targets))
         where = "" if app is None else f" of {app}"
         message = f"no capability{where} on the phone is called {text!r}"
         if protocol != FORMAT_ID:
@@ -443,14 +443,12 @@ class PhoneTargets:
                 return UsageError(message, hint=listing if meant is None else f"did you mean --app {meant}?")
         unasked = ", ".join(self._unasked(app, protocol)) if protocol != FORMAT_ID else ""
         unknown = f"tools of {unasked} are not known: run `{INSTALL_SHIM}`"
-        if closest is not None:
-            meant = short.get(closest, closest)
-            same_name = self._matching(meant, app, protocol)
-            question = f"did you mean {repr(meant) if len(same_name) == 1 else _distinct_names(same_name)}?"
+        if question is not None:
             return UsageError(message, hint=f"{question} The {unknown}" if unasked else question)
         cause = f"the {unknown}; " if unasked else ""
-        listed = ", ".join(map(last_part, ids[:_MAX_LISTED])) + (
-            f" and {len(ids) - _MAX_LISTED} more" if len(ids) > _MAX_LISTED else ""
+        ids = list(dict.fromkeys(target.capability.id for target in targets))
+        listed = ", ".join(map(last_part, ids[:MAX_LISTED])) + (
+            f" and {len(ids) - MAX_LISTED} more" if len(ids) > MAX_LISTED else ""
         )
         return UsageError(message, hint=f"{cause}there are: {listed or 'none'}; see `droidgate inspect adb:`")
 
@@ -467,21 +465,6 @@ class PhoneTargets:
             for package, provider in providers
             if is_unasked(provider) and (package, component_name(provider)) not in self._learnt
         )
-
-
-def _ambiguous_error(text: str, targets: list[CallTarget]) -> UsageError:
-    message = f"{len(targets)} capabilities on the phone are called {text!r}"
-    return UsageError(message, hint=f"name one: {_distinct_names(targets)}")
-
-
-def _distinct_names(targets: list[CallTarget]) -> str:
-    """Return names of capabilities, as a shell takes them, each of one only where there are such names."""
-    short = [target.short_name for target in targets]
-    distinct = short if len(set(short)) == len(short) else [target.name for target in targets]
-    names = ", ".join(map(shlex.quote, distinct[:_MAX_LISTED]))
-    if len(set(distinct)) < len(distinct):
-        names += ", with --format"
-    return names
 
 
 def _unavailable_error(text: str) -> CallError:

@@ -55,7 +55,7 @@ SOURCE_HELP = (
     "A descriptor file, project folder, APK, folder or archive (.zip, .tgz) of any of these, catalog, "
     "git:REVISION[:PATH], adb:[SERIAL] or - for standard input"
 )
-PATTERN_HELP = "CAPABILITY, PACKAGE/CAPABILITY or PACKAGE/COMPONENT/CAPABILITY; * and ? are wildcards"
+PATTERN_HELP = "A name as `call` takes it, CAPABILITY or PACKAGE/CAPABILITY; * and ? are wildcards"
 
 SOURCES: Final = argument("SRC", SOURCE_HELP, ...)
 STRICT: Final = flag("--strict", "Read by the specification: every leniency is an error")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -93,13 +93,19 @@ class _Tally:
         counts[_NUMBERS[finding.level]] += 1
 
 
-def estimate_conversions(provider: Provider) -> tuple[CapabilityConversion, ...]:
+def estimate_conversions(
+    provider: Provider, names: Collection[str] | None = None
+) -> tuple[CapabilityConversion, ...]:
     """Return what each capability of a provider loses, by dialect as in `targets`, then by capability.
+
+    Args:
+        provider: The provider.
+        names: Dialects as in `targets`; all by default.
 
     The dialects' own writers find it. What writing would make is made only where that can fail or find more:
     of a provider that comes from the target's format or holds facts of it (`Format.find_losses`).
     """
-    return _Estimator(provider).estimate() if provider.capabilities else ()
+    return _Estimator(provider).estimate(names) if provider.capabilities else ()
 
 
 def tool_bytes(provider: Provider) -> tuple[int | None, ...]:
@@ -126,10 +132,11 @@ class _Estimator:
         self._to_be_written = {provider.protocol, *_formats_of_facts(provider)}
         self._weighed: dict[int, list[_Losses]] = {}
 
-    def estimate(self) -> tuple[CapabilityConversion, ...]:
+    def estimate(self, names: Collection[str] | None) -> tuple[CapabilityConversion, ...]:
         return tuple(
             CapabilityConversion(capability, number, *losses)
-            for number, target in enumerate(targets().values())
+            for number, (name, target) in enumerate(targets().items())
+            if names is None or name in names
             for capability, losses in enumerate(self._losses_in(number, *target))
         )
 

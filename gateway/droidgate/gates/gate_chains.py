@@ -228,10 +228,11 @@ def gates_of_codes() -> dict[str, str]:
 
 
 def conversion_levels(provider: Provider) -> list[dict[str, str]]:
-    """Return what the conversion of each capability of a provider costs, by `FORMAT+DIALECT`."""
+    """Return what the conversion of each capability of a provider costs, by `FORMAT+DIALECT` of agents."""
     names = list(targets())
+    of_agents = {agent.target for agent in load_reach().agents if agent.target is not None}
     levels: list[dict[str, str]] = [{} for _ in provider.capabilities]
-    for item in estimate_conversions(provider):
+    for item in estimate_conversions(provider, of_agents):
         worst = max(item.level, item.provider_level, key=LEVELS.index)
         levels[item.capability][names[item.target]] = worst
     return levels

@@ -12,7 +12,15 @@ from typing import Final
 
 from droidgate.calls.phones import Phone, open_device
 from droidgate.calls.shim_route import ShimRoute
-from droidgate.calls.subjects import EVERY_CLIENT, CapabilityKey, key_of, names_capability
+from droidgate.calls.subjects import (
+    EVERY_CLIENT,
+    MAX_LISTED,
+    CapabilityKey,
+    distinct_names,
+    key_of,
+    names_capability,
+    suggest_capability,
+)
 from droidgate.calls.targets import CallTarget, PhoneTargets
 from droidgate.coverage.reach import ReachRoute
 from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError
@@ -237,29 +245,26 @@ def _match(subjects: list[Subject], text: str | None, app: str | None, protocol:
     if text is None or (app is None and text in {subject.package for subject in in_app}):
         return [subject for subject in in_app if text in {None, subject.package}]
     matches = [
-        subject
-        for subject in in_app
-        if subject.provider is not None
-        and subject.capability is not None
-        and names_capability(text, key_of(subject.provider, subject.capability.id, user=0))
+        subject for subject in in_app if (key := _key_of(subject)) is not None and names_capability(text, key)
     ]
     exact = [subject for subject in matches if subject.capability and subject.capability.id == text]
     matches = exact or matches
-    names = [f"{subject.package or '-'}/{subject.capability.id}" for subject in matches if subject.capability]
-    if len(set(names)) > 1:
-        message = f"{len(names)} capabilities of the source are called {text!r}"
-        raise UsageError(message, hint=f"name one: {', '.join(names)}")
+    declared = [key for key in map(_key_of, in_app) if key is not None]
+    keys = dict.fromkeys(key for key in map(_key_of, matches) if key is not None)
+    if len({(key.package, key.capability) for key in keys}) > 1:
+        message = f"{len(keys)} capabilities of the source are called {text!r}"
+        raise UsageError(message, hint=f"name one: {', '.join(distinct_names(keys, declared))}")
     if not matches:
-        declared = [
-            (subject.package or "-", subject.capability.id) for subject in in_app if subject.capability
-        ]
-        ids = [identifier for _, identifier in declared]
-        closest = closest_name(text, ids)
-        same_name = dict.fromkeys(f"{package}/{name}" for package, name in declared if name == closest)
-        meant = " or ".join(map(repr, same_name if len(same_name) > 1 else [closest]))
-        hint = f"did you mean {meant}?" if closest else f"there are: {', '.join(ids[:10]) or 'none'}"
+        ids = [key.capability for key in declared]
+        question = suggest_capability(text, declared)
+        hint = question or f"there are: {', '.join(ids[:MAX_LISTED]) or 'none'}"
         raise UsageError(f"no capability of the source is called {text!r}", hint=hint)
     return matches
+
+
+def _key_of(subject: Subject) -> CapabilityKey | None:
+    provider, capability = subject.provider, subject.capability
+    return None if provider is None or capability is None else key_of(provider, capability.id, user=0)
 
 
 def _request_for(package: str) -> PhoneRequest:
@@ -570,10 +575,23 @@ class WhyOnPhone:
             return
         yield Gate("policy", OPEN, "the policy of this computer does not deny it", "policy.toml")
         with suppress(InputError):
-            earlier = [record.pin for record in caller.pins.list() if record.key == target.key]
-            if earlier and target.pin not in earlier:
+            approved_by = caller.approved_by(target, client=EVERY_CLIENT)
+            records = [record for record in caller.pins.list() if record.key == target.key]
+            clients = sorted(record.client for record in records if record.pin == target.pin)
+            if approved_by is not None:
+                words = "your policy allows it" if approved_by == "policy" else "it is approved"
+                yield Gate("approval", OPEN, f"{words} for every client", "droidgate pins list")
+            elif records and not clients:
                 words = "the app or its declaration is another one than was approved: a person is asked again"
-                yield Gate("approval", UNKNOWN, words, "droidgate pins diff")
+                fix = (
+                    "look at the change with `droidgate pins diff`, then `droidgate pins approve CAPABILITY`"
+                )
+                yield Gate("approval", UNKNOWN, words, "droidgate pins diff", fix)
+            else:
+                words = "it is not approved yet, and a client that cannot ask its user is refused"
+                if clients:
+                    words = f"it is approved for {', '.join(clients)} only"
+                yield Gate("approval", UNKNOWN, words, "droidgate pins list")
 
     def _through_shim(
         self,

@@ -30,9 +30,11 @@ from droidgate.calls.caller import END_NOT_RECORDED, CallControls
 from droidgate.calls.subjects import (
     CallEffect,
     CapabilityKey,
-    NamePattern,
     glob_matches,
     last_part,
+    matches_capability,
+    suggest_capability,
+    tool_key,
 )
 from droidgate.calls.targets import SCREENS, CallTarget, ScreenTarget
 from droidgate.serving.app_texts import with_app_texts
@@ -148,7 +150,7 @@ class PhoneTools:
         phones: Sequence[ServedPhone],
         *,
         select: Sequence[str] = (),
-        allow: Sequence[NamePattern] = (),
+        allow: Sequence[str] = (),
         poll_seconds: float = POLL_SECONDS,
         names: ToolNames | None = None,
         shared: SharedFolders | None = None,
@@ -227,7 +229,8 @@ class PhoneTools:
         except DroidgateError as error:
             if self._problems.get(id(phone)) != error.message:
                 self._problems[id(phone)] = error.message
-                _log.warning("%s; looking again every %g s", error.message, self._poll_seconds)
+                where = "" if error.place is None else f"{error.place}: "
+                _log.warning("%s%s; looking again every %g s", where, error.message, self._poll_seconds)
             return False
         self._problems.pop(id(phone), None)
         return changed
@@ -354,7 +357,7 @@ class PhoneTools:
             # A phone that went away again is looked at later.
             with suppress(DroidgateError):
                 keys = [key for caller in callers for key in caller.every_key()]
-                for text in (*callers[0].policy.unmatched(keys), *self._unmatched([key for _, key in keys])):
+                for text in (*callers[0].policy.unmatched(keys), *self._unmatched(keys)):
                     self._warn_once(text)
 
     def _is_selected(self, package: str) -> bool:
@@ -390,17 +393,19 @@ class PhoneTools:
                 if not any(other != hint and other.startswith(hint.rstrip("`")) for other in hints):
                     _log.warning("%s", one_line(f"hint: {hint}"))
 
-    def _unmatched(self, keys: Sequence[CapabilityKey]) -> Iterator[str]:
+    def _unmatched(self, keys: Sequence[tuple[str, CapabilityKey]]) -> Iterator[str]:
         """Yield which patterns of the server's owner match nothing on the phones."""
-        packages = {key.package for key in keys}
+        packages = {key.package for _, key in keys}
         for pattern in self._select:
             if not any(glob_matches(pattern, package) for package in packages):
                 closest = closest_name(pattern, packages)
                 hint = "" if closest is None else f"; did you mean {closest!r}?"
                 yield f"no app on the phone is selected by {pattern!r}{hint}"
         for allowed in self._allow:
-            if not any(map(allowed.matches, keys)):
-                yield f"no capability on the phone is allowed by {str(allowed)!r}"
+            if not any(matches_capability(allowed, key, serial=serial) for serial, key in keys):
+                question = suggest_capability(allowed, [key for _, key in keys])
+                hint = "" if question is None else f"; {question}"
+                yield f"no capability on the phone is allowed by {allowed!r}{hint}"
 
     def _serve(self) -> _Served:
         """Make tools and resources of what the phones' apps declare."""
@@ -490,8 +495,7 @@ def _by_provider(targets: Sequence[_ToolTarget]) -> list[list[_ToolTarget]]:
 
 
 def _key(item: _ToolTarget) -> str:
-    target = item.target
-    return f"{item.phone.name}/{target.user}/{target.provider.protocol}/{target.name}"
+    return tool_key(item.target.key, serial=item.phone.name)
 
 
 def _progress_sink(report: ReportProgress) -> ProgressSink:

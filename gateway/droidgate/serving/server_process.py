@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import anyio
 
 from droidgate.calls.caller import CapabilityCaller
-from droidgate.calls.subjects import NamePattern
 from droidgate.devices.device import connect_device
 from droidgate.serving.phone_tools import PhoneTools
 from droidgate.serving.served_files import SharedFolders
@@ -64,7 +63,7 @@ def phone_tools(
     return PhoneTools(
         phones,
         select=select,
-        allow=[NamePattern.parse(text) for text in allow],
+        allow=allow,
         shared=SharedFolders.of(files),
         app_instructions=app_instructions,
         deadline=deadline,

@@ -12,8 +12,10 @@ from droidgate.devices.properties import build_of, current_user, get_properties
 from droidgate.shims.answers import AppState, StatusAnswer, TargetState
 from droidgate.shims.host_client import HostClient
 from droidgate_mappings.formats.installed import SHIM_PACKAGE, SHIM_PREFIX, is_shim
-from droidgate_mappings.model.errors import DeviceError, DroidgateError
+from droidgate_mappings.model.errors import DeviceError, DroidgateError, UsageError
+from droidgate_mappings.text.nearest_names import suggest_name
 
+_MOST_NAMED: Final = 10
 _SYNC: Final = "droidgate shim sync"
 _TARGET_PROBLEMS: Final[Mapping[TargetState, tuple[str, str]]] = {
     "absent": (
@@ -106,6 +108,18 @@ class InstalledShim:
             return tuple(source.package for source in self.status.sources)
         package = self.application_id.removeprefix(SHIM_PREFIX)
         return (package,) if package != self.application_id else ()
+
+
+def installed_package(packages: Mapping[str, InstalledPackage], name: str) -> InstalledPackage:
+    """Return one of the installed packages.
+
+    Raises:
+        UsageError: there is none of this name.
+    """
+    if name not in packages:
+        hint = suggest_name(name, sorted(packages), most=_MOST_NAMED)
+        raise UsageError(f"{name!r} is not installed for the user in front", hint=hint)
+    return packages[name]
 
 
 def device_user_of(device: Device) -> DeviceUser:

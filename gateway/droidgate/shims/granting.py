@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from droidgate.devices.packages import InstalledPackage
 from droidgate.devices.remote_apk import open_remote_apk
-from droidgate.shims.device_user import DeviceUser, InstalledShim, installed_shims
+from droidgate.shims.device_user import DeviceUser, InstalledShim, installed_package, installed_shims
 from droidgate.shims.host_client import ANY_APP, EVERY_CAPABILITY
 from droidgate.shims.shim_calls import named_shims, shim_with
 from droidgate_android.apk.reader import open_apk
 from droidgate_mappings.model.errors import DeviceError, UsageError
-from droidgate_mappings.text.nearest_names import suggest_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,7 @@ def grant_capabilities(
             hint="name one with --capability ID, or all of a shim with --capability '*'",
         )
     packages = device_user.packages()
-    signer = None if agent == ANY_APP else _signer_of(device_user, _installed_agent(agent, packages))
+    signer = None if agent == ANY_APP else _signer_of(device_user, installed_package(packages, agent))
     changes = []
     for shim, capability in _shims_of(installed_shims(device_user, packages), capabilities, application_id):
         device_user.client(shim.application_id).grant(agent, capability, signer=signer)
@@ -122,12 +121,6 @@ def _shims_of(
 def _shims_named(shims: Sequence[InstalledShim], application_id: str | None) -> list[InstalledShim]:
     """Return the shims with capabilities that a name means."""
     return named_shims([shim for shim in shims if not shim.is_bare], application_id)
-
-
-def _installed_agent(agent: str, packages: Mapping[str, InstalledPackage]) -> InstalledPackage:
-    if agent not in packages:
-        raise UsageError(f"the agent {agent!r} is not installed", hint=suggest_name(agent, sorted(packages)))
-    return packages[agent]
 
 
 def _signer_of(device_user: DeviceUser, package: InstalledPackage) -> str:

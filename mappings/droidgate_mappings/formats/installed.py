@@ -99,8 +99,8 @@ SHIM_PREFIX: Final = f"{SHIM_PACKAGE}.of."
 """An app's own shim has its package behind this (shim.md 1)."""
 
 
-INSTALL_SHIM: Final = "droidgate shim install --from adb:"
-"""The command that installs a shim for what a phone's apps declare, as hints name it."""
+INSTALL_SHIM: Final = "droidgate shim install --from adb: --format all"
+"""The command that makes all that a phone's apps declare callable, as hints name it."""
 
 
 def is_shim(package: str) -> bool:

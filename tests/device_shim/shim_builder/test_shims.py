@@ -281,7 +281,7 @@ def test_where_nothing_can_be_called_the_way_out_is_reported(tmp_path: Path) -> 
     (tmp_path / "weather.apk").write_bytes(packed_module("weather/app"))
     with pytest.raises(NothingToOfferError, match="no app has a capability") as raised:
         build_shims(read_source_apps([str(tmp_path)]), ShimOptions(), KEY)
-    assert "`droidgate shim install --from adb:` asks it" in (raised.value.hint or "")
+    assert "`droidgate shim install --from adb: --format all` asks it" in (raised.value.hint or "")
     with pytest.raises(InputError, match="no app has a capability"):
         build_shims([app_with()], ShimOptions(), KEY)
     (shim,) = build_shims([app_with(), sample_app("clock-in/app")], ShimOptions(), KEY)

@@ -215,5 +215,5 @@ def test_an_app_that_is_not_installed_is_refused_before_a_key_is_made(
         patched.setenv("DROIDGATE_HOME", str(tmp_path))
         ran = droidgate("verify", "com.example.absent")
     droidgate("agent", "install")
-    assert (ran.code, "com.example.absent is not installed" in ran.err) == (2, True)
+    assert (ran.code, "'com.example.absent' is not installed" in ran.err) == (2, True)
     assert not any(tmp_path.rglob("*.pem"))

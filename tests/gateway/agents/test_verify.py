@@ -18,7 +18,7 @@ from device_shim.shim_phone.conftest import JVM
 from droidgate.agents import agent_client, function_checks, mmcp_checks, mobile_mcp_checks
 from droidgate.agents.agent_client import FIRST_AGENT, AgentClient
 from droidgate.agents.agent_installation import install_agents
-from droidgate.agents.verification import Verification, VerifyRequest, check_installed, verify
+from droidgate.agents.verification import Verification, VerifyRequest, verify
 from droidgate.shims.device_user import device_user_of
 from droidgate_mappings.model.errors import UsageError
 from droidgate_phone.apps.app_registry import BEHAVIOURS
@@ -323,8 +323,6 @@ def test_a_call_that_the_app_refuses_is_not_a_fault_of_the_app(
 
 
 def test_an_app_or_call_that_cannot_be_checked_is_one_error(bench: Bench) -> None:
-    with pytest.raises(UsageError, match=r"com\.example\.absent is not installed"):
-        check_installed(device_user_of(bench.agents[0].device), "com.example.absent")
     with pytest.raises(UsageError, match='unknown capability "query"'):
         bench.check(f"{SAMPLE}.clockin", {"query": {}})
 

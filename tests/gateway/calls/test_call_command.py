@@ -180,6 +180,7 @@ def test_an_explanation_names_rules_that_match_nothing(bare: ReachedPhone) -> No
     finally:
         policy.unlink()
     warning = f'rule 1 (decision = "deny") of {policy} matches no capability that is installed'
+    warning += "; did you mean 'deleteNote'?"
     assert f"  warning: {warning}\n" in printed
     assert printed.count("warning:") == 1
     assert document["unmatched_rules"] == [warning]

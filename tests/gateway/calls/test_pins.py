@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 
 from droidgate.calls.declared_capabilities import DeclaredCapability, compare_pin
 from droidgate.calls.pins import FILE_NAME, PinStore, diff
-from droidgate.calls.subjects import NamePattern, Pin, key_of, pin_of
+from droidgate.calls.subjects import CapabilityKey, Pin, key_of, matches_capability, pin_of
 from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Capability, Effects, Provider, State
@@ -128,8 +129,8 @@ def test_pins_are_removed_by_their_names(tmp_path: Path) -> None:
     store = PinStore(tmp_path)
     for capability in ("createNote", "listNotes"):
         store.approve(pin(capability=capability), NOTES)
-    assert store.remove(NamePattern.parse("com.other/*")) == ()
-    assert [record.capability for record in store.remove(NamePattern.parse("create*"))] == ["createNote"]
+    assert store.remove(["com.other/*"]) == ()
+    assert [record.capability for record in store.remove(["create*"])] == ["createNote"]
     assert [record.capability for record in store.list()] == ["listNotes"]
 
 
@@ -141,11 +142,28 @@ def test_pins_are_removed_by_their_names(tmp_path: Path) -> None:
     ("com.example.notes/com.example.notes.Tools/createNote", True),
     ("com.example.notes/*.Other/createNote", False),
     ("com.example/createNote", False),
+    ("notes/createNote", True),
+    ("notes.createNote", True),
+    ("notes_createNote", True),
+    ("emulator-5554_notes_createNote", True),
+    ("notes_createNote_7a3de221", True),
+    ("notes_createNote_7a3de222", False),
+    ("example.notes/createNote", False),
+    ("notes/*", False),
     ("Note", False),
     ("", False),
 ])  # fmt: skip
-def test_a_capability_is_named_by_its_id_its_package_or_its_component(pattern: str, *, matches: bool) -> None:
-    assert NamePattern.parse(pattern).matches(pin().key) is matches
+def test_what_is_allowed_or_approved_is_named_as_a_call_names_it(pattern: str, *, matches: bool) -> None:
+    assert matches_capability(pattern, pin().key, serial="emulator-5554") is matches
+
+
+@pytest.mark.parametrize("foreign", [
+    replace(pin().key, package="evil.com.example.notes"),
+    replace(pin().key, package="evil", capability="com.example.notes/createNote"),
+    replace(pin().key, package="evil", capability="x.com.example.notes/createNote"),
+])  # fmt: skip
+def test_a_name_with_its_package_means_no_other_app(foreign: CapabilityKey) -> None:
+    assert not matches_capability("com.example.notes/createNote", foreign)
 
 
 def test_what_changed_is_compared_with_what_was_approved(tmp_path: Path) -> None:
@@ -190,7 +208,7 @@ def test_a_damaged_file_approves_nothing_and_is_an_error(tmp_path: Path, damage:
         lambda: PinStore(tmp_path).check(pin()),
         lambda: store.check(pin()),
         lambda: store.approve(pin(capability="listNotes"), NOTES),
-        lambda: store.remove(NamePattern.parse("*")),
+        lambda: store.remove(["*"]),
     ):
         with pytest.raises(InputError, match=message) as caught:
             use()

@@ -20,10 +20,10 @@ from droidgate.calls.subjects import (
     CallEffect,
     CallSubject,
     CapabilityKey,
-    NamePattern,
     Pin,
     glob_matches,
     literal_pattern,
+    named_items,
 )
 from droidgate.calls.targets import hidden_in_id, refused_names
 from droidgate.cli.calls.terminal_approval import ask_on_terminal
@@ -95,7 +95,7 @@ _FUNCTION = "com.example.notes.Service#deleteNote"
     ("deleteNote", _FUNCTION, True, True),
     ("Service#deleteNote", _FUNCTION, True, True),
     ("notes.deleteNote", _FUNCTION, True, True),
-    ("example.notes/deleteNote", _FUNCTION, True, True),
+    ("example.notes/deleteNote", _FUNCTION, False, True),
     ("com.example.notes/deleteNote", _FUNCTION, True, True),
     (f"com.example.notes/{_FUNCTION}", _FUNCTION, True, True),
     (f"com.example.notes/com.example.notes.Tools/{_FUNCTION}", _FUNCTION, True, True),
@@ -107,9 +107,9 @@ _FUNCTION = "com.example.notes.Service#deleteNote"
     ("*.notes/delete*", _FUNCTION, False, True),
     ("DELETENOTE", _FUNCTION, False, True),
     ("Com.Example.Notes/deletenote", _FUNCTION, False, True),
-    ("notes_deleteNote", _FUNCTION, False, True),
+    ("notes_deleteNote", _FUNCTION, True, True),
     ("Notes_Delete*", _FUNCTION, False, True),
-    ("emulator-5554_notes_deleteNote", _FUNCTION, False, True),
+    ("emulator-5554_notes_deleteNote", _FUNCTION, True, True),
     ("notes_deleteNote_0a1b2c3d", _FUNCTION, False, True),
     (f"notes_{'x' * 49}_0a1b2c3d", "x" * 90, False, True),
     (" deleteNote", _FUNCTION, False, True),
@@ -159,9 +159,9 @@ def test_rules_that_match_nothing_that_is_installed_are_named(tmp_path: Path) ->
     key = replace(SUBJECT, capability=_FUNCTION).key
     end = f"of {tmp_path / FILE_NAME} matches no capability that is installed"
     assert policy.unmatched([("emulator-5554", key)]) == (
-        f'rule 1 (decision = "deny") {end}',
+        f"rule 1 (decision = \"deny\") {end}; did you mean 'deleteNote'?",
         f'rule 3 (decision = "allow") {end}',
-        f'effect 1 (is = "reads") {end}',
+        f"effect 1 (is = \"reads\") {end}; did you mean 'deleteNote'?",
     )
     assert policy.unmatched([]) == ()
     assert not Policy().has_rules
@@ -211,12 +211,9 @@ def test_the_command_that_approves_a_capability_approves_no_other(identifier: st
     subject = CallSubject(
         "emulator-5554", 0, "com.example", "com.example.A", "mmcp", identifier, CallEffect.UNKNOWN, "cli"
     )
-    pattern = NamePattern.parse(literal_pattern(subject))
-    assert pattern.matches(subject)
-    others = ("x", "a", "ab", "aa", "[x]", "*?", "b", "")
-    assert not any(
-        pattern.matches(replace(subject, capability=other)) for other in others if other != identifier
-    )
+    others = ("x", "a", "ab", "aa", "[x]", "[*]", "*?", "b", "", f"b.{identifier}", f"b/{identifier}")
+    every = (subject, *(replace(subject, capability=other) for other in others if other != identifier))
+    assert named_items([literal_pattern(subject.key)], every) == (subject,)
 
 
 def effect_of(policy: Policy, *, read_only: bool | None) -> CallEffect:

@@ -129,7 +129,8 @@ def test_an_unknown_name_has_a_suggestion(droidgate: Runner) -> None:
     run = droidgate("pins", "approve", "creatNote")
     assert (run.code, run.out) == (2, "")
     assert (
-        "error: no capability matches 'creatNote'\nhint: did you mean 'dev.droidgate.sample.notes" in run.err
+        "error: no capability on the phone is called 'creatNote'\n"
+        "hint: did you mean 'notes/createNote' or 'legacy/createNote'?" in run.err
     )
     assert "no capability is approved" in droidgate("pins", "remove", "x").err
 

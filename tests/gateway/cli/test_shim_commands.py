@@ -645,9 +645,18 @@ def test_a_terminal_is_asked_and_no_answer_is_a_no(shim: Shim, typed: bytes, *, 
     assert "Let any app on this phone call them? [y/N]" in output
     assert "query_clock_in" in output
     assert "\\n" not in output
-    assert ("hint: answer y or n, or by --allow-any-app or --no-allow-any-app" in output) is (granted is None)
+    assert ("hint: answer y or n, or by --allow-any-app, --no-allow-any-app or --yes" in output) is (
+        granted is None
+    )
     assert shim.on_phone() == (set() if granted is None else {CLOCK_IN})
     assert bool(grants_on_the_phone(shim)) is bool(granted)
+
+
+@pytest.mark.slow
+def test_yes_asks_nothing_on_a_terminal_and_grants_nothing(shim: Shim) -> None:
+    arguments = ("shim", "install", *ALL, "-y", "--from", shim.folder_with("clock-in"))
+    output = run_on_terminal(*arguments, DROIDGATE_HOME=str(shim.folder))
+    assert ("[y/N]" in output, shim.on_phone(), grants_on_the_phone(shim)) == (False, {CLOCK_IN}, [])
 
 
 def test_a_shim_that_another_key_signed_gets_no_arguments(shim: Shim) -> None:

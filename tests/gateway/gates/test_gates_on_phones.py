@@ -256,13 +256,13 @@ ROWS: dict[str, Row] = {
     "an agent of the image, on 17": ("37", function(), "org.agents.image", "allow-list", "not known"),
     "an agent of the system, on 17": ("37", function(), "org.agents.system", None, "open"),
     "a Mobile-MCP agent and a function": ("36.1", function(), "org.agents.holder", "shim", "shut"),
-    "an MCP client and Android's shell": ("36.1", function(), "mcp-client", None, "open"),
+    "an MCP client and Android's shell": ("36.1", function(), "mcp-client", "approval", "not known"),
     "an MCP client and a shell that cannot call": ("36", function(), "mcp-client", "shim", "shut"),
     # Published cases: android/appfunctions#9, #39 and #51 are agents of the image on 17, and #51 Android 14.
     "google-gemini/cookbook#1151: listed by the older file, without a signature": (
         "36.1", function(files=("v1",)), "org.agents.image", "signature", "shut"),
     "the same called by Android's shell, which does not read signatures": (
-        "36.1", function(files=("v1",)), "mcp-client", None, "open"),
+        "36.1", function(files=("v1",)), "mcp-client", "approval", "not known"),
     "android/snippets#830: the same on a later release": (
         "37", function(files=("v1",)), "org.agents.system", "signature", "shut"),
 }  # fmt: skip
@@ -380,7 +380,7 @@ def test_the_gates_of_a_shim_are_found_with_it(
     capability, source = f"{CLOCK_IN}/query_clock_in", f"adb:{sample_phone.serial}/{CLOCK_IN}"
     assert run(["shim", "install", "--from", source, "--format", "all"]) == 0
     capsys.readouterr()
-    assert ask(sample_phone, capability, "mcp-client") == (None, "open")
+    assert ask(sample_phone, capability, "mcp-client") == ("approval", "not known")
     assert ask(sample_phone, capability, "mmcp-broadcast") == ("shim-grant", "not known")
     shim = f"dev.droidgate.shim.of.{CLOCK_IN}"
     WhyOnPhone(open_device(sample_phone.serial)).device_user.client(shim).grant("any-app")
@@ -400,7 +400,12 @@ def test_a_shim_that_may_not_appear_on_top_opens_screens_on_a_condition_or_not(
     tool, shim = "dev.droidgate.sample.pdftool", "dev.droidgate.shim.of.dev.droidgate.sample.pdftool"
     assert run(["shim", "install", "--from", f"adb:{sample_phone.serial}/{tool}"]) == 0
     capsys.readouterr()
-    WhyOnPhone(open_device(sample_phone.serial)).device_user.client(shim).grant("any-app")
+    phone = open_device(sample_phone.serial)
+    WhyOnPhone(phone).device_user.client(shim).grant("any-app")
+    target = phone.caller.targets.find("page_count")
+    phone.caller.pins.approve(target.pin, target.provider, client="mcp:one")
+    assert ask(sample_phone, "page_count", "mcp-client") == ("approval", "not known")
+    phone.caller.pins.approve(target.pin, target.provider)
     assert ask(sample_phone, "page_count", "mcp-client") == (None, "open")
     shell(sample_phone, "appops", "set", shim, "SYSTEM_ALERT_WINDOW", "deny")
     assert ask(sample_phone, "page_count", "mcp-client") == ("background", "not known")
@@ -453,7 +458,7 @@ def test_a_capability_is_named_as_in_a_call(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no capability of the source is called 'start_timr'"):
         why("start_timr", source=source)
     write_project(tmp_path / "twin", manifest=TIMER_MANIFEST.replace("app.timer", "app.twin"))
-    with pytest.raises(UsageError, match=r"mean 'app\.timer/start_timer' or 'app\.twin/start_timer'"):
+    with pytest.raises(UsageError, match=r"mean 'timer/start_timer' or 'twin/start_timer'"):
         why("start_timr", source=tmp_path)
 
 

@@ -9,7 +9,6 @@ from mcp import Client
 
 from droidgate.calls.approvals import refuse
 from droidgate.calls.policy import Policy
-from droidgate.calls.subjects import NamePattern
 from droidgate.serving.phone_tools import PhoneTools
 from droidgate.serving.served_phones import ServedPhone
 from gateway.calls.phones_with_shims import ReachedPhone
@@ -34,7 +33,7 @@ class Answers:
 
 def tools_of(phone: ReachedPhone, *, allow: str | None = "*", **options: Any) -> PhoneTools:
     served = ServedPhone(None, lambda: phone.caller(approver=refuse, policy=Policy.load(phone.folder)))
-    allowed = [] if allow is None else [NamePattern.parse(allow)]
+    allowed = [] if allow is None else [allow]
     return PhoneTools([served], **{"allow": allowed, "poll_seconds": 0.2, **options})
 
 

@@ -263,8 +263,10 @@ def test_one_warning_for_each_rule_and_option_without_matches(
     tools = tools_of(own, allow="*note/*", select=["dev.droidgate.sample.nots", "*.pdftool", "x"])
     for _ in range(2):
         tools.look()
+    question = "did you mean 'notes/createNote' or 'legacy/createNote'?"
+    unmatched = f"matches no capability that is installed; {question}"
     assert [message for message in caplog.messages if " on the phone " in message or "rule" in message] == [
-        f'rule 1 (decision = "deny") of {own.folder / "policy.toml"} matches no capability that is installed',
+        f'rule 1 (decision = "deny") of {own.folder / "policy.toml"} {unmatched}',
         f"no app on the phone is selected by 'dev.droidgate.sample.nots'; did you mean {NOTES!r}?",
         "no app on the phone is selected by 'x'",
         "no capability on the phone is allowed by '*note/*'",

@@ -22,7 +22,7 @@ from droidgate.calls.call_requests import CallRequest
 from droidgate.calls.caller import CapabilityCaller
 from droidgate.calls.pins import PinStore
 from droidgate.calls.policy import Policy
-from droidgate.calls.subjects import NamePattern
+from droidgate.calls.subjects import EVERY_CAPABILITY
 from droidgate.devices.adb_client import AdbClient, ServerAddress
 from droidgate.devices.app_installation import uninstall
 from droidgate.devices.device import Device
@@ -209,7 +209,7 @@ async def test_a_phone_may_go_away_and_return(tmp_path: Path) -> None:
     def connect() -> CapabilityCaller:
         return CapabilityCaller(device, policy=Policy(), pins=PinStore(tmp_path), audit=audit)
 
-    tools = PhoneTools([ServedPhone(None, connect)], allow=[NamePattern.parse("*")], poll_seconds=0.1)
+    tools = PhoneTools([ServedPhone(None, connect)], allow=EVERY_CAPABILITY, poll_seconds=0.1)
     call = ("legacy_createNote", {"title": "Milk", "content": "two litres"})
     with start_phone(port=port, server_port=server_port):
         tools.look()

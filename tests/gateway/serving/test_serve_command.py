@@ -374,7 +374,9 @@ def _is_open(url: str) -> bool:
 
 def test_extensions_and_several_phones_are_asked_for_by_options(made_environment: dict[str, str]) -> None:
     options = ("--extend", "find", "--extend", "gestures", "--serial", "one", "--serial", "two")
-    with running(made_environment, *options) as (process, lines):
+    with running(made_environment, *options, lines=4) as (process, lines):
+        end = "no such device is attached; each call looks for it again\n"
+        assert lines[:2] == [f"one: {end}", f"two: {end}"]
         data, action = urls_in(lines)
         # No tool is called: these phones are not attached.
         unknown = post(data, "find_element", {"text": "a", "device": "three"})["result"]

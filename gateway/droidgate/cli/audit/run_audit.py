@@ -9,9 +9,9 @@ from typing import Final, Literal
 
 from pydantic import ValidationError
 
-from droidgate.calls.audit_log import AuditLog
+from droidgate.calls.audit_log import ApprovedBy, AuditLog
 from droidgate.calls.audit_reading import AuditVerification, Break, LoggedCall, read_calls, verify
-from droidgate.calls.subjects import CapabilityKey, NamePattern
+from droidgate.calls.subjects import CapabilityKey, matches_capability
 from droidgate.cli.audit.audit_options import AuditShow, AuditVerify
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import Document, PublishedDocument
@@ -37,6 +37,8 @@ class AuditedCall(Document):
         arguments: Digest of the arguments, by the key of this computer.
         decision: The policy's.
         rule: What decided.
+        approved_by: Who approved it: `policy`, `pin` (an earlier approval), `option` (`--allow`, `--yes`, or
+            `approved=True` in Python) or `person`; null where nobody did or the call has no end.
         route: How it was sent; null where nothing was sent or the call has no end.
         result: `ok` or a failure token; null where the call has no end.
         duration_ms: Elapsed time in milliseconds.
@@ -57,6 +59,7 @@ class AuditedCall(Document):
     arguments: str
     decision: Literal["allow", "ask", "deny"]
     rule: str
+    approved_by: ApprovedBy | None
     route: str | None
     result: str | None
     duration_ms: int | None
@@ -117,7 +120,7 @@ def calls_page(calls: Sequence[AuditedCall], *, is_chosen: bool) -> list[Block]:
     rows = [
         (
             call.started_at[:_SECONDS].replace("T", " "),
-            call.decision,
+            _decider(call),
             one_line(call.result or "no end"),
             "-" if call.duration_ms is None else str(call.duration_ms),
             one_line(call.client),
@@ -135,6 +138,13 @@ def calls_page(calls: Sequence[AuditedCall], *, is_chosen: bool) -> list[Block]:
             summary += f" {word} {values.pop()}"
     table = Table(tuple(_COLUMNS[at] for at in kept), [tuple(row[at] for at in kept) for row in rows])
     return [table, Line(), Line(summary)]
+
+
+def _decider(call: AuditedCall) -> str:
+    """Return the rule that allowed or denied a call, or who approved one that the policy asks about."""
+    if call.decision == "ask":
+        return call.approved_by or "-"
+    return one_line(call.rule.partition(" of ")[0])
 
 
 def verify_log(options: AuditVerify) -> Report:
@@ -177,18 +187,17 @@ def _folder(folder: Path | None) -> Path:
 
 
 def _filter(calls: Iterable[LoggedCall], patterns: Sequence[str], folder: Path) -> Iterable[AuditedCall]:
-    parsed = [NamePattern.parse(text) for text in patterns]
     for logged in calls:
         call = _call_of(logged, folder)
         key = CapabilityKey(call.user, call.package, call.component, call.protocol, call.capability)
-        if not parsed or any(pattern.matches(key) for pattern in parsed):
+        if not patterns or any(matches_capability(text, key, serial=call.serial) for text in patterns):
             yield call
 
 
 def _call_of(logged: LoggedCall, folder: Path) -> AuditedCall:
     end = logged.end or {}
     values = {name: logged.start.get(name) for name in AuditedCall.model_fields}
-    values |= {name: end.get(name) for name in ("route", "result", "duration_ms")}
+    values |= {name: end.get(name) for name in ("approved_by", "route", "result", "duration_ms")}
     values["started_at"] = logged.start.get("time")
     try:
         return AuditedCall.model_validate(values)

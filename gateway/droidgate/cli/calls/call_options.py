@@ -37,7 +37,7 @@ class Call(Command, work="droidgate.cli.calls.run_call:call"):
 
     capability: str | None = argument(
         "CAPABILITY",
-        "Its id, the end of its id, APP.ID, PACKAGE/ID, or PACKAGE/COMPONENT/ID",
+        "Its id, the end of its id, APP.ID, PACKAGE/ID, PACKAGE/COMPONENT/ID, or APP_ID",
         autocompletion=complete_declared,
     )
     values: list[str] | None = VALUES
@@ -48,7 +48,7 @@ class Call(Command, work="droidgate.cli.calls.run_call:call"):
     pull: Path | None = option("--pull DIR", "Fetch the files that the result names")
     serial: str | None = SERIAL
     deadline: float = option("--deadline SECONDS", "Seconds that it may take", 30.0, min=1, max=150)
-    approved: bool = flag("--yes", "Call it without asking; what the policy denies is not called")
+    approved: bool = flag("--yes -y", "Call it without asking; what the policy denies is not called")
     explain: bool = flag("--explain", "Show the route and the device commands, and call nothing")
     trace: Path | None = option(
         "--trace FILE", "Write each step with its values into a new file, a JSON object a line"

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from droidgate.calls.caller import CapabilityCaller
-from droidgate.calls.subjects import NamePattern
+from droidgate.calls.subjects import EVERY_CAPABILITY
 from droidgate.cli.demo.demo_options import Demo
 from droidgate.cli.demo.demonstration_calls import (
     AGENT,
@@ -117,7 +117,7 @@ class DemonstrationServer:
         from droidgate.serving.tokens import TokenCheck, read_or_make_token, token_file
 
         caller = CapabilityCaller(self.device, signed_by=self.signed_by)
-        tools = PhoneTools([ServedPhone(None, lambda: caller)], allow=[NamePattern.parse("*")])
+        tools = PhoneTools([ServedPhone(None, lambda: caller)], allow=EVERY_CAPABILITY)
         token = read_or_make_token(token_file())
         headers = {"Authorization": f"Bearer {token}"}
         with listen(HttpAddress("127.0.0.1", 0)) as (listener, address):

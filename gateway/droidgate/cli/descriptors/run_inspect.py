@@ -23,7 +23,6 @@ from droidgate_mappings.formats.format import finder_of_silent, found_by, load_f
 from droidgate_mappings.model.capability import CapabilitySet, Provider
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.text.counted_nouns import amount
-from droidgate_mappings.text.nearest_names import closest_name
 
 if TYPE_CHECKING:
     from droidgate.cli.descriptors.inspect_documents import InspectDocument, InspectedApp
@@ -171,21 +170,20 @@ def _limited_to(read: Providers, name: str) -> Providers:
     Raises:
         UsageError: none has.
     """
-    from droidgate.calls.subjects import key_of, last_part, names_capability
+    from droidgate.calls.subjects import CapabilityKey, key_of, names_capability, suggest_capability
 
     providers: list[Provider] = []
-    ids: dict[str, str] = {}
+    keys: list[CapabilityKey] = []
     for provider in read.providers:
         capabilities = []
         for capability in provider.capabilities:
-            ids |= {capability.id: capability.id, last_part(capability.id): capability.id}
-            if names_capability(name, key_of(provider, capability.id, user=0)):
+            keys.append(key_of(provider, capability.id, user=0))
+            if names_capability(name, keys[-1]):
                 capabilities.append(capability)
         if capabilities:
             providers.append(provider.changed({"capabilities": tuple(capabilities)}))
     if not providers:
-        closest = closest_name(name, ids)
-        hint = f"did you mean {ids[closest]!r}?" if closest else "without --capability, all are listed"
+        hint = suggest_capability(name, keys) or "without --capability, all are listed"
         raise UsageError(f"no capability is called {name!r}", hint=hint)
     return replace(read, providers=tuple(providers))
 

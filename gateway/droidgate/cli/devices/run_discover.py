@@ -19,7 +19,7 @@ from droidgate.cli.read_sources import print_problem
 from droidgate.sources.callability import Callability, callability_of, why_not_by_shell
 from droidgate.sources.phone_source import InstalledApp, PhoneReading
 from droidgate_mappings.formats.format import found_by
-from droidgate_mappings.formats.installed import own_app
+from droidgate_mappings.formats.installed import INSTALL_SHIM, own_app
 from droidgate_mappings.formats.reachability import REPORTED_AS_DISABLED
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import InputError
@@ -158,12 +158,16 @@ def _obstacle_blocks(
 ) -> Iterator[Block]:
     """Yield what keeps capabilities from being called, each reason once with the apps that have it."""
     apps: dict[str, dict[str, None]] = {}
+    needs_shims = False
     for app, provider, callability in found:
+        routes = callability.routes if callability.verdict.closed_because is None else ()
+        needs_shims |= any(route.id.startswith("shim-") and not route.ready for route in routes)
+        needs_shims |= found_by(provider) is not None and not phone.facts.shims
         for reason in _reasons(provider, callability, phone):
             apps.setdefault(one_line(reason), {})[marked_package(app.package)] = None
     if not apps:
         return
-    yield Heading("Missing for calls")
+    yield Heading("Missing for calls" + (f"; shims: {INSTALL_SHIM}" if needs_shims else ""))
     heading: tuple[str, ...] = ()
     for reason, packages in apps.items():
         if tuple(packages) != heading:
@@ -182,7 +186,7 @@ def _reasons(provider: Provider, callability: Callability, phone: PhoneReading) 
     if finder is not None and phone.facts.shims:
         yield "the list of its tools, which no shim on the phone got; `droidgate shim doctor` says why"
     elif finder is not None:
-        yield f"the list of its tools. {finder}"
+        yield "the list of its tools: a shim asks the app for them"
     yield from (need for route in callability.routes for need in route.needs)
     yield from callability.verdict.conditions
     for declared in provider.capabilities if not phone.facts.shims else ():

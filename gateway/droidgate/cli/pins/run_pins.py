@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal
@@ -13,13 +12,12 @@ from droidgate.calls.declared_capabilities import (
     approve,
     compare_pin,
     declared_capabilities,
-    named_capabilities,
     screen_capabilities,
 )
 from droidgate.calls.phones import open_device
 from droidgate.calls.pins import PinRecord, PinStore, diff
 from droidgate.calls.policy import Policy
-from droidgate.calls.subjects import NamePattern
+from droidgate.calls.subjects import named_items, suggest_capability
 from droidgate.calls.targets import SCREENS
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import Document, PublishedDocument, print_json
@@ -35,7 +33,6 @@ from droidgate_mappings.model.capability import Capability
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.model.json_values import one_line_json
 from droidgate_mappings.text.counted_nouns import amount
-from droidgate_mappings.text.nearest_names import closest_name
 from droidgate_mappings.text_safety.marks import text_marks
 
 
@@ -129,7 +126,6 @@ _NOTHING: Final = "no capability is approved"
 _APPROVE_ONE: Final = "approve one: droidgate pins approve CAPABILITY"
 _NOTHING_APPROVED: Final = f"{_NOTHING}; {_APPROVE_ONE}"
 _LONGEST_VALUE: Final = 400
-_ENDS: Final = re.compile(r"[.#/]")
 _STATES: Final = {
     "unchanged": "as approved",
     "changed": "changed since it was approved",
@@ -235,48 +231,27 @@ def remove_pins(options: PinsRemove) -> Report:
     """
     store = PinStore()
     _required_records(store.list(), options.patterns)
-    removed = [record for text in options.patterns for record in store.remove(NamePattern.parse(text))]
+    removed = store.remove(options.patterns)
     return Report(
         lambda: [Line(one_line(f"removed: {record.package}/{record.capability}")) for record in removed],
         lambda: PinsRemoveDocument(removed=tuple(map(PinEntry.of, removed))),
     )
 
 
-def named_records(records: Iterable[PinRecord], patterns: Iterable[str]) -> list[PinRecord]:
-    """Return the approvals that patterns name."""
-    parsed = [NamePattern.parse(text) for text in patterns]
-    return [record for record in records if any(pattern.matches(record.key) for pattern in parsed)]
-
-
-def _required_if_any(records: Sequence[PinRecord], patterns: Sequence[str] | None) -> list[PinRecord]:
+def _required_if_any(records: Sequence[PinRecord], patterns: Sequence[str] | None) -> tuple[PinRecord, ...]:
     """Return the approvals that patterns name, none where there are none at all."""
-    return _required_records(records, patterns or ("*",)) if records else []
+    return _required_records(records, patterns or ("*",)) if records else ()
 
 
-def _required_records(records: Sequence[PinRecord], patterns: Sequence[str]) -> list[PinRecord]:
-    matches = named_records(records, patterns)
+def _required_records(records: Sequence[PinRecord], patterns: Sequence[str]) -> tuple[PinRecord, ...]:
+    matches = named_items(patterns, records)
     if not records:
         raise UsageError(_NOTHING, hint=_APPROVE_ONE)
     if not matches:
-        names = [f"{record.package}/{record.capability}" for record in records]
-        raise no_match(patterns, names, "no approval", "droidgate pins list")
+        hint = suggest_capability(patterns[0], (record.key for record in records))
+        message = f"no approval matches {', '.join(map(repr, patterns))}"
+        raise UsageError(message, hint=hint or "see `droidgate pins list`")
     return matches
-
-
-def no_match(patterns: Sequence[str], names: Sequence[str], nothing: str, command: str) -> UsageError:
-    """Return the error for patterns that match nothing, with the closest name.
-
-    Args:
-        patterns: What the user wrote.
-        names: What there is, as `PACKAGE/CAPABILITY`.
-        nothing: What was not found.
-        command: What lists what there is.
-    """
-    ids = {name.partition("/")[2]: name for name in names}
-    short = {_ENDS.split(identifier)[-1]: name for identifier, name in ids.items()} | ids
-    closest = closest_name(patterns[0], [*names, *short])
-    hint = f"see `{command}`" if closest is None else f"did you mean {short.get(closest, closest)!r}?"
-    return UsageError(f"{nothing} matches {', '.join(map(repr, patterns))}", hint=hint)
 
 
 _LONGEST_ON_A_PAGE: Final = 400
@@ -307,11 +282,14 @@ def approve_pins(options: PinsApprove) -> int:
     # `*` is every app: what works on the phone's screen is approved by its own name only.
     of_screens = [pattern for pattern in patterns if pattern.startswith(f"{SCREENS}/")]
     commands = screen_capabilities(targets) if of_screens else ()
-    capabilities = (*named_capabilities(declared, patterns), *named_capabilities(commands, of_screens))
-    if not capabilities:
-        raise no_match(
-            patterns, [item.name for item in (*declared, *commands)], "no capability", "droidgate discover"
-        )
+    for pattern in patterns:
+        searched = commands if pattern in of_screens else declared
+        if not named_items([pattern], searched, serial=phone.serial):
+            raise targets.unknown(pattern, protocol=SCREENS if pattern in of_screens else None)
+    capabilities = (
+        *named_items(patterns, declared, serial=phone.serial),
+        *named_items(of_screens, commands, serial=phone.serial),
+    )
     refused = [item for item in capabilities if item.pin is None]
     states = [(item, item.state(store, client)) for item in capabilities]
     records = [state.record for _, state in states if state is not None and state.kind == "approved"]

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.pages import print_note
+from droidgate.cli.output.pages import print_note, print_warning
 from droidgate.cli.output.unread_errors import errors_that_nobody_need_read
+from droidgate.cli.output.waiting_line import run_with_steps_shown
 from droidgate.cli.serve.serve_options import ServeMobileAgent
 from droidgate.computer.optional_packages import need
+from droidgate.devices.device import connect_device
+from droidgate_mappings.model.errors import DeviceError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +37,11 @@ def serve_mobile_agent_and_report(options: ServeMobileAgent) -> int:
     need("mcp", "serve")
     from droidgate.serving.mobile_agent.mobile_agent_process import serve_mobile_agent
 
+    for serial in options.serials or (None,):
+        try:
+            run_with_steps_shown(partial(connect_device, serial))
+        except DeviceError as error:
+            print_warning(f"{error.place or 'adb'}: {error.message}; each call looks for it again")
     with errors_that_nobody_need_read():
         serve_mobile_agent(
             options.serials or (),

@@ -44,7 +44,8 @@ class Serve(
         "--screens", "Serve MobileAgent's commands too: they work on the screens of every app"
     )
     allow: list[str] | None = option(
-        "--allow PATTERN", "Ask for no approval of these: CAPABILITY or PACKAGE/CAPABILITY; may be repeated"
+        "--allow CAPABILITY",
+        "Ask for no approval of it: a name as `call` takes it, or a pattern, PACKAGE/*; may be repeated",
     )
     deadline: float | None = option(
         "--deadline SECONDS",

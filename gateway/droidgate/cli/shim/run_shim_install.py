@@ -84,7 +84,8 @@ def install_and_report(options: shim_options.ShimInstall) -> Report:
     device_user = device_user_of(connect_device(options.serial))
     budget = RunBudget(None, options.deadline)
     prepared = run_within(budget, lambda: prepare_shims(device_user, request, print_note))
-    if request.any_app is None and any(item.facts.capabilities for item in prepared.ready):
+    may_ask = request.any_app is None and not options.yes
+    if may_ask and any(item.facts.capabilities for item in prepared.ready):
         request = replace(request, any_app=_ask_for_any_app(prepared.ready))
     installed = install_prepared(device_user, request, prepared, print_note)
     code = ExitCode.FINDINGS if reaches(installed.findings, options.fail_on) else ExitCode.OK
@@ -168,7 +169,7 @@ def _ask_for_any_app(ready: Sequence[PreparedShim]) -> bool | None:
     columns = ("APP", "CAPABILITIES")
     page: list[Block] = [Line(_QUESTION), Table(columns, rows, {"CAPABILITIES": _LONGEST})]
     show(page, sys.stderr, is_data=True)
-    options = "--allow-any-app or --no-allow-any-app"
+    options = "--allow-any-app, --no-allow-any-app or --yes, which grants nothing"
     return confirm("Let any app on this phone call them?", options=options)
 
 

@@ -147,6 +147,7 @@ class ShimInstall(
         "Let every app on the phone use the shims, or take that back. By default a terminal asks. Without "
         "a terminal nothing changes; at first no app may use them",
     )
+    yes: bool = flag("--yes -y", "Ask nothing; without --allow-any-app nothing is granted")
     options: ShimBuildOptions
     deadline: float = READING_DEADLINE
     fail_on: ConversionThreshold | None = FAIL_ON

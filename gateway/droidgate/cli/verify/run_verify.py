@@ -13,7 +13,6 @@ from droidgate.agents.rule_checks import DECLARED, CheckVerdict, RuleCheck
 from droidgate.agents.verification import (
     Verification,
     VerifyRequest,
-    check_installed,
     verdicts_of,
     verify,
     verify_files,
@@ -27,7 +26,7 @@ from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.verify.verify_options import Verify
 from droidgate.devices.device import connect_device
 from droidgate.devices.quoting import is_package
-from droidgate.shims.device_user import device_user_of
+from droidgate.shims.device_user import device_user_of, installed_package
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json
@@ -115,7 +114,7 @@ def verify_and_report(options: Verify) -> Report:
         if options.install:
             package = stack.enter_context(installed_app(device_user, path, print_note))
         # The agents may make a key, and nothing is to be left behind where there is no such app.
-        check_installed(device_user, package)
+        installed_package(device_user.packages(), package)
         agents = stack.enter_context(installed_agents(device_user, print_note))
         print_note(f"calling {package} as agents do ...")
         request = VerifyRequest(package, calls, options.edition.value, options.deadline)
