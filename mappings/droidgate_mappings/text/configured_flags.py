@@ -135,12 +135,13 @@ def joined_qualifiers(*groups: Iterable[str]) -> list[str] | None:
     if len(distinct) <= 1:
         return sorted(next(iter(distinct), {""}))
     split = [[_split_release(qualifier) for qualifier in group] for group in distinct]
-    named = [words - {""} for group in split if (words := {"-".join(words) for words, _ in group}) != {""}]
-    words = frozenset[str]().union(*named)
-    if len(named) > 1 and len(words) > 1:
+    named = [words for group in split if (words := {"-".join(words) for words, _ in group} - {""})]
+    if len(named) > 1 and len(frozenset[str]().union(*named)) > 1:
         return None
-    releases = {f"v{release}" if release else "" for group in split for _, release in group}
-    return sorted("-".join(filter(None, pair)) for pair in product({"", *words}, releases))
+    qualifiers = [qualifier for group in split for qualifier in group]
+    # A folder of words for a release says nothing of earlier releases.
+    newest = ((words, max(release, other)) for (words, release), (_, other) in product(qualifiers, repeat=2))
+    return sorted({"-".join([*words, *([f"v{release}"] if release else [])]) for words, release in newest})
 
 
 def both_flags(first: bool | Mapping[str, bool], second: bool | Mapping[str, bool]) -> Flag:  # noqa: FBT001 - the flags themselves
