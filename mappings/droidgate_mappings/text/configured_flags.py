@@ -54,6 +54,8 @@ _DIMENSIONS: Final = tuple(
 )
 """What a qualifier can name, in the order of its words, which is Android's precedence too."""
 
+_MOST_JOINED: Final = 64
+
 
 def value_for_release(values: Mapping[str, Value], sdk: int) -> Value | None:
     """Return the value of the highest `vNN` up to a release, else that of the default configuration.
@@ -129,16 +131,16 @@ def joined_qualifiers(*groups: Iterable[str]) -> list[str] | None:
 
     Returns:
         The qualifiers, sorted, the default configuration first; None where several resources name more than
-        releases, and not the same.
+        releases, and not the same, or there are too many.
     """
     distinct = {frozenset(group) | {""} for group in groups} - {frozenset({""})}
     if len(distinct) <= 1:
         return sorted(next(iter(distinct), {""}))
     split = [[_split_release(qualifier) for qualifier in group] for group in distinct]
     named = [words for group in split if (words := {"-".join(words) for words, _ in group} - {""})]
-    if len(named) > 1 and len(frozenset[str]().union(*named)) > 1:
-        return None
     qualifiers = [qualifier for group in split for qualifier in group]
+    if (len(named) > 1 and len(frozenset[str]().union(*named)) > 1) or len(qualifiers) > _MOST_JOINED:
+        return None
     # A folder of words for a release says nothing of earlier releases.
     newest = ((words, max(release, other)) for (words, release), (_, other) in product(qualifiers, repeat=2))
     return sorted({"-".join([*words, *([f"v{release}"] if release else [])]) for words, release in newest})
