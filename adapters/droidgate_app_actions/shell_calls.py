@@ -108,11 +108,20 @@ def _chosen(call: ShellCall, values: Mapping[str, str]) -> Choice:
     """Return the first choice that can be started with these values."""
     obstacle: str | None = None
     missing: dict[str, None] = {}
+    listed_by_key = listed_values(call.capability)
     for choice in choices(call.capability):
         lacks = [
             f"a listed value of {key}" if key in values else key
             for key, listed in choice.needs.items()
             if key not in values or (listed is not None and values[key] not in listed)
+        ]
+        lacks += [
+            f"a listed value of {key}"
+            for key in choice.fulfilment.get("match_required", ())
+            if key in values
+            and key not in choice.needs
+            and key in listed_by_key
+            and values[key] not in listed_by_key[key]
         ]
         if lacks:
             missing[", ".join(lacks)] = None

@@ -2,7 +2,7 @@
 
 It checks an app's manifest for what keeps the indexer from the files, runs the releases' indexers, and checks
 signatures for what Jetpack's reader needs. A finding's pointer leads into the indexed documents: the
-document's id, then its properties; it is empty where nothing came to be indexed.
+document's id, then its properties; it is empty where nothing is indexed.
 
 A finding of the indexer is an error where today's release or every release drops the thing, else a warning
 (`level_of`); the other rules have a level of their own.

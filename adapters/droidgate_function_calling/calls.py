@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from droidgate_function_calling.format import ANTHROPIC, GEMINI, OPENAI, OPENAI_CHAT, OPENAI_STRICT
+from droidgate_function_calling.format import ANTHROPIC, GEMINI, OPENAI, OPENAI_CHAT
 from droidgate_mappings.formats.format import ModelCall
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
@@ -40,22 +40,6 @@ def _read_openai(call: _Object) -> ModelCall:
     return ModelCall(_text(call, "name", ""), _parse(call, ""), _optional_text(call, "call_id", ""))
 
 
-def _read_openai_strict(call: _Object) -> ModelCall:
-    read = _read_openai(call)
-    return ModelCall(read.name, _members_without_nulls(read.arguments), read.call_id)
-
-
-def _without_nulls(value: Json) -> Json:
-    """Return a value without members that are null; a call takes a missing required one as null."""
-    if isinstance(value, list):
-        return [_without_nulls(item) for item in value]
-    return _members_without_nulls(value) if isinstance(value, Mapping) else value
-
-
-def _members_without_nulls(value: _Object) -> dict[str, Json]:
-    return {name: _without_nulls(item) for name, item in value.items() if item is not None}
-
-
 def _read_openai_chat(call: _Object) -> ModelCall:
     _check_type(call, "function")
     function = _object(call.get("function"), "/function")
@@ -85,7 +69,6 @@ def _read_gemini(call: _Object) -> ModelCall:
 
 _READERS: Final[Mapping[str, Callable[[_Object], ModelCall]]] = {
     OPENAI: _read_openai,
-    OPENAI_STRICT: _read_openai_strict,
     OPENAI_CHAT: _read_openai_chat,
     ANTHROPIC: _read_anthropic,
     GEMINI: _read_gemini,

@@ -11,7 +11,6 @@ TABLES: Final = load_format_tables("function-calling")
 FORMAT_ID: Final = TABLES.id
 
 OPENAI: Final = "openai"
-OPENAI_STRICT: Final = "openai-strict"
 OPENAI_CHAT: Final = "openai-chat"
 ANTHROPIC: Final = "anthropic"
 GEMINI: Final = "gemini"

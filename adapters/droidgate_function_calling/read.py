@@ -12,6 +12,7 @@ from droidgate_function_calling.vendor_shapes import ToolEntry, ToolList, find_n
 from droidgate_mappings.formats.format import Reading, SourceFile
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.json_schema import Schema, read_schema
+from droidgate_mappings.json_schema.schema_words import with_inner_schemas
 from droidgate_mappings.model.capability import Capability, Place, Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
@@ -27,8 +28,6 @@ _COUNTS: Final = frozenset(
 """64-bit integers, which Google's JSON writes as strings."""
 _ENUM_FORMAT: Final = "enum"
 _DIGITS: Final = re.compile(r"-?[0-9]{1,19}")
-_MAPS: Final = frozenset({"properties", "defs", "$defs"})
-_LISTS: Final = frozenset({"anyOf", "any_of"})
 _USUAL_NAMES: Final[Mapping[str, str]] = {
     "any_of": "anyOf",
     "additional_properties": "additionalProperties",
@@ -69,15 +68,9 @@ def to_json_schema(schema: Json) -> Json:
 
 
 def _convert(word: str, value: Json) -> Json:
-    if word in _MAPS and isinstance(value, Mapping):
-        return {name: to_json_schema(inner) for name, inner in value.items()}
-    if word in _LISTS and isinstance(value, list):
-        return [to_json_schema(inner) for inner in value]
-    if word in {"items", "additionalProperties"}:
-        return to_json_schema(value)
     if word in _COUNTS and isinstance(value, str) and _DIGITS.fullmatch(value):
         return int(value)
-    return value
+    return with_inner_schemas("$defs" if word == "defs" else word, value, to_json_schema)
 
 
 def _with_null(written: dict[str, Json]) -> Schema:

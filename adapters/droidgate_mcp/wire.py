@@ -66,7 +66,7 @@ class McpToolFailure:
 
 @dataclass(frozen=True, slots=True)
 class McpToolResult:
-    """What a call came to.
+    """The outcome of a call.
 
     Attributes:
         value: The value returned, None where nothing is.
@@ -87,7 +87,7 @@ def write_result(
     The schema of the output is that of the revision, or of 2025-11-25 if `DeclaredOutput.is_wrapped`.
 
     Args:
-        result: What the call came to; a failure becomes a result with `isError`.
+        result: The outcome of the call; a failure becomes a result with `isError`.
         revision: The protocol revision.
         declared: What the tool declares.
     """

@@ -1,6 +1,6 @@
 """Calls and results on the wire, as values: extras of a call, and the code, extras and data of a result.
 
-Nothing here sends anything. A Bundle is a mapping; a result is the code with what came with it.
+Nothing here sends anything. A Bundle is a mapping; a result is the code with its data and extras.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class MmcpToolFailure:
 
 @dataclass(frozen=True, slots=True)
 class MmcpToolResult:
-    """What a call came to.
+    """The outcome of a call.
 
     Attributes:
         values: The named results; empty where it failed.

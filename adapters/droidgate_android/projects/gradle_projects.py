@@ -58,7 +58,7 @@ class ProjectDependency:
     Attributes:
         path: The project's path (`:core:data`); None where `accessor` names it.
         accessor: The type-safe accessor behind `projects.` (`core.data`).
-        variant: The build type or flavour that alone has it (`debug`), empty for all.
+        variant: The only build type or flavour that has it (`debug`), empty for all.
         line: The 1-based line of the build file.
     """
 

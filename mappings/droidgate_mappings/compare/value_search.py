@@ -209,8 +209,7 @@ class _Atom(_Item):
     | uniqueItems | as in JSON Schema, where it is true |
     | size | so many characters, items or members at least, or items that are of a part |
     | items, members | what each item or member is: `_Items`, `_Members` |
-    | unevaluated | what no keyword of a part describes is of another one, where that depends on the value |
-    | unread | a keyword whose meaning is not known, and the reason |
+    | unread | a keyword whose meaning is not known, or depends on a choice, and the reason |
     | anyOf, oneOf, if | parts |
     """
 
@@ -318,49 +317,6 @@ def _has_size(counted: tuple[Part | None, int], value: Any) -> bool | None:
     return None if len(answers) - answers.count(False) >= least else False
 
 
-def _has_unevaluated(parts: tuple[Part, Part], value: Any) -> bool | None:
-    whole, part = parts
-    described = _described_in(whole, value)
-    members = value if isinstance(value, Mapping) else dict(enumerate(value))
-    if described is None:
-        return None
-    return _all_of(part.holds(inner) for key, inner in members.items() if key not in described)
-
-
-def _described_in(item: _Item, value: Json) -> set[Json] | None:
-    """Return the names or positions that a part describes in a value that it allows; None where not known."""
-    described: set[Json] = set()
-    inner: Iterable[_Item] = ()
-    if isinstance(item, Part):
-        kind = kind_of_value(value)
-        if item.describes_all(kind):
-            return set(value if kind == OBJECT else range(len(value)))
-        inner = [each for each, is_true in item.literals_for(kind) if is_true]
-    elif isinstance(item, _Atom):
-        match item.word, item.fact:
-            case "anyOf" | "oneOf", parts:
-                inner = parts
-            case "if", (condition, then, otherwise):
-                inner = (condition, then) if condition.holds(value) else (otherwise,)
-            case "members", _Members(properties, patterns, _):
-                described = {
-                    name
-                    for name in value
-                    if name in properties or any(matches(text, name) for text, _ in patterns)
-                }
-            case "items", _Items(first, _):
-                described = set(range(len(first)))
-            case "size", (Part() as part, _):
-                described = {position for position, each in enumerate(value) if part.holds(each)}
-    for each in inner:
-        is_held = each.holds(value)
-        inner_described = _described_in(each, value) if is_held else set()
-        if is_held is None or inner_described is None:
-            return None
-        described |= inner_described
-    return described
-
-
 def _holds_if(parts: Sequence[Part], value: Json) -> bool | None:
     condition, then, otherwise = parts
     is_met = condition.holds(value)
@@ -386,7 +342,6 @@ _HOLDS: Final[Mapping[str, Callable[[Any, Any], bool | None]]] = {
     ),
     "required": lambda name, value: name in value,
     "propertyNames": lambda part, value: _all_of(map(part.holds, value)),
-    "unevaluated": _has_unevaluated,
     "unread": lambda _, __: None,
     "anyOf": lambda parts, value: _is(False, _all_of(_is(False, part.holds(value)) for part in parts)),
     "oneOf": _holds_exactly_one,
@@ -668,16 +623,16 @@ def _read_members(part: Part, stated: Mapping[str, Json]) -> Iterator[_Literal]:
 
 
 def _read_unevaluated(part: Part, word: str, kind: str) -> Iterator[_Literal]:
-    """Read a keyword for what no other keyword describes: where that is fixed, as a plain restriction."""
+    """Read a keyword for what no other keyword describes, where the value does not decide what that is."""
     atom, inner, any_value = part.search.atom, part.inner(part.schema[word]), part.inner(True)
     rest = part.inner({name: value for name, value in part.schema.items() if name != word})
     try:
-        depends = any(map(rest.facts, ("anyOf", "oneOf", "if", "unevaluated", "unread")))
+        depends = any(map(rest.facts, ("anyOf", "oneOf", "if", "unread")))
         depends |= any(counted is not None for counted, _ in rest.facts("size"))
     except UnclearError:
         depends = True
     if depends:
-        yield atom("unevaluated", kind, (rest, inner)), True
+        yield atom("unread", kind, ((rest, inner), f"{word!r} depends on the value")), True
     elif any(item.describes_all(kind) for item in rest.own if isinstance(item, Part)):
         return
     elif kind == OBJECT:
@@ -947,15 +902,13 @@ class ValueSearch:
         return answer is None and is_certain
 
     def _solve(self, branch: _Branch) -> SearchAnswer:
-        unread = [(atom, is_true) for atom, is_true in branch.atoms if atom.word in _REASONS]
+        unread = [*branch.facts("unread"), *branch.facts("unread", is_true=False)]
         try:
             answer = self._solve_known(branch)
         except UnclearError as error:
             return Unclear(str(error))
         if isinstance(answer, FoundValue) and unread:
-            if answer.is_shown and all(atom.holds(answer.value) is expected for atom, expected in unread):
-                return answer
-            return Unclear(_REASONS[unread[0][0].word](unread[0][0]))
+            return Unclear(unread[0][1])
         return answer
 
     def _solve_known(self, branch: _Branch) -> SearchAnswer:
@@ -1131,13 +1084,6 @@ def _first_found(answers: Iterable[SearchAnswer]) -> SearchAnswer:
     return unclear
 
 
-_REASONS: Final[Mapping[str, Callable[[_Atom], str]]] = {
-    "unread": lambda atom: str(atom.fact[1]),
-    "unevaluated": lambda atom: f"'unevaluated{'Properties' if atom.kind == OBJECT else 'Items'}' is used",
-}
-"""Why a search for values is not enough, by the words of the atoms that it does not solve."""
-
-
 def _are_words_shown(branch: _Branch) -> bool | None:
     """Return whether words such as formats let a value be shown; None where two contradict."""
     stated, refused = set(branch.facts("format")), set(branch.facts("format", is_true=False))
@@ -1154,9 +1100,7 @@ def _solve_listed(listed: Iterable[Json], branch: _Branch) -> SearchAnswer:
     for value in listed:
         if kind_of_value(value) != branch.kind:
             continue
-        answers = {
-            _is(is_true, atom.holds(value)) for atom, is_true in branch.atoms if atom.word not in _REASONS
-        }
+        answers = {_is(is_true, atom.holds(value)) for atom, is_true in branch.atoms if atom.word != "unread"}
         if answers <= {True}:
             return FoundValue(value)
         is_unclear |= None in answers
@@ -1211,7 +1155,6 @@ class _ObjectNames:
         self.badly_named: list[Part] = branch.facts("propertyNames", is_true=False)
         self.members: list[_Members] = branch.facts("members")
         self.missed: list[_Members] = branch.facts("members", is_true=False)
-        self.beyond: list[Part] = [part for _, part in branch.facts("unevaluated", is_true=False)]
         named = (name for members in (*self.members, *self.missed) for name in members.properties)
         self.mentioned = list(dict.fromkeys([*self.required, *self.forbidden, *named]))
         self._others: dict[str, None] = {}
@@ -1250,14 +1193,14 @@ class _ObjectNames:
 
     def options(self) -> list[list[_Member]]:
         """Return for each thing that must not hold the members that make it fail."""
-        needing = len(self.missed) + len(self.badly_named) + len(self.beyond)
+        needing = len(self.missed) + len(self.badly_named)
         if not needing:
             return []
         names = [name for name in self.mentioned if self.is_allowed(name)]
         open_ones = [
             members for members in self.missed if members.patterns or members.others.schema is not True
         ]
-        if open_ones or self.badly_named or self.beyond:
+        if open_ones or self.badly_named:
             names += self.others(needing)
         place = {name: position for position, name in enumerate(names)}
         options: list[list[_Member]] = []
@@ -1273,7 +1216,6 @@ class _ObjectNames:
             [(name, frozenset()) for name in names if part.holds(name) is not True]
             for part in self.badly_named
         ]
-        options += [[(name, frozenset([(part, False)])) for name in names] for part in self.beyond]
         return [[member for member in option if self.is_possible(*member)] for option in options]
 
     def is_possible(self, name: str, further: _State) -> bool:

@@ -118,7 +118,7 @@ ShellAnswer = ShellOutput | BroadcastOutput | ScreenOutput
 
 @dataclass(frozen=True, slots=True)
 class ShellResult:
-    """What a call came to.
+    """The outcome of a call.
 
     Attributes:
         value: The result, before it is fitted to the declared output; None on failure.

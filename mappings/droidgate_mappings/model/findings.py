@@ -128,7 +128,7 @@ class Finding(Frozen):
         rule: Id of the specification's rule or of the divergence record behind it, or None.
         releases: Ids of the Android releases that it is true of, oldest first; empty where it depends on
             none.
-        variants: The flavours, build types or their combinations that alone it is true of; empty where it is
+        variants: The only flavours, build types or combinations of them where it is true; empty where it is
             true of the variant that is read by default.
     """
 
@@ -144,7 +144,7 @@ class Finding(Frozen):
 
     @property
     def text(self) -> str:
-        """The message, with the variants that alone it is true of."""
+        """The message, with the only variants where it is true."""
         return f"{self.message} (only in {', '.join(self.variants)})" if self.variants else self.message
 
 

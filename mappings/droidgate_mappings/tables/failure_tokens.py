@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Final, Literal, Self
-
-from pydantic import model_validator
+from typing import Final, Literal
 
 from droidgate_mappings.model.types import Frozen
 from droidgate_mappings.tables.loading import load_table
@@ -58,17 +56,6 @@ class FailureTokens(Frozen):
     """The whole table."""
 
     tokens: tuple[FailureToken, ...]
-
-    @model_validator(mode="after")
-    def _is_consistent(self) -> Self:
-        names = [token.token for token in self.tokens]
-        codes = [str(code) for token in self.tokens for code in token.app_functions.read]
-        for kind, values in (("token", names), ("code read", codes)):
-            twice = sorted({value for value in values if values.count(value) > 1})
-            if twice:
-                reason = f"{kind} twice: {', '.join(twice)}"
-                raise ValueError(reason)
-        return self
 
 
 @cache

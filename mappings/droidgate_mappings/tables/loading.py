@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
 from typing import Any, Self, TypeVar
@@ -153,25 +152,21 @@ def read_table_file(name: str) -> dict[str, Any]:
     return tomllib.loads(files("droidgate_mappings.tables").joinpath(name).read_text(encoding="utf-8"))
 
 
-def load_table(name: str, model: type[Table], check: Callable[[Table], None] | None = None) -> Table:
+def load_table(name: str, model: type[Table]) -> Table:
     """Return one of the package's TOML files as a model.
 
     Args:
         name: Path below the package.
         model: What it has to fit.
-        check: Raises ValueError where the model alone does not show that something is wrong.
 
     Raises:
         ValueError: the TOML does not fit; the message names file and key.
     """
     try:
-        table = model.model_validate(read_table_file(name))
-        if check is not None:
-            check(table)
+        return model.model_validate(read_table_file(name))
     except ValueError as error:
         message = f"droidgate_mappings/tables/{name}: {error}"
         raise ValueError(message) from error
-    return table
 
 
 @cache
@@ -228,7 +223,7 @@ def load_divergences() -> dict[str, DivergenceRow]:
     """Return the divergence registry by id: the rows of `divergences/*.toml`, files in order of name.
 
     Raises:
-        ValueError: a row does not fit the schema, or an id is there twice.
+        ValueError: a row does not fit the schema.
     """
     rows: dict[str, DivergenceRow] = {}
     folder = files("droidgate_mappings.tables").joinpath("divergences")
@@ -237,8 +232,5 @@ def load_divergences() -> dict[str, DivergenceRow]:
             continue
         for raw in tomllib.loads(file.read_text(encoding="utf-8"))["divergence"]:
             row = DivergenceRow.model_validate({**raw, "format": file.name.removesuffix(".toml")})
-            if row.id in rows:
-                message = f"droidgate_mappings/tables/divergences: {row.id} is there twice"
-                raise ValueError(message)
             rows[row.id] = row
     return rows

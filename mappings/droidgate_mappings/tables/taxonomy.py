@@ -6,11 +6,9 @@ style-and-peers 2.6), in own words; the words name what capabilities do and to w
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cache
-from typing import Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
 from droidgate_mappings.model.types import Frozen
 from droidgate_mappings.tables.loading import load_table
@@ -57,19 +55,6 @@ class WordsOfCapabilities(Frozen):
     @classmethod
     def _is_written_as_text(cls, value: str) -> tuple[str, ...]:
         return tuple(value.split())
-
-    @model_validator(mode="after")
-    def _is_consistent(self) -> Self:
-        for meanings in (self.actions, self.objects, self.roles):
-            _refuse_repeated("meaning", (meaning.id for meaning in meanings))
-        _refuse_repeated("word", (word for action in self.actions for word in action.words))
-        _refuse_repeated("word", (word for object_ in self.objects for word in object_.words))
-        action_ids = {action.id for action in self.actions}
-        _refuse_unknown("action", (name for action in self.actions for name in action.like), action_ids)
-        _refuse_unknown(
-            "stop word", (word for action in self.actions for word in action.opening), set(self.stop)
-        )
-        return self
 
 
 class Cue(Frozen):
@@ -137,39 +122,6 @@ def load_taxonomy() -> Taxonomy:
     """Return the app types and use cases.
 
     Raises:
-        ValueError: the TOML does not fit the schema, an id is there twice, or a cue names an unknown meaning.
+        ValueError: the TOML does not fit the schema.
     """
-    return load_table("taxonomy.toml", Taxonomy, _check)
-
-
-def _check(taxonomy: Taxonomy) -> None:
-    words = load_words()
-    use_cases = taxonomy.use_cases()
-    cues = [cue for use_case in use_cases for cue in use_case.cues]
-    _refuse_repeated("app type", (app_type_.id for app_type_ in taxonomy.app_types))
-    _refuse_repeated("use case", (case.id for case in use_cases))
-    _refuse_unknown(
-        "action", (name for cue in cues for name in cue.actions), {action.id for action in words.actions}
-    )
-    objects = (name for cue in cues for name in (*cue.objects, *cue.near))
-    _refuse_unknown("object", objects, {object_.id for object_ in words.objects})
-    for app_type in taxonomy.app_types:
-        for use_case in app_type.use_cases:
-            if use_case.id.partition(".")[0] != app_type.id:
-                reason = f"use case {use_case.id} is below {app_type.id}"
-                raise ValueError(reason)
-
-
-def _refuse_repeated(subject: str, values: Iterable[str]) -> None:
-    listed = list(values)
-    twice = sorted({item for item in listed if listed.count(item) > 1})
-    if twice:
-        reason = f"{subject} twice: {', '.join(twice)}"
-        raise ValueError(reason)
-
-
-def _refuse_unknown(subject: str, values: Iterable[str], known_values: set[str]) -> None:
-    unknown = sorted(set(values) - known_values)
-    if unknown:
-        reason = f"unknown {subject}: {', '.join(unknown)}"
-        raise ValueError(reason)
+    return load_table("taxonomy.toml", Taxonomy)

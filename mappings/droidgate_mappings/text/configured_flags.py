@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from itertools import product
 from typing import Final, TypeVar
 
 Value = TypeVar("Value")
@@ -52,18 +53,6 @@ _DIMENSIONS: Final = tuple(
     )
 )
 """What a qualifier can name, in the order of its words, which is Android's precedence too."""
-
-_VERSION: Final = len(_DIMENSIONS) - 1
-_DENSITY, _WIDTH, _HEIGHT = (
-    next(position for position, words in enumerate(_DIMENSIONS) if words.fullmatch(word))
-    for word in ("hdpi", "w1dp", "h1dp")
-)
-_EXCLUSIVE: Final = frozenset(
-    position
-    for position, words in enumerate(_DIMENSIONS)
-    if any(words.fullmatch(word) for word in ("neuter", "ldltr", "long", "round", "land", "desk", "night"))
-)
-"""Where a device that has one of the words has none of the others."""
 
 _MOST_JOINED: Final = 64
 
@@ -129,43 +118,32 @@ def values_on_release(values: Mapping[str, Value], sdk: int) -> dict[str, Value]
 
 def is_qualifier(text: str) -> bool:
     """Return whether a text is the qualifier of a resource folder, so that a value can be written for it."""
-    return _parse(text) is not None
+    dimensions = iter(_DIMENSIONS)
+    words = text.lower().split("-") if text else ()
+    return all(any(dimension.fullmatch(word) for dimension in dimensions) for word in words)
 
 
 def joined_qualifiers(*groups: Iterable[str]) -> list[str] | None:
     """Return qualifiers that separate devices as several resources together do.
 
-    Each combination of the qualifiers that one device can match is among them, so that its best match among
-    them matches all that the device matches.
-
     Args:
         groups: The qualifiers of each resource.
 
     Returns:
-        The qualifiers, sorted, the default configuration first; None where no qualifiers can do it.
+        The qualifiers, sorted, the default configuration first; None where several resources name more than
+        releases, and not the same, or there are too many.
     """
     distinct = {frozenset(group) | {""} for group in groups} - {frozenset({""})}
     if len(distinct) <= 1:
         return sorted(next(iter(distinct), {""}))
-    parsed = [_parse(qualifier) for qualifier in sorted(frozenset[str]().union(*distinct))]
-    positions = {position for words in parsed for position in words or ()}
-    # A folder of another density matches too, and Android compares the sum of width and height: what is best
-    # depends on the device then.
-    if _DENSITY in positions or {_WIDTH, _HEIGHT} <= positions:
+    split = [[_split_release(qualifier) for qualifier in group] for group in distinct]
+    named = [words for group in split if (words := {"-".join(words) for words, _ in group} - {""})]
+    qualifiers = [qualifier for group in split for qualifier in group]
+    if (len(named) > 1 and len(frozenset[str]().union(*named)) > 1) or len(qualifiers) > _MOST_JOINED:
         return None
-    joined: dict[str, dict[int, str]] = {"": {}}
-    for words in parsed:
-        if words is None:
-            return None
-        for earlier_words in list(joined.values()):
-            if not _can_join(earlier_words, words):
-                return None
-            if not _excludes(earlier_words, words):
-                both = _join(earlier_words, words)
-                joined["-".join(both[position] for position in sorted(both))] = both
-        if len(joined) > _MOST_JOINED:
-            return None
-    return sorted(joined)
+    # A folder of words for a release says nothing of earlier releases.
+    newest = ((words, max(release, other)) for (words, release), (_, other) in product(qualifiers, repeat=2))
+    return sorted({"-".join([*words, *([f"v{release}"] if release else [])]) for words, release in newest})
 
 
 def both_flags(first: bool | Mapping[str, bool], second: bool | Mapping[str, bool]) -> Flag:  # noqa: FBT001 - the flags themselves
@@ -251,40 +229,3 @@ def _split_release(qualifier: str) -> tuple[list[str], int]:
     words = qualifier.lower().split("-") if qualifier else []
     match = _RELEASE.fullmatch(words[-1]) if words else None
     return (words, 0) if match is None else (words[:-1], int(match[1]))
-
-
-def _parse(qualifier: str) -> dict[int, str] | None:
-    """Return the words of a qualifier by what they name, None where one is not known or out of order."""
-    words: dict[int, str] = {}
-    start = 0
-    for word in qualifier.lower().split("-") if qualifier else ():
-        rest = range(start, len(_DIMENSIONS))
-        position = next((item for item in rest if _DIMENSIONS[item].fullmatch(word)), None)
-        if position is None:
-            return None
-        words[position] = word
-        start = position + 1
-    return words
-
-
-def _differing(first: Mapping[int, str], second: Mapping[int, str]) -> set[int]:
-    return {item for item in first.keys() & second.keys() - {_VERSION} if first[item] != second[item]}
-
-
-def _excludes(first: Mapping[int, str], second: Mapping[int, str]) -> bool:
-    return bool(_differing(first, second))
-
-
-def _can_join(first: Mapping[int, str], second: Mapping[int, str]) -> bool:
-    """Return whether one qualifier can name the devices that match both, or there are none."""
-    differing = _differing(first, second)
-    return not differing or bool(differing & _EXCLUSIVE)
-
-
-def _join(first: Mapping[int, str], second: Mapping[int, str]) -> dict[int, str]:
-    both = {**first, **second}
-    if _VERSION in both:
-        both[_VERSION] = max(
-            (side[_VERSION] for side in (first, second) if _VERSION in side), key=lambda word: int(word[1:])
-        )
-    return both

@@ -15,7 +15,6 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
-from math import ceil, floor
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 from urllib.parse import unquote, urldefrag, urljoin
 
@@ -56,7 +55,7 @@ PATTERN: Final = _error("pattern", "core 6.4", "A pattern is a regular expressio
     "correct the pattern; ECMA-262 is the syntax of JavaScript")
 REQUIRED: Final = _note("required-unknown", "validation 6.5.3", "Each required property is described",
     "describe it under `properties`, or remove it from `required`")
-BOUNDS: Final = _error("bounds", "validation 6", "The limits of a schema leave a value that is accepted",
+BOUNDS: Final = _error("bounds", "validation 6", "A lower limit is not above the upper one",
     "correct one of the limits")
 ENUM: Final = _warning("enum", "validation 6.1.2", "The rest of a schema accepts each value of its `enum`",
     "correct the values, or the keyword that refuses them")
@@ -553,64 +552,18 @@ def _describes_any_name(part: Mapping[str, Json]) -> bool:
     return any(isinstance(rest, Mapping) and bool(rest) for rest in others)
 
 
-_COUNTS: Final = {
-    "Length": "characters",
-    "Items": "items",
-    "Properties": "properties",
-    "Contains": "items",
+_PAIRS: Final = {
+    **{f"min{word}": f"max{word}" for word in ("Length", "Items", "Properties", "Contains")},
+    "minimum": "maximum",
 }
 
 
 def _contradictions(part: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
-    """Yield message and keyword of limits between which there is no value."""
-    for word, counted in _COUNTS.items():
-        low, high = part.get(f"min{word}"), part.get(f"max{word}")
+    """Yield message and keyword of a lower limit above the upper one."""
+    for lower, upper in _PAIRS.items():
+        low, high = part.get(lower), part.get(upper)
         if is_number(low) and is_number(high) and low > high:
-            yield (
-                f"`min{word}` is {low} and `max{word}` is {high}, so no number of {counted} fits",
-                f"min{word}",
-            )
-    required, most = part.get("required"), part.get("maxProperties")
-    if _are_names(required) and is_number(most) and len(required) > most:
-        yield f"{len(required)} properties are required and `maxProperties` is {most}", "maxProperties"
-    first, least = part.get("prefixItems"), part.get("minItems")
-    if isinstance(first, list) and part.get("items") is False and is_number(least) and least > len(first):
-        yield f"`minItems` is {least} and only {len(first)} items are allowed", "minItems"
-    yield from _range_contradiction(part)
-
-
-def _range_contradiction(part: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
-    lowest = max(_limits(part, "inimum"), default=None, key=lambda limit: (limit[0], limit[2]))
-    highest = min(_limits(part, "aximum"), default=None, key=lambda limit: (limit[0], not limit[2]))
-    if lowest is None or highest is None:
-        return
-    (low, low_word, low_open), (high, high_word, high_open) = lowest, highest
-    message = f"`{low_word}` is {part[low_word]} and `{high_word}` is {part[high_word]}, so no number fits"
-    if low > high or (low == high and (low_open or high_open)):
-        yield message, low_word
-        return
-    step = exact_number(part["multipleOf"]) if is_number(part.get("multipleOf")) else Fraction(0)
-    is_integer = part.get("type") == "integer"
-    if step <= 0 and not is_integer:
-        return
-    # Whole multiples of 3/2 are those of 3.
-    kind = f"no multiple of {part['multipleOf']}" if step > 0 else "no integer"
-    step = Fraction(step.numerator if step > 0 else 1) if is_integer else step
-    first, last = ceil(low / step), floor(high / step)
-    first += low_open and first * step == low
-    last -= high_open and last * step == high
-    if first > last:
-        yield message.replace("no number", kind), low_word
-
-
-def _limits(part: Mapping[str, Json], ending: str) -> Iterator[tuple[Fraction, str, bool]]:
-    """Yield the inclusive and the exclusive limit: value, keyword, whether it is exclusive."""
-    plain, exclusive = f"m{ending}", f"exclusiveM{ending}"
-    if is_number(part.get(plain)):
-        # Draft 4 has a flag next to the limit.
-        yield exact_number(part[plain]), plain, part.get(exclusive) is True
-    if is_number(part.get(exclusive)):
-        yield exact_number(part[exclusive]), exclusive, True
+            yield f"`{lower}` is {low} and `{upper}` is {high}, so no value fits", lower
 
 
 def exact_number(number: Json) -> Fraction:

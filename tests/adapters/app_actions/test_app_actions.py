@@ -1127,6 +1127,16 @@ def called(
         data in (
             ("no value chooses a shortcut", {}, "app://any"),
             ("the value is not listed", {"thing.name": "Coffee", "q": "Coffee"}, "app://any?q=Coffee"))},
+    **{
+        f"{title} where the first fulfilment takes listed ones alone, and need not get one": (
+            capability(
+                intent(template("app://one{?q}"), parameter("thing.name", "q", CLOSED)),
+                intent(template("app://any{?q}"), parameter("thing.name", "q"))) + TEA,
+            arguments, {"data": data})
+        for title, arguments, data in (
+            ("a listed value", {"q": "Black tea"}, "app://one?q=TEA"),
+            ("another value", {"q": "Coffee"}, "app://any?q=Coffee"),
+            ("no value", {}, "app://one"))},
     "the placeholder that Gradle does not replace": (
         capability(intent(targetPackage="${applicationId}", targetClass=".Order")), {},
         {"component": ORDER_NAME}),

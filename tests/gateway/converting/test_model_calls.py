@@ -8,14 +8,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 import droidgate
-from adapters.function_calling.test_write import TOOL as REMIND, provider_of, tools_of
 from droidgate.cli import run
 from droidgate_mappings.model.errors import InputError, UsageError
-from droidgate_mappings.values.coercion import fit_arguments
 from requirements_of_tests import require
 from titled_rows import titled
 
@@ -166,22 +163,3 @@ def test_names_of_a_format_that_models_do_not_call_are_refused() -> None:
     name_map = {"target": {"format": "mcp", "dialect": "2025-11-25"}, "providers": []}
     with pytest.raises(UsageError, match="the names are of tools in mcp"):
         droidgate.read_function_call("2025-11-25", CLAUDE, name_map)
-
-
-def test_null_in_a_models_call_means_no_value_and_a_required_null_is_one(tmp_path: Path) -> None:
-    source = tmp_path / "tools.json"
-    source.write_text(json.dumps({"tools": [REMIND]}))
-    conversion = droidgate.convert(droidgate.read(str(source)), to="function-calling+openai-strict")
-    sent_places = [{"city": "Oslo", "zip": None}, {"city": "Rome", "zip": "00100"}]
-    sent = {"title": "Milk", "count": None, "places": sent_places, "until": None}
-    (tool,) = tools_of(conversion.translations[0].writing)
-    jsonschema.validate(sent, tool["parameters"])
-    call = {"type": "function_call", "call_id": "1", "name": "remind", "arguments": json.dumps(sent)}
-    meant = droidgate.read_function_call("openai-strict", call, conversion)
-    places = [{"city": "Oslo"}, {"city": "Rome", "zip": "00100"}]
-    assert meant.arguments == {"title": "Milk", "places": places}
-    provider = provider_of(REMIND["inputSchema"])
-    fitted = fit_arguments(meant.arguments, provider.capabilities[0], provider.definitions)
-    assert fitted.values == {"title": "Milk", "places": places}
-    messages = [coercion.message for coercion in fitted.coercions]
-    assert messages == ["it is required and missing; null is used"]

@@ -316,7 +316,7 @@ def test_the_meaning_of_every_code_of_a_reader_a_writer_and_a_linter_is_reported
     )
     codes = (
         "kotlin-not-understood",
-        "null-for-none",
+        "too-many-tools",
         "appfunctions-no-description",
         "mmcp-exported",
         "made-up",

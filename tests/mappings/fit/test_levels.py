@@ -226,6 +226,15 @@ LOSSES_OF_PARTS: dict[str, tuple[str, dict[str, Any], dict[str, tuple[str, Level
         ("/access/exported", "/access/permission"), ("notation-dropped", Level.RENAMED))),
     "a description where functions have none": ("appfunctions+v1", DECLARED, {
         "/capabilities/0/description": DROPPED}),
+    "an output of an unknown type": ("appfunctions", {
+        "protocol": "appfunctions", "capabilities": (TOOL.changed({"output": AnyType()}),)}, {
+        "/capabilities/0/output/kind": ("output-unknown", Level.DROPPED)}),
+    "null where an object is required": ("mcp+2025-11-25", {
+        "capabilities": (TOOL.changed({"input": NULLABLE_RECORD}),)}, {
+        "/capabilities/0/input/nullable": ("nullable-moved", Level.NARROWED)}),
+    "a description where types have none": ("mmcp+broadcast", {
+        "capabilities": (TOOL.changed({"input": record({"a": optional(string(description="A"))})}),)}, {
+        "/capabilities/0/input/properties/a/type/description": MOVED_TEXT}),
 }  # fmt: skip
 
 

@@ -72,9 +72,9 @@ def load_mobile_agent() -> MobileAgentTable:
     """Return the commands.
 
     Raises:
-        ValueError: the TOML does not fit the schema, or two commands have one id.
+        ValueError: the TOML does not fit the schema.
     """
-    return load_table("mobile_agent/commands.toml", MobileAgentTable, _check)
+    return load_table("mobile_agent/commands.toml", MobileAgentTable)
 
 
 @cache
@@ -98,19 +98,6 @@ def more_tools() -> tuple[MobileAgentCommand, ...]:
     """Return the tools beyond UFO's.
 
     Raises:
-        ValueError: the TOML does not fit the schema, or a tool is in no set.
+        ValueError: the TOML does not fit the schema.
     """
-    return load_table("mobile_agent/more_tools.toml", MoreToolsTable, _check_more).tools
-
-
-def _check_more(table: MoreToolsTable) -> None:
-    if any(tool.tool_set is None or tool.id in mobile_agent_commands() for tool in table.tools):
-        message = "a tool is in no set, or is one of UFO's"
-        raise ValueError(message)
-
-
-def _check(table: MobileAgentTable) -> None:
-    ids = [command.id for command in table.commands]
-    if len(set(ids)) != len(ids):
-        message = f"duplicate ids: {ids}"
-        raise ValueError(message)
+    return load_table("mobile_agent/more_tools.toml", MoreToolsTable).tools

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cache
 from typing import Literal
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field
 
 from droidgate_mappings.model.types import Frozen
-from droidgate_mappings.tables.loading import load_format_tables, read_table_file
+from droidgate_mappings.tables.loading import load_table
 
 AnchorKind = Literal["activity", "service", "receiver", "provider", "application"]
 ToolsForm = Literal["ari", "catalog", "functions", "mcp-tools", "named-lists"]
@@ -29,13 +29,6 @@ class Anchor(Frozen):
     authority_suffix: str | None = None
     flag: str | None = None
 
-    @model_validator(mode="after")
-    def _is_one(self) -> Anchor:
-        flags = [bool(self.actions), self.authority_suffix is not None, self.flag is not None]
-        if flags.count(True) != 1:
-            raise ValueError("an anchor has actions, an authority suffix or a flag, and one of them only")
-        return self
-
 
 class ToolsPlace(Frozen):
     """Where an app's files declare the tools.
@@ -51,12 +44,6 @@ class ToolsPlace(Frozen):
     form: ToolsForm = Field(alias="as")
     name: str | None = None
     meta_data: str | None = None
-
-    @model_validator(mode="after")
-    def _is_complete(self) -> ToolsPlace:
-        if (self.name if self.place == "asset" else self.meta_data) is None:
-            raise ValueError("an asset has a name, everything else a meta-data")
-        return self
 
 
 class DetailsPlace(Frozen):
@@ -90,26 +77,15 @@ class ObservedProtocol(Frozen):
     not_beside: tuple[str, ...] = ()
 
 
+class _ObservedTable(Frozen):
+    protocols: tuple[ObservedProtocol, ...]
+
+
 @cache
 def load_observed_protocols() -> tuple[ObservedProtocol, ...]:
-    """Return the protocols in the order of their table.
+    """Return the protocols in the order of their table, a row for each dialect of `formats/observed.toml`.
 
     Raises:
-        ValueError: a row does not fit the schema, or rows and dialects are not the same.
+        ValueError: a row does not fit the schema.
     """
-    try:
-        rows = tuple(
-            ObservedProtocol.model_validate(row)
-            for row in read_table_file("observed/protocols.toml")["protocols"]
-        )
-    except ValidationError as error:
-        message = f"droidgate_mappings/tables/observed/protocols.toml: {error}"
-        raise ValueError(message) from error
-    ids = [row.id for row in rows]
-    dialects = {dialect.id for dialect in load_format_tables("observed").dialects}
-    if len(set(ids)) != len(ids) or set(ids) != dialects:
-        message = (
-            f"droidgate_mappings/tables/observed: rows and dialects differ: {sorted(set(ids) ^ dialects)}"
-        )
-        raise ValueError(message)
-    return rows
+    return load_table("observed/protocols.toml", _ObservedTable).protocols

@@ -8,9 +8,7 @@ capabilities are called (`droidgate_mappings.tables.loading.DialectTable`).
 from __future__ import annotations
 
 from functools import cache
-from typing import Literal, Self
-
-from pydantic import model_validator
+from typing import Literal
 
 from droidgate_mappings.model.types import Frozen
 from droidgate_mappings.tables.loading import load_format_tables, load_table
@@ -45,19 +43,6 @@ class ShimTable(Frozen):
     backends: tuple[End, ...]
     conditions: dict[str, str]
     cells: tuple[Cell, ...]
-
-    @model_validator(mode="after")
-    def _is_consistent(self) -> Self:
-        frontends, backends = {end.id for end in self.frontends}, {end.id for end in self.backends}
-        pairs = [(cell.frontend, cell.backend) for cell in self.cells]
-        if len(set(pairs)) != len(pairs):
-            reason = "duplicate cell"
-            raise ValueError(reason)
-        for frontend, backend in pairs:
-            if frontend not in frontends or backend not in backends:
-                reason = f"the cell {frontend}, {backend} names what is not declared"
-                raise ValueError(reason)
-        return self
 
     def limits(self, frontend: str, backend: str) -> str | None:
         """Return what a pair needs, None where the shim does not carry it."""
@@ -252,9 +237,9 @@ def load_reach() -> ReachTable:
     """Return the agents and interfaces.
 
     Raises:
-        ValueError: the TOML does not fit the schema, or names what the shim's table does not have.
+        ValueError: the TOML does not fit the schema.
     """
-    return load_table("reach/agents.toml", ReachTable, _check)
+    return load_table("reach/agents.toml", ReachTable)
 
 
 class _PermissionLevels(Frozen):
@@ -269,20 +254,3 @@ def load_permission_levels() -> dict[str, str]:
         ValueError: the TOML does not fit the schema.
     """
     return load_table("reach/permissions.toml", _PermissionLevels).protection
-
-
-def _check(table: ReachTable) -> None:
-    shim = load_shim_table()
-    interfaces = {interface.id for interface in table.interfaces}
-    backends = {backend.id for backend in shim.backends}
-    frontends = {frontend.id for frontend in shim.frontends}
-    references = [
-        *((name, interfaces) for agent in table.agents for name in agent.speaks),
-        *((name, frontends) for agent in table.agents for name in agent.frontends),
-        *((name, frontends) for interface in table.interfaces for name in interface.by_shell),
-        *((interface.backend, backends) for interface in table.interfaces if interface.backend is not None),
-    ]
-    unknown = sorted(name for name, known_names in references if name not in known_names)
-    if unknown:
-        reason = f"unknown: {', '.join(unknown)}"
-        raise ValueError(reason)
