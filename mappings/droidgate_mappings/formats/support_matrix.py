@@ -64,13 +64,11 @@ class Feature:
         group: What it belongs to.
         name: The feature.
         judge: Returns the cell.
-        fields: The fields of `Capacity` that decide it.
     """
 
     group: str
     name: str
     judge: Callable[[Capacity], FeatureCell]
-    fields: frozenset[str]
 
 
 def make_matrix(formats: Iterable[Format], *, only_defaults: bool = False) -> SupportMatrix:
@@ -361,100 +359,50 @@ def _output_types(capacity: Capacity) -> FeatureCell:
     return _YES if capacity.outputs is None else _cell("yes", "fewer kinds than inputs")
 
 
-def _feature(group: str, name: str, judge: Callable[[Capacity], FeatureCell], *fields: str) -> Feature:
-    return Feature(group, name, judge, frozenset(fields))
-
-
 FEATURES: Final = (
-    *(
-        _feature(
-            "provider",
-            name,
-            _provider_field(name),
-            "provider_fields",
-            "provider_text",
-            "provider_defaults",
-            "component",
-        )
-        for name in get_args(ProviderField)
-    ),
-    _feature("capability", "id of any text", _name_rule("id_rule"), "id_rule", "alike_dialects"),
-    *(
-        _feature(
-            "capability",
-            name,
-            _capability_field(name),
-            "capability_fields",
-            "capability_defaults",
-            "most_description",
-        )
-        for name in get_args(CapabilityField)
-    ),
-    *(
-        _feature("access", name.replace("_", " "), _access(name), "access", "access_enforced")
-        for name in get_args(AccessField)
-    ),
-    _feature("input", "parameters", lambda _capacity: _YES, "input_shape"),
-    _feature("input", "parameter name of any text", _parameter_names, "property_rule", "parameter_rule"),
-    _feature(
+    *(Feature("provider", name, _provider_field(name)) for name in get_args(ProviderField)),
+    Feature("capability", "id of any text", _name_rule("id_rule")),
+    *(Feature("capability", name, _capability_field(name)) for name in get_args(CapabilityField)),
+    *(Feature("access", name.replace("_", " "), _access(name)) for name in get_args(AccessField)),
+    Feature("input", "parameters", lambda _capacity: _YES),
+    Feature("input", "parameter name of any text", _parameter_names),
+    Feature(
         "input",
         "optional parameters",
         lambda capacity: _YES if capacity.input_required else _lost(losses.OPTIONAL, note="required"),
-        "input_required",
     ),
-    _feature(
+    Feature(
         "input",
         "a schema that is not a list of parameters",
         lambda capacity: _YES if capacity.input_shape == "any" else _structure(capacity),
-        "input_shape",
     ),
-    _feature("output", "declared output", _output, "output_shape"),
-    _feature("output", "no word about outputs", _no_output, "output_default"),
-    _feature("output", "optional outputs", _optional_outputs, "output_required"),
-    _feature("output", "the types of inputs", _output_types, "outputs"),
-    *(_feature("type", kind, _kind(kind), "types", "nested") for kind in TYPE_KINDS),
-    _feature("type", "array of anything", _arrays_of_anything, "items_required"),
-    _feature("type", "array of arrays", _nested_arrays, "nested_arrays"),
-    _feature("type", "object without properties", _free_objects, "records_only"),
-    _feature("type", "several alternatives at once", _several_alternatives, "exclusive_only"),
-    _feature("type", "exactly one alternative", _exclusive_alternatives, "inclusive_only"),
-    _feature(
+    Feature("output", "declared output", _output),
+    Feature("output", "no word about outputs", _no_output),
+    Feature("output", "optional outputs", _optional_outputs),
+    Feature("output", "the types of inputs", _output_types),
+    *(Feature("type", kind, _kind(kind)) for kind in TYPE_KINDS),
+    Feature("type", "array of anything", _arrays_of_anything),
+    Feature("type", "array of arrays", _nested_arrays),
+    Feature("type", "object without properties", _free_objects),
+    Feature("type", "several alternatives at once", _several_alternatives),
+    Feature("type", "exactly one alternative", _exclusive_alternatives),
+    Feature(
         "type",
         "a type without a name",
         lambda capacity: _YES if capacity.implicit else _lost(losses.UNNAMED_TYPE, _TEXTS[0]),
-        "implicit",
     ),
-    *(
-        _feature("constraint", name, _constraint(name), "types", "enum_values")
-        for name in get_args(Constraint)
-    ),
-    _feature(
-        "constraint",
-        "null allowed",
-        _nullable,
-        "nullable",
-        "nullable_definitions",
-        "nullable_members",
-        "nullable_items",
-    ),
-    _feature(
-        "constraint",
-        "other JSON Schema keywords",
-        _keywords,
-        "keywords",
-        "keyword_words",
-    ),
-    _feature("constraint", "`anyOf` of the whole input", _words_at_the_top, "top_words_excluded"),
-    _feature(
-        "text", "description of types", _type_descriptions, "type_descriptions", "type_description_required"
-    ),
-    _feature("text", "characters that XML cannot hold", _characters, "text", "xml_fields"),
-    _feature("schema", "definitions", _definitions, "definitions"),
-    _feature("type", "a reference with a description", _described_references, "reference_facts"),
-    _feature("schema", "definition name of any text", _definition_names, "definition_rule"),
-    _feature("schema", "references to what is not declared", _dangling, "dangling_references"),
-    _feature("schema", "class names", _class_names, "qualified_names", "one_of_class"),
-    _feature("schema", "facts of its own format", _own_extensions, "extensions", "extension_facts"),
-    _feature("schema", "facts of other formats", _extensions, "extensions"),
+    *(Feature("constraint", name, _constraint(name)) for name in get_args(Constraint)),
+    Feature("constraint", "null allowed", _nullable),
+    Feature("constraint", "other JSON Schema keywords", _keywords),
+    Feature("constraint", "`anyOf` of the whole input", _words_at_the_top),
+    Feature("text", "description of types", _type_descriptions),
+    Feature("text", "characters that XML cannot hold", _characters),
+    Feature("schema", "definitions", _definitions),
+    Feature("type", "a reference with a description", _described_references),
+    Feature("schema", "definition name of any text", _definition_names),
+    Feature("schema", "references to what is not declared", _dangling),
+    Feature("schema", "class names", _class_names),
+    Feature("schema", "facts of its own format", _own_extensions),
+    Feature("schema", "facts of other formats", _extensions),
 )
-"""Every row. Each field of `Capacity` is behind at least one of them."""
+"""Every row."""

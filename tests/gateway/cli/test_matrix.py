@@ -4,7 +4,7 @@ import pytest
 
 from droidgate_mappings.fit import fit_provider
 from droidgate_mappings.formats.format import load_formats
-from droidgate_mappings.formats.support_matrix import FEATURES, cell_text, make_matrix
+from droidgate_mappings.formats.support_matrix import cell_text, make_matrix
 from droidgate_mappings.model.capability import Capability, CapabilityAccess, Effects, Provider
 from droidgate_mappings.model.findings import Level
 from droidgate_mappings.model.types import (
@@ -114,11 +114,6 @@ def test_a_cell_is_a_finding_level(feature: str, format_id: str, dialect_id: str
         levels -= {finding.level for finding in findings if finding.code == "text-added"}
     value = _cell(feature, f"{format_id}+{dialect_id}")
     assert levels == ({Level(value)} if value != "yes" else set())
-
-
-def test_every_part_of_a_capacity_is_in_the_matrix() -> None:
-    reported = {field for feature in FEATURES for field in feature.fields}
-    assert reported == set(Capacity.model_fields)
 
 
 def test_columns_are_what_can_be_written() -> None:
