@@ -1,15 +1,20 @@
 """What a coverage report says, as typed data: the terminal, `--json` and the HTML page are drawn from it.
 
 A report has a summary, whose size does not depend on how large the catalog is, and, for catalogs that a page
-can hold, the details: every app, provider, capability and finding. What a report refers to inside of itself
-is addressed by position in its lists. Every text that comes from an app is here as the app has it: what shows
-it makes it safe. Marks say what deserves a second look before a model uses it; they are hints.
+can hold, the details: every app, provider, capability and finding. Every text that comes from an app is here
+as the app has it: what shows it makes it safe. Marks say what deserves a second look before a model uses it;
+they are hints.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Final, Literal, TypeAlias
+
+from pydantic import Field, InstanceOf
+from pydantic.json_schema import SkipJsonSchema
 
 from droidgate_mappings.compare import Change
 from droidgate_mappings.model.types import Frozen
@@ -515,272 +520,36 @@ class ReachProfile(Frozen):
     cells: tuple[ReachCell, ...]
 
 
-class LevelProfile(Frozen):
-    """The level of a capability's conversion to each of `Details.targets`; None where it is not known."""
-
-    levels: tuple[str | None, ...]
+Row: TypeAlias = SimpleNamespace
+"""A row of a query: its attributes are the columns, as the catalog's page explains them."""
 
 
-class AppDetail(Frozen):
-    """One app, or a descriptor without an app.
-
-    Attributes:
-        key: Key in the catalog.
-        kind: `app` or `descriptor`.
-        package: Application id.
-        label: The application's label.
-        description: The application's description.
-        version_name: Android's `versionName`.
-        version_code: Android's `versionCode`.
-        minimum_sdk: Android's `minSdkVersion`.
-        target_sdk: Android's `targetSdkVersion`.
-        signers: SHA-256 of each signing certificate.
-        signers_verified: Whether the signature is valid; false also where it cannot be verified, null where
-            it was not checked.
-        has_launcher: Whether it has a screen that launchers show.
-        sources: The places where it was found; at most 5.
-        protocols: Ids of the protocols in which it declares capabilities, sorted.
-        is_silent: Whether it lists some of its capabilities only at run time, on request.
-        is_unread: Whether a part of it was not read and the rest declares nothing; its reach is not known.
-        capabilities: Number of its capabilities.
-        best: For each agent of the report's `agents` the best reach.
-        reach: For each agent the capabilities by reach, in the order of `REACHES`.
-        quality: The quality of its declarations.
-        use_cases: Ids of the use cases that it serves, sorted; empty without matching.
-    """
-
-    key: str
-    kind: Literal["app", "descriptor"]
-    package: str | None
-    label: str | None
-    description: str | None
-    version_name: str | None
-    version_code: int | None
-    minimum_sdk: int | None
-    target_sdk: int | None
-    signers: tuple[str, ...]
-    signers_verified: bool | None = None
-    has_launcher: bool
-    sources: tuple[str, ...]
-    protocols: tuple[str, ...]
-    is_silent: bool
-    is_unread: bool
-    capabilities: int
-    best: tuple[Reach, ...]
-    reach: tuple[tuple[int, int, int, int], ...]
-    quality: QualityFigures
-    use_cases: tuple[str, ...]
-
-
-class ProviderDetail(Frozen):
-    """What one component, or one descriptor, declares in one protocol.
-
-    Attributes:
-        app: Position in `Details.apps`.
-        protocol: Id of the format.
-        dialect: The written form.
-        component: Class of the component.
-        component_kind: `activity`, `service`, `receiver`, `provider` or `application`.
-        exported: Whether other apps can call the component; None without a manifest.
-        enabled: Whether it is enabled in at least one configuration; None without a manifest.
-        enabled_in: The configurations in which it is enabled; None where it is enabled in all.
-        permission: The permission that callers need.
-        protection: Protection level of the permission: `normal`, `dangerous`, `signature` or `unknown`; None
-            without a permission.
-        name: Human-readable name.
-        description: The app's description of it.
-        instructions: The app's instructions to models.
-        definitions: JSON text of its named types in the capability model; None where it has none.
-        extensions: JSON text of facts that only one format has; None where it has none.
-        place: File inside the source, with the line.
-    """
-
-    app: int
-    protocol: str
-    dialect: str | None
-    component: str | None
-    component_kind: str | None
-    exported: bool | None
-    enabled: bool | None
-    enabled_in: str | None
-    permission: str | None
-    protection: str | None
-    name: str | None
-    description: str | None
-    instructions: str | None
-    definitions: str | None
-    extensions: str | None
-    place: str | None
-
-
-class CapabilityDetail(Frozen):
-    """One capability.
-
-    Attributes:
-        provider: Position in `Details.providers`.
-        id: The name by which it is called.
-        title: Human-readable name.
-        description: The app's description of it.
-        parameters: Shape of the parameters.
-        output: Shape of the result, None where it is not declared.
-        undescribed: Number of parameters without a description.
-        untyped: Number of parameters without a type.
-        read_only: Whether the app declares it read-only.
-        destructive: Whether the app declares it destructive.
-        enabled: Whether it is enabled on a phone; None where that is not known.
-        tokens: Estimated tokens.
-        declaration: JSON text of the capability in the capability model; what is default is left out.
-        place: File inside the source, with the line.
-        reach: Position in `Details.reach_profiles`.
-        levels: Position in `Details.level_profiles`.
-        use_cases: Ids of the use cases that it serves, the most certain first.
-        group: Position of its group in `Details.groups`.
-        variants: Flavours and build types that alone have it; empty where the default variant has it.
-    """
-
-    provider: int
-    id: str
-    title: str | None
-    description: str | None
-    parameters: str
-    output: str | None
-    undescribed: int
-    untyped: int
-    read_only: bool | None
-    destructive: bool | None
-    enabled: bool | None
-    tokens: int | None
-    declaration: str
-    place: str | None
-    reach: int
-    levels: int
-    use_cases: tuple[str, ...]
-    group: int | None
-    variants: tuple[str, ...] = ()
-
-
-class FindingDetail(Frozen):
-    """One finding.
-
-    Attributes:
-        app: Position in `Details.apps`; None where the source has several apps and it is not known which.
-        provider: Position in `Details.providers`; None where it does not concern one provider.
-        capability: Position in `Details.capabilities`; None where it does not concern one capability.
-        origin: `reading`, `lint` or `security`.
-        code: The stable code.
-        level: `note`, `warning` or `error`.
-        pointer: JSON Pointer to the place in the provider or the document.
-        message: One sentence.
-        hint: The fix.
-        rule: The rule of the specification.
-        releases: Ids of the Android releases to which it applies, oldest first; empty where it applies to
-            every release.
-        variants: Flavours and build types to which alone it applies; empty where it applies to the default
-            variant.
-        place: File inside the source, with the line.
-    """
-
-    app: int | None
-    provider: int | None
-    capability: int | None
-    origin: str
-    code: str
-    level: str
-    pointer: str
-    message: str
-    hint: str | None
-    rule: str | None
-    releases: tuple[str, ...]
-    variants: tuple[str, ...] = ()
-    place: str | None
-
-
-class GroupLink(Frozen):
-    """The reason for which a capability is in its group.
-
-    Attributes:
-        capability: Position in `Details.capabilities`.
-        match: Position of the capability that it matches.
-        kind: `same-use-case`, `near-duplicate` or `same-app-twice`.
-        score: Certainty of the match, from 0.5 to 1.
-        terms: Terms that both have.
-        parameters: Roles of the parameters that both have.
-    """
-
-    capability: int
-    match: int
-    kind: str
-    score: float
-    terms: tuple[str, ...]
-    parameters: tuple[str, ...]
-
-
-class Group(Frozen):
-    """Capabilities that serve one use case: positions in `Details.capabilities`, the leader first."""
-
-    members: tuple[int, ...]
-    links: tuple[GroupLink, ...]
-
-
-class TranslatedFile(Frozen):
-    """A file of a translation: its path in an app's source set, and its text."""
-
-    path: str
-    text: str
-
-
-class TranslationFinding(Frozen):
-    """A finding of a translation; `pointer` is a JSON Pointer into the provider."""
-
-    code: str
-    level: str
-    pointer: str
-    message: str
-
-
-class DialectTranslation(Frozen):
-    """A provider of the selection, written in one dialect.
-
-    Attributes:
-        provider: Position in `Details.providers`.
-        target: `FORMAT+DIALECT`.
-        files: The written files; empty where it cannot be written.
-        findings: Losses of the translation; at most 200.
-        problem: The reason for which it cannot be written.
-    """
-
-    provider: int
-    target: str
-    files: tuple[TranslatedFile, ...]
-    findings: tuple[TranslationFinding, ...]
-    problem: str | None
-
-
-class Details(Frozen):
-    """The rows behind the figures.
+@dataclass(frozen=True, slots=True)
+class Details:
+    """The rows behind the figures, of which a page is made; their positions in these lists are their keys.
 
     Attributes:
         targets: `FORMAT+DIALECT` of every conversion.
-        reach_profiles: Profiles to which `CapabilityDetail.reach` refers.
-        level_profiles: Profiles to which `CapabilityDetail.levels` refers.
-        apps: Apps by package, then version.
-        providers: Providers by app.
-        capabilities: Capabilities by provider.
-        findings: Findings by app.
-        groups: Groups of matching capabilities; empty without matching.
-        translations: Translations of the chosen providers (`--translate`). For other providers a page shows
-            the command `droidgate convert SOURCE --to TARGET` with the first of `AppDetail.sources`.
+        reach_profiles: Profiles to which `reach` of a capability refers.
+        level_profiles: Levels by target, to which `levels` of a capability refers; None where not known.
+        apps: Apps, and descriptors without an app, by package, then version.
+        providers: Providers by `app`.
+        capabilities: Capabilities by `provider`.
+        findings: Findings by `app`, where `app`, `provider` and `capability` are known.
+        groups: Groups of matching capabilities: `members`, the leader first, and `links`.
+        translations: The providers that `--translate` chose, in each target: written `files` and `findings`,
+            or the `problem`.
     """
 
-    targets: tuple[str, ...]
-    reach_profiles: tuple[ReachProfile, ...]
-    level_profiles: tuple[LevelProfile, ...]
-    apps: tuple[AppDetail, ...]
-    providers: tuple[ProviderDetail, ...]
-    capabilities: tuple[CapabilityDetail, ...]
-    findings: tuple[FindingDetail, ...]
-    groups: tuple[Group, ...]
-    translations: tuple[DialectTranslation, ...]
+    targets: Sequence[str]
+    reach_profiles: Sequence[ReachProfile]
+    level_profiles: Sequence[Sequence[str | None]]
+    apps: Sequence[Row]
+    providers: Sequence[Row]
+    capabilities: Sequence[Row]
+    findings: Sequence[Row]
+    groups: Sequence[Row]
+    translations: Sequence[Row]
 
 
 _WORDS: Final[Mapping[str, tuple[str, str]]] = {
@@ -820,7 +589,8 @@ class CoverageReport(Frozen):
         matching: Overlapping capabilities; None without matching.
         quality: The quality of the declarations.
         history: Changes; None without an earlier catalog.
-        details: The rows behind the figures; None without `--details`, or where there are too many.
+        details: The rows behind the figures, which JSON leaves out; None unless they are asked for, or where
+            there are too many.
         notes: What this report leaves out, and how to get it.
     """
 
@@ -839,7 +609,7 @@ class CoverageReport(Frozen):
     matching: MatchingSummary | None
     quality: Quality
     history: History | None
-    details: Details | None
+    details: SkipJsonSchema[InstanceOf[Details] | None] = Field(default=None, exclude=True)
     notes: tuple[str, ...]
 
     def __repr__(self) -> str:

@@ -18,21 +18,12 @@ from droidgate.coverage.coverage_document import (
     MOST_APPS,
     MOST_CAPABILITIES,
     REACHES,
-    AppDetail,
-    CapabilityDetail,
     CatalogFacts,
     Counted,
     CoverageReport,
     Details,
-    DialectTranslation,
-    FindingDetail,
-    Group,
-    GroupLink,
-    LevelProfile,
-    ProviderDetail,
     Reach,
-    TranslatedFile,
-    TranslationFinding,
+    Row,
     UnreadCounts,
     UnreadInput,
 )
@@ -103,22 +94,20 @@ def is_too_large(figures: Figures) -> bool:
     return bool(apps > MOST_APPS or capabilities > MOST_CAPABILITIES)
 
 
-def details_of(
-    figures: Figures, overlaps: Overlaps | None, translations: tuple[DialectTranslation, ...] = ()
-) -> Details:
+def details_of(figures: Figures, overlaps: Overlaps | None, translations: Sequence[Row] = ()) -> Details:
     """Return everything, one by one; `prepare_quality` comes first."""
     providers = figures.records(_PROVIDERS)
     declared = [_parts_of(row.pop("declaration")) for row in providers]
     capabilities, levels, places = _capabilities(figures, declared, overlaps)
     return Details(
-        targets=tuple(figures.catalog.targets),
+        targets=figures.catalog.targets,
         reach_profiles=figures.profiles,
         level_profiles=levels,
         apps=_apps(figures, _served_by_app(figures, overlaps)),
-        providers=tuple(_provider(row, parts) for row, parts in zip(providers, declared, strict=True)),
+        providers=[_provider(row, parts) for row, parts in zip(providers, declared, strict=True)],
         capabilities=capabilities,
         findings=_findings(figures, places),
-        groups=() if overlaps is None else _groups(overlaps, places),
+        groups=[] if overlaps is None else _groups(overlaps, places),
         translations=translations,
     )
 
@@ -140,7 +129,7 @@ def _served_by_app(figures: Figures, overlaps: Overlaps | None) -> Mapping[int, 
     return served
 
 
-def _apps(figures: Figures, served: Mapping[int, set[str]]) -> tuple[AppDetail, ...]:
+def _apps(figures: Figures, served: Mapping[int, set[str]]) -> list[Row]:
     agents = range(len(load_reach().agents))
     counts = {
         (entry, agent, reach): count
@@ -151,25 +140,21 @@ def _apps(figures: Figures, served: Mapping[int, set[str]]) -> tuple[AppDetail, 
     }
     quality = {entry: values for entry, *values in figures.rows("FROM quality")}
 
-    def reach_of(entry: int, agent: int) -> tuple[int, int, int, int]:
-        native, gateway, ui_only, none = (counts.get((entry, agent, at), 0) for at in range(len(REACHES)))
-        return native, gateway, ui_only, none
-
-    return tuple(
-        AppDetail(
+    return [
+        Row(
             **record,
-            best=tuple(best[entry, agent] for agent in agents),
-            reach=tuple(reach_of(entry, agent) for agent in agents),
+            best=[best[entry, agent] for agent in agents],
+            reach=[[counts.get((entry, agent, at), 0) for at in range(len(REACHES))] for agent in agents],
             quality=figures_of(quality[entry]),
-            use_cases=tuple(sorted(served.get(entry, ()))),
+            use_cases=sorted(served.get(entry, ())),
         )
         for record in figures.records(_APPS)
         for entry in (record.pop("entry"),)
-    )
+    ]
 
 
-def _provider(record: dict[str, Any], parts: Mapping[str, Any]) -> ProviderDetail:
-    return ProviderDetail(
+def _provider(record: dict[str, Any], parts: Mapping[str, Any]) -> Row:
+    return Row(
         **record,
         definitions=_json_or_none(parts["definitions"]),
         extensions=_json_or_none(parts["extensions"]),
@@ -182,7 +167,7 @@ def _json_or_none(value: Any) -> str | None:
 
 def _capabilities(
     figures: Figures, declared: list[dict[str, Any]], overlaps: Overlaps | None
-) -> tuple[tuple[CapabilityDetail, ...], tuple[LevelProfile, ...], _Places]:
+) -> tuple[list[Row], list[tuple[str | None, ...]], _Places]:
     targets = figures.catalog.targets
     served = {} if overlaps is None else overlaps.served
     groups = {
@@ -192,7 +177,7 @@ def _capabilities(
     }
     profiles: dict[tuple[str | None, ...], int] = {}
     places = _Places({}, {})
-    details: list[CapabilityDetail] = []
+    details: list[Row] = []
     for record in figures.records(_CAPABILITIES):
         provider, position = record["provider"], record.pop("capability")
         levels_by_target = record.pop("levels") or {}
@@ -201,29 +186,29 @@ def _capabilities(
         places.capabilities[provider, position] = places.keys[key] = len(details)
         capabilities = declared[provider]["capabilities"] or []
         details.append(
-            CapabilityDetail(
+            Row(
                 **record,
                 declaration=one_line_json(capabilities[position] if position < len(capabilities) else {}),
                 levels=levels,
-                use_cases=tuple(item.use_case for item in served.get(key, ())),
+                use_cases=[item.use_case for item in served.get(key, ())],
                 group=groups.get(key),
             )
         )
-    return tuple(details), tuple(LevelProfile(levels=profile) for profile in profiles), places
+    return details, list(profiles), places
 
 
-def _findings(figures: Figures, places: _Places) -> tuple[FindingDetail, ...]:
+def _findings(figures: Figures, places: _Places) -> list[Row]:
     records = figures.records(_FINDINGS)
     for record in records:
         record["capability"] = places.capabilities.get((record["provider"], record["capability"]))
-    return tuple(FindingDetail(**record) for record in records)
+    return [Row(**record) for record in records]
 
 
-def _groups(overlaps: Overlaps, places: _Places) -> tuple[Group, ...]:
-    links: list[list[GroupLink]] = [[] for _ in overlaps.matching.groups]
+def _groups(overlaps: Overlaps, places: _Places) -> list[Row]:
+    links: list[list[Row]] = [[] for _ in overlaps.matching.groups]
     for link in overlaps.matching.links:
         links[link.group].append(
-            GroupLink(
+            Row(
                 capability=places.keys[link.key],
                 match=places.keys[link.match],
                 kind=link.kind,
@@ -232,10 +217,10 @@ def _groups(overlaps: Overlaps, places: _Places) -> tuple[Group, ...]:
                 parameters=link.parameters,
             )
         )
-    return tuple(
-        Group(members=tuple(places.keys[key] for key in members), links=tuple(links[number]))
+    return [
+        Row(members=[places.keys[key] for key in members], links=links[number])
         for number, members in enumerate(overlaps.matching.groups)
-    )
+    ]
 
 
 MOST_REASONS: Final = 20
@@ -345,7 +330,7 @@ MOST_PROVIDERS: Final = 50
 MOST_FINDINGS_EACH: Final = 200
 
 
-def translate_chosen(figures: Figures, patterns: Sequence[str]) -> tuple[DialectTranslation, ...]:
+def translate_chosen(figures: Figures, patterns: Sequence[str]) -> list[Row]:
     """Write every provider of the apps whose application id fits a pattern in every dialect.
 
     Args:
@@ -353,7 +338,7 @@ def translate_chosen(figures: Figures, patterns: Sequence[str]) -> tuple[Dialect
         patterns: `*` and `?` match other characters, as in the names of files.
     """
     if not patterns:
-        return ()
+        return []
     chosen = [
         (number, declaration)
         for number, package, declaration in figures.rows(
@@ -362,11 +347,11 @@ def translate_chosen(figures: Figures, patterns: Sequence[str]) -> tuple[Dialect
         )
         if any(fnmatchcase(package, pattern) for pattern in patterns)
     ]
-    return tuple(
+    return [
         _translate(number, read_part(Provider, declaration), target)
         for number, declaration in chosen[:MOST_PROVIDERS]
         for target in targets()
-    )
+    ]
 
 
 def misfits(figures: Figures, patterns: Sequence[str]) -> Iterator[str]:
@@ -392,7 +377,7 @@ def misfits(figures: Figures, patterns: Sequence[str]) -> Iterator[str]:
         yield f"at most {MOST_PROVIDERS} providers are translated"
 
 
-def _translate(number: int, provider: Provider, target: str) -> DialectTranslation:
+def _translate(number: int, provider: Provider, target: str) -> Row:
     format_, dialect = targets()[target]
     if format_.write is None:
         return _failed_translation(number, target, f"{format_.title} is only read")
@@ -400,22 +385,12 @@ def _translate(number: int, provider: Provider, target: str) -> DialectTranslati
         writing = format_.write(provider, dialect)
     except DroidgateError as error:
         return _failed_translation(number, target, error.message)
-    return DialectTranslation(
-        provider=number,
-        target=target,
-        files=tuple(TranslatedFile(path=artifact.path, text=artifact.text) for artifact in writing.artifacts),
-        findings=tuple(
-            TranslationFinding(
-                code=finding.code, level=finding.level.value, pointer=finding.pointer, message=finding.message
-            )
-            for finding in writing.findings[:MOST_FINDINGS_EACH]
-        ),
-        problem=None,
-    )
+    findings = writing.findings[:MOST_FINDINGS_EACH]
+    return Row(provider=number, target=target, files=writing.artifacts, findings=findings, problem=None)
 
 
-def _failed_translation(number: int, target: str, problem: str) -> DialectTranslation:
-    return DialectTranslation(provider=number, target=target, files=(), findings=(), problem=problem)
+def _failed_translation(number: int, target: str, problem: str) -> Row:
+    return Row(provider=number, target=target, files=(), findings=(), problem=problem)
 
 
 @dataclass(frozen=True, slots=True)

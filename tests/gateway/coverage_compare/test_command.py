@@ -343,7 +343,9 @@ def test_an_unknown_app_to_translate_is_refused(droidgate: Runner, tmp_path: Pat
     make_catalog(tmp_path / "c", App("com.a", [mmcp(NOTE)]), App("com.screens"))
     patterns = ("com.zzz*", "com.screens", "com.*", "com.a")
     options = [word for item in patterns for word in ("--translate", item)]
-    done = droidgate("coverage", tmp_path / "c", "--details", *options, *(["--json"] if as_json else []))
+    done = droidgate(
+        "coverage", tmp_path / "c", "--html", tmp_path / "p.html", *options, *(["--json"] if as_json else [])
+    )
     reported = json.loads(done.out)["report"]["notes"] if as_json else done.out.splitlines()
     assert [item for item in reported if "--translate" in item] == [
         "--translate com.zzz*: no app of the catalog fits it",
@@ -426,7 +428,7 @@ def test_a_report_has_five_reasons_an_agent_at_most_and_counts_the_others(report
     reasons = _reasons_of(report_on(*apps), "Mobile-MCP agent")
     assert [count for count, _ in reasons] == [1] * 5 + [2]
     assert "com.example.P0" in reasons[0][1]
-    assert reasons[-1][1] == "other reasons, in --json --details"
+    assert reasons[-1][1] == "other reasons, in --csv"
 
 
 def test_a_permission_whose_name_is_not_a_name_is_not_shown(report_on: ReportOn) -> None:
@@ -519,7 +521,7 @@ def test_the_document_fits_its_published_schema(droidgate: Runner, hostile: Path
     assert done.code == 0
     document = json.loads(done.out)
     jsonschema.validate(document, schema_of(PUBLISHED["coverage"]))
-    assert (document["report"]["details"] is None) == ("--details" not in options)
+    assert "details" not in document["report"]
     assert not {"\x1b", "\u202e", "\u200b"} & set(done.out)
 
 

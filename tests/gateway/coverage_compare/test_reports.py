@@ -191,10 +191,10 @@ def test_the_details_refer_to_each_other(several: Catalog) -> None:
         app = details.apps[provider.app]
         assert provider.protocol in app.protocols
         assert len(details.reach_profiles[item.reach].cells) == len(report.agents)
-        assert len(details.level_profiles[item.levels].levels) == len(details.targets)
+        assert len(details.level_profiles[item.levels]) == len(details.targets)
         assert f'"id":"{item.id}"' in item.declaration
     by_id = {item.id: item for item in details.capabilities}
-    levels = details.level_profiles[by_id["createNote"].levels].levels
+    levels = details.level_profiles[by_id["createNote"].levels]
     assert dict(zip(details.targets, levels, strict=True))["mmcp+1.0"] == "dropped"
     (group,) = details.groups
     assert {details.capabilities[item].id for item in group.members} == {"send_message"}

@@ -3,12 +3,13 @@
 import random
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from droidgate.coverage.conversions import LEVELS
-from droidgate.coverage.coverage_document import CoverageReport
+from droidgate.coverage.coverage_document import CoverageReport, Row
 from droidgate.coverage.history import Snapshot
 from droidgate.coverage.report import ReportedCatalog, ReportOptions
 from gateway.coverage_compare.made_catalogs import (
@@ -68,18 +69,23 @@ def repeated(report: CoverageReport, times: int) -> CoverageReport:
     }  # fmt: skip
 
     def moved(items: Sequence[Any], **other: None) -> tuple[Any, ...]:
-        names = [name for name in counts if name in type(items[0]).model_fields]
+        names = [name for name in counts if name in vars(items[0])]
         return tuple(
-            item.model_copy(update={name: getattr(item, name) + at * counts[name] for name in names} | other)
+            changed_row(item, **{name: getattr(item, name) + at * counts[name] for name in names}, **other)
             for at in range(times)
             for item in items
         )
 
     parts = {
-        "apps": details.apps * times, "providers": moved(details.providers), "groups": (),
+        "apps": [*details.apps] * times, "providers": moved(details.providers), "groups": (),
         "capabilities": moved(details.capabilities, group=None), "findings": moved(details.findings),
     }  # fmt: skip
-    return report.model_copy(update={"details": details.model_copy(update=parts)})
+    return report.model_copy(update={"details": replace(details, **parts)})
+
+
+def changed_row(row: Row, **columns: Any) -> Row:
+    """Return a row of the details with other values."""
+    return Row(**{**vars(row), **columns})
 
 
 def _apps(count: int, seed: int) -> Iterator[App]:

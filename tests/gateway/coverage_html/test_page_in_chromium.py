@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from droidgate.coverage.coverage_document import (
     Details,
     ReachCell,
     ReachProfile,
+    Row,
 )
 from droidgate.coverage.history import Snapshot
 from droidgate.coverage.html.page import MOST_BYTES, render_page
@@ -29,7 +31,7 @@ from droidgate.coverage.report import ReportedCatalog, ReportOptions
 from droidgate_mappings.tables.reach import load_gates
 from gateway.coverage_compare.made_catalogs import App, make_catalog
 from gateway.coverage_html.browser import Browser, Page, new_page, running_browser
-from gateway.coverage_html.made_reports import make_report, repeated
+from gateway.coverage_html.made_reports import changed_row, make_report, repeated
 from gateway.coverage_scan.catalogs import scan_into
 from requirements_of_tests import CHECKOUT, require
 
@@ -82,7 +84,7 @@ def _details(report: CoverageReport) -> Details:
 
 def _changed(report: CoverageReport, **parts: Any) -> CoverageReport:
     """Return a report with other details."""
-    return report.model_copy(update={"details": _details(report).model_copy(update=parts)})
+    return report.model_copy(update={"details": replace(_details(report), **parts)})
 
 
 def _choose(page: Page, name: str, value: str) -> None:
@@ -287,7 +289,7 @@ def test_findings_that_belong_to_no_app_are_shown_too(
 ) -> None:
     findings = _details(report).findings
     nobody = {"app": None, "provider": None, "capability": None, "message": "It is nobody's"}
-    page = open_report(_changed(report, findings=(*findings, findings[0].model_copy(update=nobody))))
+    page = open_report(_changed(report, findings=(*findings, changed_row(findings[0], **nobody))))
     page.run("$('#unplaced button').click()")
     assert page.wait(f'{SHEET}.includes("It is nobody\'s")')
 
@@ -414,7 +416,7 @@ def test_files_of_one_name_are_told_apart_in_a_cell_and_whole_on_hover(
     paths = [f"all/{folder}/{'folder/' * 8}tools.json" for folder in ("first", "second")]
     first, second, *others = _details(report).apps
     files = [
-        app.model_copy(update={"label": None, "package": None, "sources": (path,)})
+        changed_row(app, label=None, package=None, sources=[path])
         for app, path in zip((first, second), paths, strict=True)
     ]
     page = open_report(_changed(report, apps=[*files, *others]))
@@ -640,10 +642,13 @@ def _hostile(text: str) -> CoverageReport:
     details, history = _details(report), report.history
     assert history is not None
 
-    def all_of(items: Any, *names: str, **texts: Any) -> Any:
-        return tuple(item.model_copy(update={**dict.fromkeys(names, text), **texts}) for item in items)
+    def all_of(rows: Any, *names: str, **texts: Any) -> Any:
+        return [changed_row(row, **{**dict.fromkeys(names, text), **texts}) for row in rows]
 
-    files = all_of(details.translations[0].files[:1], "path", "text")
+    def named(apps: Any) -> Any:
+        return tuple(app.model_copy(update={"package": text, "label": text}) for app in apps)
+
+    files = [Row(path=text, text=text)]
     declaration = json.dumps({"id": text}, ensure_ascii=False)
     hostile = _changed(
         report,
@@ -662,13 +667,9 @@ def _hostile(text: str) -> CoverageReport:
         translations=all_of(details.translations, "problem", files=files),
     )
     parts = {
-        "quality": report.quality.model_copy(
-            update={"worst": all_of(report.quality.worst, "package", "label")}
-        ),
+        "quality": report.quality.model_copy(update={"worst": named(report.quality.worst)}),
         "catalog": report.catalog.model_copy(update={"name": text}),
-        "history": history.model_copy(
-            update={"since": text, "apps": all_of(history.apps, "package", "label")}
-        ),
+        "history": history.model_copy(update={"since": text, "apps": named(history.apps)}),
         "notes": (text,),
     }
     return hostile.model_copy(update=parts)

@@ -89,13 +89,10 @@ class Coverage(
         "have no time",
     )
     no_match: bool = flag("--no-match", "Leave out what overlaps and the use cases, which take longest")
-    details: bool = flag(
-        "--details",
-        "The whole page on a terminal, too; in the JSON document every app, capability and finding",
-    )
+    details: bool = flag("--details", "The whole page on a terminal, too")
     translate: list[str] | None = option(
         "--translate PACKAGE",
-        "Show the translations of these apps in page and details; `*` matches anything; may be repeated",
+        "Show the translations of these apps in the page; `*` matches anything; may be repeated",
     )
     html: Path | None = option("--html FILE", "Write the report as one HTML page")
     csv: Path | None = option("--csv DIR", "Write the tables behind it as CSV")

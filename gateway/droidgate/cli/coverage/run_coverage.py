@@ -49,7 +49,7 @@ class CoverageDocument(PublishedDocument, schema="droidgate.coverage/2"):
     """What `coverage --json` prints: who exposes what, who can reach it, and what changed.
 
     Attributes:
-        report: The report; its details are there with `--details`.
+        report: The report; `--csv`, `--parquet` and `catalog sql` list the rows behind it.
     """
 
     report: CoverageReport
@@ -58,12 +58,11 @@ class CoverageDocument(PublishedDocument, schema="droidgate.coverage/2"):
 def cover(options: coverage_options.Coverage) -> Report:
     """Make the report of a catalog, and write the requested files."""
     choose_page_length(PageLength.WHOLE if options.details else PageLength.SHORT_ON_TERMINALS)
-    if options.translate and not (options.details or options.html):
-        message = "--translate is for the page and the details"
-        raise UsageError(message, hint="give --html FILE, or --json with --details")
+    if options.translate and not options.html:
+        raise UsageError("--translate is for the page", hint="add --html FILE")
     report_options = ReportOptions(
         matching=not options.no_match,
-        details=options.details or options.html is not None,
+        details=options.html is not None,
         translate=tuple(options.translate or ()),
     )
     earlier = [open_snapshot(item, own_apps=options.include_shims) for item in options.since or ()]
@@ -74,7 +73,7 @@ def cover(options: coverage_options.Coverage) -> Report:
         report = coverage.report
     return Report(
         lambda: [*coverage_page(report), *([Line()] if statuses else [])],
-        lambda: _document(report, has_details=options.details),
+        lambda: CoverageDocument(report=report.changed({"details": None})),
         files=statuses,
         findings=lambda: findings,
     )
@@ -86,10 +85,6 @@ def _findings_of(coverage: ReportedCatalog) -> list[Finding]:
     if len(findings) > MOST_SARIF_RESULTS:
         print_warning(f"the SARIF log has the first {MOST_SARIF_RESULTS:,} results, the gravest first")
     return findings[:MOST_SARIF_RESULTS]
-
-
-def _document(report: CoverageReport, *, has_details: bool) -> CoverageDocument:
-    return CoverageDocument(report=report if has_details else report.changed({"details": None}))
 
 
 def _write_texts(coverage: ReportedCatalog, options: coverage_options.Coverage) -> dict[Path, WriteStatus]:
@@ -305,7 +300,7 @@ def _obstacles_of(agent: AgentFacts, reach: AgentReach) -> Iterator[tuple[int, s
         rest -= count
         yield count, obstacle
     if rest:
-        yield rest, "other reasons, in --json --details"
+        yield rest, "other reasons, in --csv"
 
 
 def _count_unreached(agent: AgentFacts, reach: AgentReach) -> int:

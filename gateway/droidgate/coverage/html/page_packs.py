@@ -12,17 +12,13 @@ import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, TypeVar
+from typing import Final
 
 from droidgate.coverage.coverage_document import (
     REACHES,
-    AppDetail,
-    CapabilityDetail,
     CoverageReport,
     Details,
-    DialectTranslation,
-    FindingDetail,
-    ProviderDetail,
+    Row,
 )
 from droidgate.coverage.html.views import shell_word, shortened, shortened_name
 from droidgate_mappings.model.json_values import Json, one_line_json
@@ -36,8 +32,6 @@ FINDING_MARKS: Final = ("error", "warning", "note", "read", "security")
 """What the bits of a `findings` column mean, from the lowest."""
 
 _PACK_SIZE: Final = 300_000
-
-_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +80,7 @@ class _Packing:
             )
         }
         self._marks: dict[str, dict[int, int]] = {"app": defaultdict(int), "capability": defaultdict(int)}
-        self._findings_of: dict[int | None, list[FindingDetail]] = defaultdict(list)
+        self._findings_of: dict[int | None, list[Row]] = defaultdict(list)
         for finding in details.findings:
             self._file(finding)
 
@@ -125,7 +119,7 @@ class _Packing:
                 if any(gate.id == cell.gate for profile in details.reach_profiles for cell in profile.cells)
             },
             "level_profiles": [
-                [self._levels.get(level, -1) if level else -1 for level in profile.levels]
+                [self._levels.get(level, -1) if level else -1 for level in profile]
                 for profile in details.level_profiles
             ],
             "apps": {**self._app_columns(details.apps), "pack": pack_of_app},
@@ -140,7 +134,7 @@ class _Packing:
         }
         return Packed({**columns, "texts": self._texts.values, "sets": self._sets.values}, packs)
 
-    def _file(self, finding: FindingDetail) -> None:
+    def _file(self, finding: Row) -> None:
         app = finding.app
         if app is None and finding.provider is not None:
             app = self._details.providers[finding.provider].app
@@ -163,7 +157,7 @@ class _Packing:
     def _use_case_set(self, ids: Sequence[str]) -> int:
         return self._set_of(self._use_cases[id_] for id_ in ids if id_ in self._use_cases)
 
-    def _app_columns(self, apps: Sequence[AppDetail]) -> Json:
+    def _app_columns(self, apps: Sequence[Row]) -> Json:
         marks = self._marks["app"]
         return {
             "key": [self._text(app.key) for app in apps],
@@ -183,14 +177,14 @@ class _Packing:
             "use_cases": [self._use_case_set(app.use_cases) for app in apps],
         }
 
-    def _provider_columns(self, providers: Sequence[ProviderDetail]) -> Json:
+    def _provider_columns(self, providers: Sequence[Row]) -> Json:
         return {
             "app": [provider.app for provider in providers],
             "protocol": [self._text(provider.protocol) for provider in providers],
             "dialect": [self._text(provider.dialect) for provider in providers],
         }
 
-    def _capability_columns(self, capabilities: Sequence[CapabilityDetail]) -> Json:
+    def _capability_columns(self, capabilities: Sequence[Row]) -> Json:
         marks = self._marks["capability"]
         return {
             "provider": [capability.provider for capability in capabilities],
@@ -249,7 +243,7 @@ class _Packing:
                 "translations": [_translation_content(item) for _, item in translations.get(at, ())],
             }
 
-    def _capability_content(self, capability_detail: CapabilityDetail, links: list[Json] | None) -> Json:
+    def _capability_content(self, capability_detail: Row, links: list[Json] | None) -> Json:
         content = {
             "id": shown(capability_detail.id) if len(capability_detail.id) > MOST_IN_LIST else None,
             "title": _shown_or_none(capability_detail.title),
@@ -270,21 +264,21 @@ class _Packing:
         return {key: value for key, value in content.items() if value is not None}
 
 
-def _by_app(items: Iterable[_Item], app_of: Callable[[_Item], int]) -> dict[int, list[tuple[int, _Item]]]:
+def _by_app(items: Iterable[Row], app_of: Callable[[Row], int]) -> dict[int, list[tuple[int, Row]]]:
     """Return items with their positions by app."""
-    items_by_app: dict[int, list[tuple[int, _Item]]] = defaultdict(list)
+    items_by_app: dict[int, list[tuple[int, Row]]] = defaultdict(list)
     for at, item in enumerate(items):
         items_by_app[app_of(item)].append((at, item))
     return items_by_app
 
 
-def _mark_of(finding: FindingDetail) -> str:
+def _mark_of(finding: Row) -> str:
     if finding.origin == "security":
         return "security"
     return finding.level if finding.level in FINDING_MARKS else "read"
 
 
-def _app_content(app: AppDetail) -> Json:
+def _app_content(app: Row) -> Json:
     quality = app.quality
     return {
         "label": _shown_or_none(app.label),
@@ -304,7 +298,7 @@ def _app_content(app: AppDetail) -> Json:
     }
 
 
-def _provider_content(provider: ProviderDetail) -> Json:
+def _provider_content(provider: Row) -> Json:
     return {
         "component": _shown_or_none(provider.component),
         "component_kind": provider.component_kind,
@@ -322,7 +316,7 @@ def _provider_content(provider: ProviderDetail) -> Json:
     }
 
 
-def _finding_content(finding_detail: FindingDetail) -> Json:
+def _finding_content(finding_detail: Row) -> Json:
     return [
         finding_detail.capability,
         finding_detail.origin,
@@ -336,13 +330,13 @@ def _finding_content(finding_detail: FindingDetail) -> Json:
     ]
 
 
-def _translation_content(translation: DialectTranslation) -> Json:
+def _translation_content(translation: Row) -> Json:
     return {
         "provider": translation.provider,
         "target": translation.target,
         "files": [[shown(file.path), shown(file.text)] for file in translation.files],
         "findings": [
-            [shown(each.code), each.level, shown(each.pointer), shown(each.message)]
+            [shown(each.code), each.level.value, shown(each.pointer), shown(each.message)]
             for each in translation.findings
         ],
         "problem": _shown_or_none(translation.problem),
