@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from droidgate.cli.command_classes import Command, flag, option
+from droidgate.cli.command_classes import Command, flag
 
 
 class Demo(
@@ -17,5 +15,4 @@ class Demo(
     Exits with 0 only when every step did what it should.
     """
 
-    keep: Path | None = option("--keep FOLDER", "Keep what it writes in this folder")
     details: bool = flag("--details", "Print each loss, all declarations, and what each format can carry")

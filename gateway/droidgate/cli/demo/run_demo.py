@@ -329,8 +329,8 @@ class _Demonstration:
 
 def demonstrate(options: Demo) -> int:
     """Show everything on a virtual phone; return 0 only when each step did what it should."""
-    keep = options.keep
-    with _working_folder(keep) as folder:
+    with tempfile.TemporaryDirectory(prefix="droidgate-demo-") as name:
+        folder = Path(name)
         show([Heading("droidgate demo"), *(Line(item) for item in _INTRODUCTION), Line()])
         problems: list[str] = []
         try:
@@ -340,8 +340,6 @@ def demonstrate(options: Demo) -> int:
                 demonstration.run()
         except DroidgateError as error:
             problems.append(str(error))
-        if keep is not None:
-            show([Line(f"everything written is in {folder}")])
         return _conclude(problems)
 
 
@@ -350,15 +348,6 @@ def _phone_lines(phone: DemonstrationPhone) -> list[Line]:
     return [
         Line(f"{phone.phone.serial}, Android {phone.phone.system.release.version}, reached by {reached}", 1)
     ]
-
-
-@contextmanager
-def _working_folder(keep: Path | None) -> Iterator[Path]:
-    if keep is not None:
-        yield keep
-        return
-    with tempfile.TemporaryDirectory(prefix="droidgate-demo-") as folder:
-        yield Path(folder)
 
 
 def _providers(found: PhoneReading) -> Iterator[Provider]:
