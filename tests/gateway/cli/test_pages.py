@@ -18,6 +18,7 @@ from droidgate.cli.output.grouped_findings import (
     counted,
     findings_table,
     group_findings,
+    remarks_table,
 )
 from droidgate.cli.output.markdown import markdown_page, plain_markdown
 from droidgate.cli.output.marking import provider_marks_page
@@ -250,7 +251,7 @@ def test_each_remark_has_its_own_place_and_words() -> None:
         elsewhere,
         _finding("d", Level.ERROR, "", "three", 1),
     ]
-    (table,) = findings_table(remarks, places=True)
+    (table,) = remarks_table(remarks)
     assert isinstance(table, Table)
     assert [(row[1], row[4], row[5]) for row in table.rows] == [
         ("1", "a.xml:1", "three"),

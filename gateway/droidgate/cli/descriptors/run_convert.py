@@ -15,6 +15,7 @@ from droidgate.cli.output.grouped_findings import (
     counted,
     findings_table,
     reaches,
+    remarks_table,
     security_blocks,
     security_page,
 )
@@ -273,7 +274,7 @@ def conversion_page(
     )
     lost_in_reading = [finding for finding in reading if at_least(finding.level, Level.RENAMED)]
     if reading:
-        blocks += [Heading("Remarks of the readers"), *findings_table(reading, places=True), Line()]
+        blocks += [Heading("Remarks of the readers"), *remarks_table(reading), Line()]
     names = [provider_name(translation.source) for translation in converted.translations]
     blocks += marks_page(zip(names, map(_marks_of, converted.translations), strict=True))
     for translation in converted.translations:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from droidgate.cli.descriptors.descriptor_options import Inspect
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.grouped_findings import findings_table
+from droidgate.cli.output.grouped_findings import remarks_table
 from droidgate.cli.output.marking import marks_of_all, provider_marks_page
 from droidgate.cli.output.page_length import is_short_page
 from droidgate.cli.output.pages import Block, Heading, Line, Table, is_drawn
@@ -233,7 +233,7 @@ def inspect_page(read: Providers, applications: Sequence[Application] = ()) -> l
             blocks += [*provider_page(provider), Line()]
     remarks = provider_marks_page(read.providers)
     if read.findings:
-        remarks += [Heading("Remarks of the readers"), *findings_table(read.findings, places=True), Line()]
+        remarks += [Heading("Remarks of the readers"), *remarks_table(read.findings), Line()]
     # What is said about single capabilities takes no room from the overview.
     blocks += [
         replace(block, is_detail=True) if is_overview and isinstance(block, Heading) else block

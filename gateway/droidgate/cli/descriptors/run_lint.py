@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from droidgate.cli.descriptors.descriptor_options import Lint
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.grouped_findings import count_levels, counted, findings_table, reaches
+from droidgate.cli.output.grouped_findings import count_levels, counted, reaches, remarks_table
 from droidgate.cli.output.json_output import PublishedDocument
 from droidgate.cli.output.pages import Line
 from droidgate.cli.output.reports import Report
@@ -34,7 +34,7 @@ def lint_sources(options: Lint) -> Report:
         print_problem(problem)
     findings = report.findings
     return Report(
-        lambda: [*findings_table(findings, places=True), Line(_summary(report))],
+        lambda: [*remarks_table(findings), Line(_summary(report))],
         lambda: LintDocument.of(report, counts=count_levels(findings)),
         ExitCode.FINDINGS if reaches(findings, options.fail_on) else ExitCode.OK,
         findings=lambda: findings,

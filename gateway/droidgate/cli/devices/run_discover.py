@@ -9,7 +9,7 @@ from droidgate.calls.phones import open_device
 from droidgate.calls.subjects import last_part
 from droidgate.cli.devices.device_options import Discover
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.grouped_findings import findings_table
+from droidgate.cli.output.grouped_findings import remarks_table
 from droidgate.cli.output.marking import provider_marks_page
 from droidgate.cli.output.pages import Block, Heading, Line, Table, print_note
 from droidgate.cli.output.reports import Report
@@ -80,7 +80,7 @@ def discovery_page(phone: PhoneReading) -> list[Block]:
     blocks += provider_marks_page(provider for app in phone.apps for provider in app.providers)
     findings = tuple(_shown_findings(phone))
     if findings:
-        blocks += [Heading("Remarks"), *findings_table(findings, places=True), Line()]
+        blocks += [Heading("Remarks"), *remarks_table(findings), Line()]
     if phone.not_asked:
         blocks.append(Line(_not_asked_line(phone)))
     blocks += [Line(line) for line in _own_apps_lines(phone)]

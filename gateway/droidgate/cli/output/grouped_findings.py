@@ -211,42 +211,48 @@ def security_place(finding: Finding, subjects: Sequence[str]) -> str:
 
 
 def findings_table(
-    findings: Iterable[Finding],
-    subjects: Sequence[str] = (),
-    *,
-    places: bool = False,
-    sources: bool = False,
+    findings: Iterable[Finding], subjects: Sequence[str] = (), *, sources: bool = False
 ) -> list[Block]:
-    """Return the table of grouped findings without security findings, nothing where there are none.
+    """Return the table of a conversion's losses without security findings, nothing where there are none.
 
-    A short page has the codes of readers and linters only. Of a conversion it has a row for each level and
-    code, without the places.
+    A short page has a row for each level and code, without the places.
 
     Args:
-        findings: The findings.
+        findings: The findings, which are grouped by what they are about.
         subjects: The capabilities' ids.
-        places: Show where in the sources they are, each file's on its own, in place of what they are about.
-        sources: Show both.
+        sources: Show where in the sources they are, too.
     """
-    groups = group_by_file(findings) if places else group_findings(findings, subjects)
-    if not groups:
-        return []
-    where = ["RULE", "PLACE"] if places else ["WHERE", "PLACE"] if sources else ["WHERE"]
-    columns = ["LEVEL", "COUNT", "CODE", *where, "MESSAGE"]
+    groups = group_findings(findings, subjects)
+    columns = ["LEVEL", "COUNT", "CODE", "WHERE", *(["PLACE"] if sources else []), "MESSAGE"]
     rows = [
         [
             group.level.value,
             str(len(group.findings)),
             group.code,
-            *([group.findings[0].rule or "-"] if places else [_group_place(group)]),
-            *([group.place or "-"] if places or sources else []),
-            _with_hint(group) if places else group.message,
+            _group_place(group),
+            *([group.place or "-"] if sources else []),
+            group.message,
         ]
         for group in groups
     ]
-    if places:
-        return [Table(columns, rows)]
-    return [Table(columns, rows, details=frozenset({"CODE", "WHERE"}), short_rows=_short_rows(groups))]
+    hidden = frozenset({"CODE", "WHERE"})
+    return [Table(columns, rows, details=hidden, short_rows=_short_rows(groups))] if groups else []
+
+
+def remarks_table(findings: Iterable[Finding]) -> list[Block]:
+    """Return the table of what readers and linters say, each file's on its own; nothing without findings."""
+    rows = [
+        [
+            group.level.value,
+            str(len(group.findings)),
+            group.code,
+            group.findings[0].rule or "-",
+            group.place or "-",
+            _with_hint(group),
+        ]
+        for group in group_by_file(findings)
+    ]
+    return [Table(["LEVEL", "COUNT", "CODE", "RULE", "PLACE", "MESSAGE"], rows)] if rows else []
 
 
 def _short_rows(groups: Iterable[FindingGroup]) -> list[tuple[str, ...]]:

@@ -13,6 +13,7 @@ from droidgate.cli.output.grouped_findings import (
     counted,
     findings_table,
     reaches,
+    remarks_table,
     security_blocks,
     security_page,
 )
@@ -155,5 +156,5 @@ def unused_blocks(unused: Sequence[SourceApp]) -> list[Block]:
     blocks: list[Block] = []
     for item in unused:
         heading = Heading(f"no shim for {one_line(item.package)}")
-        blocks += [heading, *findings_table(item.findings, places=True), Line()]
+        blocks += [heading, *remarks_table(item.findings), Line()]
     return blocks
