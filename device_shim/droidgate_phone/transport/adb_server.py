@@ -67,14 +67,12 @@ class AttachedPhone:
         services: What can be opened on it.
         faults: Returns the faults of a new connection.
         number: Its transport id.
-        is_connected: Whether the server shows it; `disconnect` and `connect` turn it.
     """
 
     serial: str
     services: Services
     faults: Callable[[], Faults]
     number: int = 0
-    is_connected: bool = True
 
     @property
     def state(self) -> str:
@@ -168,22 +166,10 @@ class AdbServer:
             self._phones.remove(phone)
         self.watchers.wake()
 
-    def set_connected(self, phone: AttachedPhone, *, is_connected: bool) -> None:
-        """Connect a phone, or disconnect it as `adb disconnect` does."""
-        with self._lock:
-            was_connected, phone.is_connected = phone.is_connected, is_connected
-            if is_connected and not was_connected:
-                phone.number = next(self._numbers)
-        self.watchers.wake()
-
-    def all_phones(self) -> list[AttachedPhone]:
-        """Return the phones, those that are disconnected with them."""
+    def phones(self) -> list[AttachedPhone]:
+        """Return the phones that are shown."""
         with self._lock:
             return list(self._phones)
-
-    def phones(self) -> list[AttachedPhone]:
-        """Return the phones that are connected."""
-        return [phone for phone in self.all_phones() if phone.is_connected]
 
     def close(self) -> None:
         """Accept no more clients and end every connection."""
@@ -302,7 +288,7 @@ class _Client:
         return phones[0]
 
     def _answer_request(self, request: str, target: _Target) -> None:
-        word, _, argument = request.partition(":")
+        word = request.partition(":")[0]
         if word == "version":
             self._send("OKAY", f"{SERVER_VERSION:04x}")
         elif word == "host-features":
@@ -315,8 +301,6 @@ class _Client:
             self._track(is_long=word == "track-devices-l")
         elif word in {"features", "get-serialno", "get-devpath", "get-state"}:
             self._send_state(word, self._phone or self._find_phone(target))
-        elif word in {"connect", "disconnect"}:
-            self._send("OKAY", self._connect(argument) if word == "connect" else self._disconnect(argument))
         elif word == "list-forward":
             self._send("OKAY", "")
         elif (wait := _WAIT.fullmatch(word)) is not None:
@@ -334,23 +318,6 @@ class _Client:
         else:
             values = {"get-serialno": phone.serial, "get-devpath": "unknown", "get-state": phone.state}
             self._send("OKAY", values[what])
-
-    def _connect(self, address: str) -> str:
-        for phone in self._server.all_phones():
-            if phone.serial == address.replace("localhost", "127.0.0.1"):
-                if phone.is_connected:
-                    return f"already connected to {address}"
-                self._server.set_connected(phone, is_connected=True)
-                return f"connected to {address}"
-        return f"failed to connect to '{address}': the virtual phone's server reaches its own phones only"
-
-    def _disconnect(self, address: str) -> str:
-        phones = [phone for phone in self._server.phones() if address in {"", phone.serial}]
-        if address and not phones:
-            raise _RefusedError(f"no such device '{address}'")
-        for phone in phones:
-            self._server.set_connected(phone, is_connected=False)
-        return f"disconnected {address}" if address else "disconnected everything"
 
     def _track(self, *, is_long: bool) -> None:
         self._send("OKAY")

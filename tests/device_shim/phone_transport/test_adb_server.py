@@ -37,6 +37,12 @@ def refusal(phone: WiredPhone, text: bytes) -> str:
         return client.refusal(text)
 
 
+def _second_phone(phone: WiredPhone, userland: SmallUserland | None = None) -> PhoneWire:
+    """Return the wire of another phone, which the same server shows."""
+    made = (userland or SmallUserland()).userland()
+    return PhoneWire(made, keys=AuthorizedKeys(()), log=EventLog(), server=phone.wire.server)
+
+
 def test_the_version_request_in_the_protocol_s_own_bytes(client: ServerClient) -> None:
     # OVERVIEW.TXT: four hexadecimal digits of length, the request; OKAY, four digits, the answer.
     client.socket.sendall(b"000chost:version")
@@ -81,7 +87,7 @@ def test_the_server_s_own_features_name_what_it_passes_on(phone: WiredPhone) -> 
     (b"host:nonsense", "unknown host service 'nonsense'"),
     (b"hostile:version", "unknown host service 'hostile:version'"),
     (b"host:kill", "kill-server rejected by remote server"),
-    (b"host:disconnect:127.0.0.1:1", "no such device '127.0.0.1:1'"),
+    (b"host:connect:127.0.0.1:1", "unknown host service 'connect:127.0.0.1:1'"),
     (b"shell:echo x", "no device was chosen before this service"),
 ])  # fmt: skip
 def test_what_cannot_be_done_is_refused_with_a_text(
@@ -156,49 +162,34 @@ def test_a_client_that_ends_its_half_is_gone_as_with_the_real_server(
     wait_until(phone.userland.broken.is_set)
 
 
-def test_disconnect_and_connect(phone: WiredPhone) -> None:
-    serial = phone.serial.encode()
-    assert ask(phone, b"host:connect:" + serial) == f"already connected to {phone.serial}"
-    assert ask(phone, b"host:disconnect:" + serial) == f"disconnected {phone.serial}"
-    assert ask(phone, b"host:devices") == ""
-    assert refusal(phone, b"host:transport-any") == "no devices/emulators found"
-    assert ask(phone, b"host:connect:" + serial) == f"connected to {phone.serial}"
-    assert "transport_id:2" in ask(phone, b"host:devices-l")
-    assert ask(phone, b"host:disconnect:") == "disconnected everything"
-    assert ask(phone, b"host:connect:127.0.0.1:1").startswith("failed to connect to '127.0.0.1:1'")
-
-
 def test_changes_of_the_list_are_sent_as_they_happen(phone: WiredPhone, client: ServerClient) -> None:
+    own = f"{phone.serial}\tdevice\n"
     client.request(b"host:track-devices")
-    assert client.status() == b"OKAY"
-    assert client.text() == f"{phone.serial}\tdevice\n"
-    ask(phone, b"host:disconnect:" + phone.serial.encode())
-    assert client.text() == ""
-    ask(phone, b"host:connect:" + phone.serial.encode())
-    assert client.text() == f"{phone.serial}\tdevice\n"
+    assert (client.status(), client.text()) == (b"OKAY", own)
+    with _second_phone(phone) as second:
+        assert client.text() == "".join(sorted([own, f"{second.serial}\tdevice\n"]))
+    assert client.text() == own
 
 
 def test_waiting_for_a_state(phone: WiredPhone) -> None:
-    serial = phone.serial.encode()
     with ServerClient(phone.server_port) as client:
         client.request(b"host:wait-for-any-device")
         assert client.read_to_end() == b"OKAYOKAY"
     with ServerClient(phone.server_port) as client:
-        client.request(b"host-serial:" + serial + b":wait-for-any-disconnect")
-        assert client.status() == b"OKAY"
-        ask(phone, b"host:disconnect:" + serial)
+        with _second_phone(phone) as second:
+            client.request(b"host-serial:" + second.serial.encode() + b":wait-for-any-disconnect")
+            assert client.status() == b"OKAY"
         assert client.status() == b"OKAY"
     with ServerClient(phone.server_port) as client:
-        client.request(b"host-serial:" + serial + b":wait-for-local-device")
+        client.request(b"host-transport-id:3:wait-for-local-device")
         assert client.status() == b"OKAY"
-        ask(phone, b"host:connect:" + serial)
-        assert client.status() == b"OKAY"
+        with _second_phone(phone):
+            assert client.status() == b"OKAY"
 
 
 def test_one_server_shows_several_phones(phone: WiredPhone) -> None:
     other = SmallUserland()
-    keys, server = AuthorizedKeys(()), phone.wire.server
-    with PhoneWire(other.userland(), keys=keys, log=EventLog(), server=server) as wire:
+    with _second_phone(phone, other) as wire:
         assert wire.server_port == phone.server_port
         assert ask(phone, b"host:devices").count("\tdevice\n") == 2
         assert refusal(phone, b"host:transport-any") == "more than one device/emulator"
@@ -249,5 +240,3 @@ def test_adbutils_works_on_it(phone: WiredPhone, tmp_path: Path) -> None:
     assert "x" in {entry.path for entry in device.sync.list("/data/local/tmp")}
     device.sync.pull("/data/local/tmp/x", tmp_path / "x")
     assert (tmp_path / "x").read_bytes() == content
-    assert client.disconnect(phone.serial) == f"disconnected {phone.serial}"
-    assert client.connect(phone.serial) == f"connected to {phone.serial}"

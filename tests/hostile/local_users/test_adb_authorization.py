@@ -441,9 +441,8 @@ REFUSED = b"FAIL002athis virtual phone belongs to another user"
     [b"host:devices-l"],
     [b"host:transport:SERIAL", INSTALL],
     [b"host:transport-any", b"shell:touch /data/local/tmp/planted"],
-    [b"host:disconnect:SERIAL"],
     [b"host:track-devices"],
-], ids=["version", "devices", "install", "shell", "disconnect", "track"])  # fmt: skip
+], ids=["version", "devices", "install", "shell", "track"])  # fmt: skip
 def test_another_user_is_refused(
     served_phone: VirtualPhone, as_stranger: AsStranger, requests: list[bytes]
 ) -> None:
