@@ -521,7 +521,7 @@ class ReachProfile(Frozen):
 
 
 Row: TypeAlias = SimpleNamespace
-"""A row of a query: its attributes are the columns, as the catalog's page explains them."""
+"""A row of one of the queries in `report.py`; its attributes are the columns."""
 
 
 @dataclass(frozen=True, slots=True)

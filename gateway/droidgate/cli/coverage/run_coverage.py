@@ -59,7 +59,7 @@ def cover(options: coverage_options.Coverage) -> Report:
     """Make the report of a catalog, and write the requested files."""
     choose_page_length(PageLength.WHOLE if options.details else PageLength.SHORT_ON_TERMINALS)
     if options.translate and not options.html:
-        raise UsageError("--translate is for the page", hint="add --html FILE")
+        raise UsageError("--translate is for the HTML page", hint="add --html FILE")
     report_options = ReportOptions(
         matching=not options.no_match,
         details=options.html is not None,

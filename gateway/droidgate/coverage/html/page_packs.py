@@ -14,12 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate.coverage.coverage_document import (
-    REACHES,
-    CoverageReport,
-    Details,
-    Row,
-)
+from droidgate.coverage.coverage_document import REACHES, CoverageReport, Details, Row
 from droidgate.coverage.html.views import shell_word, shortened, shortened_name
 from droidgate_mappings.model.json_values import Json, one_line_json
 from droidgate_mappings.tables.reach import load_gates
