@@ -520,7 +520,7 @@ class ReachProfile(Frozen):
     cells: tuple[ReachCell, ...]
 
 
-Row: TypeAlias = SimpleNamespace
+DetailRow: TypeAlias = SimpleNamespace
 """A row of one of the queries in `report.py`; its attributes are the columns."""
 
 
@@ -544,12 +544,12 @@ class Details:
     targets: Sequence[str]
     reach_profiles: Sequence[ReachProfile]
     level_profiles: Sequence[Sequence[str | None]]
-    apps: Sequence[Row]
-    providers: Sequence[Row]
-    capabilities: Sequence[Row]
-    findings: Sequence[Row]
-    groups: Sequence[Row]
-    translations: Sequence[Row]
+    apps: Sequence[DetailRow]
+    providers: Sequence[DetailRow]
+    capabilities: Sequence[DetailRow]
+    findings: Sequence[DetailRow]
+    groups: Sequence[DetailRow]
+    translations: Sequence[DetailRow]
 
 
 _WORDS: Final[Mapping[str, tuple[str, str]]] = {

@@ -21,9 +21,9 @@ from droidgate.coverage.coverage_document import (
     CatalogFacts,
     Counted,
     CoverageReport,
+    DetailRow,
     Details,
     Reach,
-    Row,
     UnreadCounts,
     UnreadInput,
 )
@@ -94,7 +94,7 @@ def is_too_large(figures: Figures) -> bool:
     return bool(apps > MOST_APPS or capabilities > MOST_CAPABILITIES)
 
 
-def details_of(figures: Figures, overlaps: Overlaps | None, translations: Sequence[Row] = ()) -> Details:
+def details_of(figures: Figures, overlaps: Overlaps | None, translations: Sequence[DetailRow]) -> Details:
     """Return everything, one by one; `prepare_quality` comes first."""
     providers = figures.records(_PROVIDERS)
     declared = [_parts_of(row.pop("declaration")) for row in providers]
@@ -129,7 +129,7 @@ def _served_by_app(figures: Figures, overlaps: Overlaps | None) -> Mapping[int, 
     return served
 
 
-def _apps(figures: Figures, served: Mapping[int, set[str]]) -> list[Row]:
+def _apps(figures: Figures, served: Mapping[int, set[str]]) -> list[DetailRow]:
     agents = range(len(load_reach().agents))
     counts = {
         (entry, agent, reach): count
@@ -141,7 +141,7 @@ def _apps(figures: Figures, served: Mapping[int, set[str]]) -> list[Row]:
     quality = {entry: values for entry, *values in figures.rows("FROM quality")}
 
     return [
-        Row(
+        DetailRow(
             **record,
             best=[best[entry, agent] for agent in agents],
             reach=[[counts.get((entry, agent, at), 0) for at in range(len(REACHES))] for agent in agents],
@@ -153,8 +153,8 @@ def _apps(figures: Figures, served: Mapping[int, set[str]]) -> list[Row]:
     ]
 
 
-def _provider(record: dict[str, Any], parts: Mapping[str, Any]) -> Row:
-    return Row(
+def _provider(record: dict[str, Any], parts: Mapping[str, Any]) -> DetailRow:
+    return DetailRow(
         **record,
         definitions=_json_or_none(parts["definitions"]),
         extensions=_json_or_none(parts["extensions"]),
@@ -167,7 +167,7 @@ def _json_or_none(value: Any) -> str | None:
 
 def _capabilities(
     figures: Figures, declared: list[dict[str, Any]], overlaps: Overlaps | None
-) -> tuple[list[Row], list[tuple[str | None, ...]], _Places]:
+) -> tuple[list[DetailRow], list[tuple[str | None, ...]], _Places]:
     targets = figures.catalog.targets
     served = {} if overlaps is None else overlaps.served
     groups = {
@@ -177,7 +177,7 @@ def _capabilities(
     }
     profiles: dict[tuple[str | None, ...], int] = {}
     places = _Places({}, {})
-    details: list[Row] = []
+    details: list[DetailRow] = []
     for record in figures.records(_CAPABILITIES):
         provider, position = record["provider"], record.pop("capability")
         levels_by_target = record.pop("levels") or {}
@@ -186,7 +186,7 @@ def _capabilities(
         places.capabilities[provider, position] = places.keys[key] = len(details)
         capabilities = declared[provider]["capabilities"] or []
         details.append(
-            Row(
+            DetailRow(
                 **record,
                 declaration=one_line_json(capabilities[position] if position < len(capabilities) else {}),
                 levels=levels,
@@ -197,18 +197,18 @@ def _capabilities(
     return details, list(profiles), places
 
 
-def _findings(figures: Figures, places: _Places) -> list[Row]:
+def _findings(figures: Figures, places: _Places) -> list[DetailRow]:
     records = figures.records(_FINDINGS)
     for record in records:
         record["capability"] = places.capabilities.get((record["provider"], record["capability"]))
-    return [Row(**record) for record in records]
+    return [DetailRow(**record) for record in records]
 
 
-def _groups(overlaps: Overlaps, places: _Places) -> list[Row]:
-    links: list[list[Row]] = [[] for _ in overlaps.matching.groups]
+def _groups(overlaps: Overlaps, places: _Places) -> list[DetailRow]:
+    links: list[list[DetailRow]] = [[] for _ in overlaps.matching.groups]
     for link in overlaps.matching.links:
         links[link.group].append(
-            Row(
+            DetailRow(
                 capability=places.keys[link.key],
                 match=places.keys[link.match],
                 kind=link.kind,
@@ -218,7 +218,7 @@ def _groups(overlaps: Overlaps, places: _Places) -> list[Row]:
             )
         )
     return [
-        Row(members=[places.keys[key] for key in members], links=links[number])
+        DetailRow(members=[places.keys[key] for key in members], links=links[number])
         for number, members in enumerate(overlaps.matching.groups)
     ]
 
@@ -330,7 +330,7 @@ MOST_PROVIDERS: Final = 50
 MOST_FINDINGS_EACH: Final = 200
 
 
-def translate_chosen(figures: Figures, patterns: Sequence[str]) -> list[Row]:
+def translate_chosen(figures: Figures, patterns: Sequence[str]) -> list[DetailRow]:
     """Write every provider of the apps whose application id fits a pattern in every dialect.
 
     Args:
@@ -377,7 +377,7 @@ def misfits(figures: Figures, patterns: Sequence[str]) -> Iterator[str]:
         yield f"at most {MOST_PROVIDERS} providers are translated"
 
 
-def _translate(number: int, provider: Provider, target: str) -> Row:
+def _translate(number: int, provider: Provider, target: str) -> DetailRow:
     format_, dialect = targets()[target]
     if format_.write is None:
         return _failed_translation(number, target, f"{format_.title} is only read")
@@ -386,11 +386,11 @@ def _translate(number: int, provider: Provider, target: str) -> Row:
     except DroidgateError as error:
         return _failed_translation(number, target, error.message)
     findings = writing.findings[:MOST_FINDINGS_EACH]
-    return Row(provider=number, target=target, files=writing.artifacts, findings=findings, problem=None)
+    return DetailRow(provider=number, target=target, files=writing.artifacts, findings=findings, problem=None)
 
 
-def _failed_translation(number: int, target: str, problem: str) -> Row:
-    return Row(provider=number, target=target, files=(), findings=(), problem=problem)
+def _failed_translation(number: int, target: str, problem: str) -> DetailRow:
+    return DetailRow(provider=number, target=target, files=(), findings=(), problem=problem)
 
 
 @dataclass(frozen=True, slots=True)

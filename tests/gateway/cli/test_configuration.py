@@ -119,7 +119,7 @@ def test_help_and_commands_without_settings_need_no_valid_file(droidgate: Runner
 
 FORBIDDEN = (
     *("output", "out", "into", "write", "force", "key", "signer", "signed-by", "catalog", "html", "csv"),
-    *("parquet", "sarif", "keep", "keep-log", "log", "dex", "known", "cluster", "trust-scheduler", "serial"),
+    *("parquet", "sarif", "keep-log", "log", "dex", "known", "cluster", "trust-scheduler", "serial"),
     *("port", "server-port", "allow-any-app", "advertise", "agent", "capability", "args", "shim", "memory"),
     *("deadline", "deadline-ms", "workers", "foreground", "fault", "shim-runtime", "json", "package"),
 )

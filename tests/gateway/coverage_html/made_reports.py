@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from droidgate.coverage.conversions import LEVELS
-from droidgate.coverage.coverage_document import CoverageReport, Row
+from droidgate.coverage.coverage_document import CoverageReport, DetailRow
 from droidgate.coverage.history import Snapshot
 from droidgate.coverage.report import ReportedCatalog, ReportOptions
 from gateway.coverage_compare.made_catalogs import (
@@ -83,9 +83,9 @@ def repeated(report: CoverageReport, times: int) -> CoverageReport:
     return report.model_copy(update={"details": replace(details, **parts)})
 
 
-def changed_row(row: Row, **columns: Any) -> Row:
+def changed_row(row: DetailRow, **columns: Any) -> DetailRow:
     """Return a row of the details with other values."""
-    return Row(**{**vars(row), **columns})
+    return DetailRow(**{**vars(row), **columns})
 
 
 def _apps(count: int, seed: int) -> Iterator[App]:

@@ -20,10 +20,10 @@ from droidgate.coverage.coverage_document import (
     MOST_APPS,
     MOST_CAPABILITIES,
     CoverageReport,
+    DetailRow,
     Details,
     ReachCell,
     ReachProfile,
-    Row,
 )
 from droidgate.coverage.history import Snapshot
 from droidgate.coverage.html.page import MOST_BYTES, render_page
@@ -648,7 +648,7 @@ def _hostile(text: str) -> CoverageReport:
     def named(apps: Any) -> Any:
         return tuple(app.model_copy(update={"package": text, "label": text}) for app in apps)
 
-    files = [Row(path=text, text=text)]
+    files = [DetailRow(path=text, text=text)]
     declaration = json.dumps({"id": text}, ensure_ascii=False)
     hostile = _changed(
         report,

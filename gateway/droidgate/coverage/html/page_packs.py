@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate.coverage.coverage_document import REACHES, CoverageReport, Details, Row
+from droidgate.coverage.coverage_document import REACHES, CoverageReport, DetailRow, Details
 from droidgate.coverage.html.views import shell_word, shortened, shortened_name
 from droidgate_mappings.model.json_values import Json, one_line_json
 from droidgate_mappings.tables.reach import load_gates
@@ -75,7 +75,7 @@ class _Packing:
             )
         }
         self._marks: dict[str, dict[int, int]] = {"app": defaultdict(int), "capability": defaultdict(int)}
-        self._findings_of: dict[int | None, list[Row]] = defaultdict(list)
+        self._findings_of: dict[int | None, list[DetailRow]] = defaultdict(list)
         for finding in details.findings:
             self._file(finding)
 
@@ -129,7 +129,7 @@ class _Packing:
         }
         return Packed({**columns, "texts": self._texts.values, "sets": self._sets.values}, packs)
 
-    def _file(self, finding: Row) -> None:
+    def _file(self, finding: DetailRow) -> None:
         app = finding.app
         if app is None and finding.provider is not None:
             app = self._details.providers[finding.provider].app
@@ -152,7 +152,7 @@ class _Packing:
     def _use_case_set(self, ids: Sequence[str]) -> int:
         return self._set_of(self._use_cases[id_] for id_ in ids if id_ in self._use_cases)
 
-    def _app_columns(self, apps: Sequence[Row]) -> Json:
+    def _app_columns(self, apps: Sequence[DetailRow]) -> Json:
         marks = self._marks["app"]
         return {
             "key": [self._text(app.key) for app in apps],
@@ -172,14 +172,14 @@ class _Packing:
             "use_cases": [self._use_case_set(app.use_cases) for app in apps],
         }
 
-    def _provider_columns(self, providers: Sequence[Row]) -> Json:
+    def _provider_columns(self, providers: Sequence[DetailRow]) -> Json:
         return {
             "app": [provider.app for provider in providers],
             "protocol": [self._text(provider.protocol) for provider in providers],
             "dialect": [self._text(provider.dialect) for provider in providers],
         }
 
-    def _capability_columns(self, capabilities: Sequence[Row]) -> Json:
+    def _capability_columns(self, capabilities: Sequence[DetailRow]) -> Json:
         marks = self._marks["capability"]
         return {
             "provider": [capability.provider for capability in capabilities],
@@ -238,7 +238,7 @@ class _Packing:
                 "translations": [_translation_content(item) for _, item in translations.get(at, ())],
             }
 
-    def _capability_content(self, capability_detail: Row, links: list[Json] | None) -> Json:
+    def _capability_content(self, capability_detail: DetailRow, links: list[Json] | None) -> Json:
         content = {
             "id": shown(capability_detail.id) if len(capability_detail.id) > MOST_IN_LIST else None,
             "title": _shown_or_none(capability_detail.title),
@@ -259,21 +259,23 @@ class _Packing:
         return {key: value for key, value in content.items() if value is not None}
 
 
-def _by_app(items: Iterable[Row], app_of: Callable[[Row], int]) -> dict[int, list[tuple[int, Row]]]:
+def _by_app(
+    items: Iterable[DetailRow], app_of: Callable[[DetailRow], int]
+) -> dict[int, list[tuple[int, DetailRow]]]:
     """Return items with their positions by app."""
-    items_by_app: dict[int, list[tuple[int, Row]]] = defaultdict(list)
+    items_by_app: dict[int, list[tuple[int, DetailRow]]] = defaultdict(list)
     for at, item in enumerate(items):
         items_by_app[app_of(item)].append((at, item))
     return items_by_app
 
 
-def _mark_of(finding: Row) -> str:
+def _mark_of(finding: DetailRow) -> str:
     if finding.origin == "security":
         return "security"
     return finding.level if finding.level in FINDING_MARKS else "read"
 
 
-def _app_content(app: Row) -> Json:
+def _app_content(app: DetailRow) -> Json:
     quality = app.quality
     return {
         "label": _shown_or_none(app.label),
@@ -293,7 +295,7 @@ def _app_content(app: Row) -> Json:
     }
 
 
-def _provider_content(provider: Row) -> Json:
+def _provider_content(provider: DetailRow) -> Json:
     return {
         "component": _shown_or_none(provider.component),
         "component_kind": provider.component_kind,
@@ -311,7 +313,7 @@ def _provider_content(provider: Row) -> Json:
     }
 
 
-def _finding_content(finding_detail: Row) -> Json:
+def _finding_content(finding_detail: DetailRow) -> Json:
     return [
         finding_detail.capability,
         finding_detail.origin,
@@ -325,7 +327,7 @@ def _finding_content(finding_detail: Row) -> Json:
     ]
 
 
-def _translation_content(translation: Row) -> Json:
+def _translation_content(translation: DetailRow) -> Json:
     return {
         "provider": translation.provider,
         "target": translation.target,
