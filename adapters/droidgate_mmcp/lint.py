@@ -285,8 +285,8 @@ class _Linter:
             self.report(DRAFT_KEY, f"the tool {called} has the draft's `return`", f"{pointer}/return")
         self.lint_keys(tool, TOOL_KEYS, f"the tool {called}", pointer)
         other = next((key for key in _KEYS_OF_OTHERS if key in tool), None)
-        hint = None if other is None else f"rename `{other}`, the name in other protocols, to `parameters`"
-        self.lint_parameters(tool.get("parameters"), called, f"{pointer}/parameters", hint)
+        renaming = other and f"rename `{other}`, the name in other protocols, to `parameters`"
+        self.lint_parameters(tool.get("parameters"), called, f"{pointer}/parameters", renaming)
 
     def lint_name(self, name: str, pointer: str, seen: set[str]) -> None:
         if name in seen:
@@ -302,10 +302,10 @@ class _Linter:
                 pointer,
             )
 
-    def lint_parameters(self, value: Json, called: str, pointer: str, hint: str | None) -> None:
+    def lint_parameters(self, value: Json, called: str, pointer: str, hint_if_missing: str | None) -> None:
         form = form_of(value)
         if form == "missing":
-            self.report(PARAMETERS, f"the tool {called} has no `parameters`", pointer, hint=hint)
+            self.report(PARAMETERS, f"the tool {called} has no `parameters`", pointer, hint=hint_if_missing)
         elif form is None:
             self.report(
                 PARAMETERS_SCHEMA, f"the parameters of the tool {called} are not a JSON object", pointer
