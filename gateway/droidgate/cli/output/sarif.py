@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePath
 from typing import Final
@@ -25,6 +26,9 @@ _ROOT: Final = "SRCROOT"
 _QUOTES: Final = {"\\\\": "\\", '\\"': '"', "\\'": "'", "&quot;": '"', "&#34;": '"'}
 _QUOTED = re.compile("|".join(map(re.escape, _QUOTES)))
 """What Android's compiler and an XML parser read as one character of JSON."""
+
+_MOST_PLACES: Final = 100
+"""How many documents of one file are searched; each costs a look at the whole file."""
 
 _BRACKET: Final = re.compile(r"[\\\[\]]")
 _LEVELS: Final = {
@@ -90,7 +94,11 @@ def _rows_in_files(findings: Sequence[Finding]) -> list[int | None]:
     for item in findings:
         if item.source is not None and item.source.line is not None:
             sought.setdefault((item.source.path, item.source.line), []).append(_pointer_in_file(item))
-    found = {place: _rows_of_pointers(*place, pointers) for place, pointers in sought.items()}
+    places = Counter(path for path, _ in sought)
+    found = {
+        place: _rows_of_pointers(*place, pointers) if places[place[0]] <= _MOST_PLACES else {}
+        for place, pointers in sought.items()
+    }
     return [
         None
         if item.source is None or item.source.line is None
