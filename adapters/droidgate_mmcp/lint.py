@@ -95,6 +95,9 @@ MAX_FUNCTION_NAME: Final = 64
 CLIENT_PREFIX_LENGTH: Final = len("mcp_aB3_")
 """What goose-mobile puts before a tool's name (reference mobile-mcp-and-mmcp 3.3)."""
 
+_KEYS_OF_OTHERS: Final = ("inputSchema", "input_schema", "parametersJsonSchema")
+"""What MCP, Anthropic's and Google's tool lists call `parameters`."""
+
 _FUNCTION_NAME = re.compile(r"[A-Za-z0-9_-]*")
 
 
@@ -281,7 +284,9 @@ class _Linter:
         if "return" in tool:
             self.report(DRAFT_KEY, f"the tool {called} has the draft's `return`", f"{pointer}/return")
         self.lint_keys(tool, TOOL_KEYS, f"the tool {called}", pointer)
-        self.lint_parameters(tool.get("parameters"), called, f"{pointer}/parameters")
+        other = next((key for key in _KEYS_OF_OTHERS if key in tool), None)
+        renaming = other and f"rename `{other}`, the name in other protocols, to `parameters`"
+        self.lint_parameters(tool.get("parameters"), called, f"{pointer}/parameters", renaming)
 
     def lint_name(self, name: str, pointer: str, seen: set[str]) -> None:
         if name in seen:
@@ -297,10 +302,10 @@ class _Linter:
                 pointer,
             )
 
-    def lint_parameters(self, value: Json, called: str, pointer: str) -> None:
+    def lint_parameters(self, value: Json, called: str, pointer: str, hint_if_missing: str | None) -> None:
         form = form_of(value)
         if form == "missing":
-            self.report(PARAMETERS, f"the tool {called} has no `parameters`", pointer)
+            self.report(PARAMETERS, f"the tool {called} has no `parameters`", pointer, hint=hint_if_missing)
         elif form is None:
             self.report(
                 PARAMETERS_SCHEMA, f"the parameters of the tool {called} are not a JSON object", pointer

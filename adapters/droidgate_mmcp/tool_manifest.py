@@ -60,16 +60,15 @@ def parse_manifest(text: str, place: Place, context: ReadingContext, *, hint: st
     Raises:
         InputError: the text is not JSON.
     """
-    line = place.line or 1
     try:
-        return parse_json(text, path=place.path, line=line)
+        return parse_json(text, path=place.path)
     except InputError as error:
         if not _has_controls(text):
-            raise InputError(error.message, place=error.place, hint=hint or error.hint) from None
+            raise _placed(error, place, hint) from None
     try:
-        value = parse_json(text, path=place.path, line=line, lenient_controls=True)
+        value = parse_json(text, path=place.path, lenient_controls=True)
     except InputError as error:
-        raise InputError(error.message, place=error.place, hint=hint or error.hint) from None
+        raise _placed(error, place, hint) from None
     context.allow(
         "M36",
         "a string of the manifest JSON holds raw control characters, such as line breaks; they are kept",
@@ -77,6 +76,14 @@ def parse_manifest(text: str, place: Place, context: ReadingContext, *, hint: st
         hint="write line breaks inside strings as \\n, and double the backslash in the Android manifest",
     )
     return value
+
+
+def _placed(error: InputError, place: Place, hint: str | None) -> InputError:
+    """Return the error with its place; rows and columns of JSON inside XML are not those of the file."""
+    is_whole_file = place.line in {None, 1}
+    return InputError(
+        error.message, place=error.place if is_whole_file else str(place), hint=hint or error.hint
+    )
 
 
 def _has_controls(text: str) -> bool:

@@ -295,7 +295,8 @@ class ManifestReader:
         uris = {**stated, **_KNOWN_PREFIXES}
         declared = "".join(f' xmlns:{item}="{uris.get(item, "urn:undeclared:" + item)}"' for item in missing)
         root = parse_xml(text[: start.end(1)] + declared + text[start.end(1) :], path=place.path)
-        message = f"not every element declares its prefix {', '.join(missing)}; it is read as usual"
+        prefixes_missing = ", ".join(missing)
+        message = f"not every element declares its prefix {prefixes_missing}; Android's build refuses it"
         self._context.allow("S80", message, source=place, hint=f"add{declared} to the root element")
         return root
 

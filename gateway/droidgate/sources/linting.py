@@ -201,6 +201,9 @@ def _plain(name: str) -> str:
     return _NO_LETTER.sub("", name.lower())
 
 
+_NOT_BUILT: Final = frozenset({"S80", "S81"})
+"""Rows of what is read as a sample of a manifest, and refused by Android's build in a project."""
+
 UNREADABLE: Final = finding_code(
     "unreadable", "A file below the source cannot be read, so nothing else in it is checked", __name__
 )
@@ -297,21 +300,24 @@ def _lint_source(
         read.update(provider.protocol for provider in part.providers)
         findings = (
             *_check_one(part, formats, near_names, lambda path: _content_of(path, data)),
-            *_check_project(source, part.applications),
+            *_check_project(source, part),
         )
         return _lint_reading(source, part, findings, options, problems)
 
     yield from _check_variants(reading, check)
 
 
-def _check_project(source: str, applications: Sequence[Application]) -> Iterator[Finding]:
+def _check_project(source: str, reading: Providers) -> Iterator[Finding]:
     """Yield what keeps a source tree from being built, or its components from being started."""
-    for application in applications:
+    for application in reading.applications:
         if isinstance(application.resources, SourceResources):
             for root, path in application.resources.value_files():
                 yield from report_apostrophes(root, path)
     if Path(source).is_dir():
-        yield from report_missing_classes(source, applications)
+        for finding in reading.findings:
+            if finding.rule in _NOT_BUILT:
+                yield finding.changed({"level": Level.WARNING})
+        yield from report_missing_classes(source, reading.applications)
 
 
 def _lint_reading(

@@ -11,12 +11,13 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, Never, Protocol
 
 from droidgate_mappings.model.errors import BudgetError, InputError
-from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.json_values import Json, pointer_name
 
 MAX_DEPTH: Final = 64
 MAX_CHARACTERS: Final = 16 * 1024 * 1024
@@ -31,6 +32,9 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 _STRING_OR_NUMBER = re.compile(
     r""""(?:[^"\\]|\\.)*+"|(?:-?(?:\d[\d.]*+(?:[eE][+-]?\d++)?|Infinity)|NaN)""", re.DOTALL
 )
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{},:]|[^\s"\[\]{},:]++', re.DOTALL)
+_LONG_ROW: Final = 100
+_EXCERPT: Final = 40
 _MANY_DIGITS = re.compile(r"(?<!\d)\d{640}", re.ASCII)
 """640 digits are the least that Python's own limit can be set to."""
 
@@ -173,6 +177,48 @@ def refuse_lone_surrogates(text: str, *, path: str, line: int = 1) -> None:
     )
 
 
+def rows_of_pointers(text: str, pointers: Iterable[str]) -> dict[str, int]:
+    """Return the 1-based row of the value behind each JSON Pointer, or of the innermost part around it.
+
+    Args:
+        text: A JSON document; what follows its end, or is not JSON, is not looked at.
+        pointers: What is looked for; a pointer of which no part is there has no row.
+    """
+    paths = {pointer: tuple(map(pointer_name, pointer.split("/")[1:])) for pointer in pointers}
+    sought = {path[:length] for path in paths.values() for length in range(1, len(path) + 1)}
+    rows: dict[tuple[str, ...], int] = {}
+    # The member's name or the item's index at each level; None before a name.
+    levels: list[str | int | None] = []
+    row, counted_to = 1, 0
+    for match in _TOKEN.finditer(text):
+        symbol = match[0]
+        if symbol in {",", "}", "]"}:
+            if not levels:
+                break
+            last = levels.pop()
+            if symbol == ",":
+                levels.append(last + 1 if isinstance(last, int) else None)
+            if not levels:
+                break
+            continue
+        if levels and levels[-1] is None:
+            try:
+                levels[-1] = str(json.loads(symbol))
+            except ValueError:
+                break
+        if len(levels) <= MAX_DEPTH and (path := tuple(map(str, levels))) in sought and path not in rows:
+            row, counted_to = row + text.count("\n", counted_to, match.start()), match.start()
+            rows[path] = row
+        if symbol in {"{", "["}:
+            levels.append(None if symbol == "{" else 0)
+    found: dict[str, int] = {}
+    for pointer, path in paths.items():
+        nearest = next((path[:length] for length in range(len(path), 0, -1) if path[:length] in rows), None)
+        if nearest is not None:
+            found[pointer] = rows[nearest]
+    return found
+
+
 def decode_utf8(data: bytes, *, path: str) -> str:
     """Decode UTF-8 text, dropping a byte order mark.
 
@@ -219,6 +265,12 @@ def _located(error: json.JSONDecodeError, path: str, line: int) -> InputError:
         hint = "remove the comma after the last item"
     place = f"{path}:{error.lineno + line - 1}:{error.colno}"
     reason = error.msg[:1].lower() + error.msg[1:].removesuffix(" at")
+    row = error.doc[error.doc.rfind("\n", 0, error.pos) + 1 :].partition("\n")[0]
+    if len(row) > _LONG_ROW:
+        # Nobody counts to a column as far right; Android makes one row of JSON inside XML.
+        before = row[: error.colno - 1].rstrip()
+        start = "..." if len(before) > _EXCERPT else ""
+        reason += f", after {start + before[-_EXCERPT:]!r}"
     return InputError(f"not JSON: {reason}", place=place, hint=hint)
 
 

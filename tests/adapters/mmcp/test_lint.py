@@ -169,6 +169,10 @@ AT_APPLICATION = f'<meta-data android:name="mMCP_manifest" {VALUE}/>'
     "a manifest has a place, a level and a rule":
         (lint_json(TEXT_TYPE), {"pointer": "/tools/0/parameters/properties/a~1b/type", "level": Level.ERROR,
         "rule": "JSON Schema meta-schema"}),
+    "a tool with the parameters of MCP":
+        (tuple(item for item in lint_json(manifest_of({"name": "a", "description": "b", "inputSchema": {}}))
+        if item.level is Level.ERROR), {"code": "mmcp-parameters",
+        "hint": "rename `inputSchema`, the name in other protocols, to `parameters`"}),
     "a string whose number clients get": (lint_app(OF_STRING, **{"res/values/s.xml": IN_STRING}),
         {"code": "mmcp-meta-data", "hint": 'write android:value="@string/tools"'}),
     "a file whose number clients get":
@@ -195,6 +199,7 @@ def test_json_that_lost_its_quotes_in_a_string_resource_is_reported_with_the_rea
     strings = {"res/values/s.xml": f'<resources><string name="tools">{TOO_LONG}</string></resources>'}
     (finding,) = lint_app(component_xml('android:value="@string/tools"'), **strings)
     assert finding.code == "mmcp-json"
+    assert finding.message.endswith("in double quotes, after '{'")
     assert "drops the quotes of a string resource" in (finding.hint or "")
 
 

@@ -9,6 +9,7 @@ import pytest
 from droidgate.cli.output.sarif import sarif_log
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.findings import FINDING_CODES, Finding, Level
+from titled_rows import titled
 
 
 def _finding(path: str | None, pointer: str = "/a", line: int | None = 3, **facts: Any) -> Finding:
@@ -65,14 +66,40 @@ def test_rules_explain_their_codes() -> None:
 
 def test_paths_are_relative_to_the_working_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    paths = ("a b/ü.xml", str(tmp_path / "c.xml"), "/elsewhere/d%.xml", "-")
+    paths = ("a b/ü.xml", str(tmp_path / "c.xml"), "/elsewhere/d%.xml", "-", "git:main:./e.xml")
     locations = [item["locations"][0]["physicalLocation"] for item in _results(*map(_finding, paths))]
     assert [location["artifactLocation"] for location in locations] == [
         {"uri": "a%20b/%C3%BC.xml", "uriBaseId": "SRCROOT"},
         {"uri": "c.xml", "uriBaseId": "SRCROOT"},
         {"uri": "file:///elsewhere/d%25.xml"},
         {"uri": "stdin"},
+        {"uri": "e.xml", "uriBaseId": "SRCROOT"},
     ]
+
+
+TOOLS = '{"tools": [\n{"name": "a",\n"parameters": {}}]}'
+STRING = TOOLS.replace('"', '\\"')
+
+
+@titled(("file", "text", "rows"), {
+    "a file of JSON": ("a.json", TOOLS, [3, 2, 1]),
+    "a string resource": ("a.xml", f"<resources>\n<string>{STRING}</string></resources>", [4, 3, 1]),
+    "another brace before it": ("a.xml", f"<string name='{{'>{STRING}</string>", [1, 1, 1]),
+    "an attribute": ("a.xml", f"<meta-data\nvalue='{TOOLS}'/>", [4, 3, 1]),
+    "an attribute in double quotes":
+        ("a.xml", f'<meta-data value="{TOOLS.replace(chr(34), "&quot;")}"/>', [3, 2, 1]),
+    "XML without JSON": ("a.xml", "<tools>\n<a/></tools>", [1, 1, 1]),
+    "a file that is gone": (None, "", [1, 1, 1]),
+})  # fmt: skip
+def test_a_finding_in_json_is_at_the_row_of_its_value(
+    file: str | None, text: str, rows: list[int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if file is not None:
+        Path(file).write_text(text)
+    pointers = ("/tools/0/parameters", "/tools/0", "/other")
+    found = _results(*(_finding(file or "gone.json", pointer, 1) for pointer in pointers))
+    assert [item["locations"][0]["physicalLocation"]["region"]["startLine"] for item in found] == rows
 
 
 def test_fingerprints_outlive_moved_lines_and_changed_words_and_differ_for_each_result() -> None:

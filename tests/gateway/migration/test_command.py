@@ -181,6 +181,7 @@ def test_a_name_that_fits_two_providers_is_an_error(droidgate: Runner, tmp_path:
 def test_several_providers_without_a_choice_are_an_error_with_a_list(droidgate: Runner, tree: Path) -> None:
     ran = droidgate("migrate", tree, "--to", "mobile-mcp", "--into", tree / "app")
     assert ran.code == 2
+    assert f"error: {tree} has 2 providers" in ran.err
     assert f"choose with --provider, which may be repeated: {SERVICE}, {tree / NOTES_FILE}" in ran.err
 
 

@@ -17,6 +17,7 @@ from typing import TypeAlias
 import pytest
 
 from droidgate.sources.linting import lint
+from droidgate_mappings.model.findings import Level
 from gateway.sources.formats_of_tests import write_tree
 from titled_rows import titled
 
@@ -342,6 +343,13 @@ def test_a_component_is_reported_where_its_class_is_certainly_missing(
 def test_a_tree_without_source_code_has_no_missing_class() -> None:
     write_tree(Path("shop"), {f"{APP}/AndroidManifest.xml": NAMED.format("com.shop.Gone")})
     assert not [item for item in lint("shop").findings if item.code == "component-class-missing"]
+
+
+def test_lint_of_a_project_reports_a_manifest_that_only_a_sample_may_have() -> None:
+    manifest = NAMED.format(".Main").replace("xmlns:", "")
+    write_tree(Path("shop"), {**PROJECT, f"{APP}/AndroidManifest.xml": manifest})
+    assert [(item.rule, item.level) for item in lint("shop").findings] == [("S80", Level.WARNING)]
+    assert lint(f"shop/{APP}/AndroidManifest.xml").findings == ()
 
 
 def test_lint_of_a_project_reads_the_texts_of_every_language() -> None:

@@ -13,6 +13,7 @@ from droidgate_mappings.text.json_text import (
     MAX_NUMBER_CHARACTERS,
     decode_utf8,
     parse_json,
+    rows_of_pointers,
 )
 from droidgate_mappings.text.nearest_names import closest_name, suggest_name
 from droidgate_mappings.text.toml_text import line_of
@@ -35,6 +36,23 @@ JSON = json_values(FINITE)
 def test_what_the_standard_library_writes_is_read_back(value: object) -> None:
     assert parse_json(json.dumps(value)) == value
     assert parse_json(json.dumps(value, ensure_ascii=False).encode()) == value
+
+
+@given(JSON, st.sampled_from([None, 1]))
+def test_a_pointer_leads_to_the_row_of_its_value(value: object, indent: int | None) -> None:
+    marker = "the value that is looked for"
+    document = {"before": value, "a/~": [value, {"before": value, "b": marker}], "after": value}
+    text = json.dumps(document, indent=indent)
+    (row,) = [number for number, line in enumerate(text.split("\n"), 1) if marker in line]
+    pointers = ["/a~1~0/1/b", "/a~1~0/1/b/below", "/nowhere", ""]
+    assert rows_of_pointers(text + "</string>", pointers) == dict.fromkeys(pointers[:2], row)
+
+
+def test_an_error_in_a_long_row_shows_what_is_before_it() -> None:
+    with pytest.raises(InputError, match=r"""delimiter, after '\.\.\.x{39}"'$"""):
+        parse_json(json.dumps({"text": "x" * 100})[:-1])
+    with pytest.raises(InputError, match=r"delimiter$"):
+        parse_json('{"text": "x"')
 
 
 @pytest.mark.parametrize("text", ["[1,]", '{"a": [1,\n]}'])

@@ -86,7 +86,7 @@ def migrate_source(options: Migrate) -> Report | Callable[[], int]:
         read, results = without_results(read, options.target)
         for label in results:
             print_note(f"an earlier migration wrote {label}, so it is not a source")
-    _check_count(read, options.providers)
+    _check_count(read, options)
     package = options.package if len(read) == 1 else None
     read = read.described(name=options.name, package=package, description=options.description)
     migration = migrate(
@@ -135,10 +135,10 @@ def _print_plan(migration: Migration, page: Sequence[Block], report: Report) -> 
     return report.code
 
 
-def _check_count(read: Providers, chosen: Sequence[str] | None) -> None:
-    if len(read) > 1 and not chosen:
+def _check_count(read: Providers, options: Migrate) -> None:
+    if len(read) > 1 and not options.providers:
         listed = ", ".join(provider_labels(read.providers))
-        message = f"{len(read)} providers are in it"
+        message = f"{visible(options.source)} has {len(read)} providers"
         raise UsageError(message, hint=f"choose with --provider, which may be repeated: {listed}")
 
 
