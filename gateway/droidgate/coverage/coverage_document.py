@@ -228,7 +228,7 @@ class MatchedGroup(Frozen):
         capabilities: Number of its capabilities.
         apps: Number of their apps.
         protocols: Capabilities by protocol.
-        kinds: Links by kind: `same-use-case`, `near-duplicate`, `same-app-twice`.
+        kinds: Links by kind: `same-job`, `near-duplicate`, `same-app-twice`.
         examples: At most 5 capabilities as `PACKAGE ID`.
     """
 
@@ -701,7 +701,7 @@ class GroupLink(Frozen):
     Attributes:
         capability: Position in `Details.capabilities`.
         match: Position of the capability that it matches.
-        kind: `same-use-case`, `near-duplicate` or `same-app-twice`.
+        kind: `same-job`, `near-duplicate` or `same-app-twice`.
         score: Certainty of the match, from 0.5 to 1.
         terms: Terms that both have.
         parameters: Roles of the parameters that both have.
@@ -847,3 +847,13 @@ class CoverageReport(Frozen):
         return f"<CoverageReport apps={self.totals.apps}, capabilities={self.totals.capabilities}>"
 
     __str__ = __repr__
+
+    def to_html(self) -> str:
+        """Return the page that `droidgate coverage --html` writes; single apps are on it with `details` only.
+
+        Raises:
+            UsageError: jinja2 is not installed.
+        """
+        from droidgate.coverage.html.page import render_page
+
+        return render_page(self).encode("utf-8", "replace").decode()
