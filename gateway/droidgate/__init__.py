@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         read_function_call as read_function_call,
     )
     from droidgate.coverage.coverage_document import CoverageReport as CoverageReport
+    from droidgate.coverage.html.page import render_page as render_page
     from droidgate.coverage.report import (
         ReportOptions as ReportOptions,
         report_coverage as report_coverage,

@@ -847,13 +847,3 @@ class CoverageReport(Frozen):
         return f"<CoverageReport apps={self.totals.apps}, capabilities={self.totals.capabilities}>"
 
     __str__ = __repr__
-
-    def to_html(self) -> str:
-        """Return the page that `droidgate coverage --html` writes; single apps are on it with `details` only.
-
-        Raises:
-            UsageError: jinja2 is not installed.
-        """
-        from droidgate.coverage.html.page import render_page
-
-        return render_page(self).encode("utf-8", "replace").decode()

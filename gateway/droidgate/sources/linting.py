@@ -233,7 +233,7 @@ class LintReport:
 
     def _repr_html_(self) -> str:
         """Return a table of the findings, for notebooks."""
-        rows = ((found.level, found.code, str(found.source or ""), found.text) for found in self.findings)
+        rows = ((found.level, found.code, found.source, found.text) for found in self.findings)
         return html_table(("level", "code", "place", "message"), rows)
 
 

@@ -212,10 +212,13 @@ def one_line(text: str) -> str:
     return visible(_BLANKS.sub(" ", text).strip())
 
 
-def html_table(columns: Iterable[str], rows: Iterable[Iterable[str | None]]) -> str:
+def html_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
     """Return rows as an HTML table, as notebooks show it; no text of a cell can be markup."""
     head = "".join(f"<th>{column}</th>" for column in columns)
-    cells = ("".join(f"<td>{escape(one_line(cell or ''))}</td>" for cell in row) for row in rows)
+    cells = (
+        "".join(f"<td>{escape(one_line('' if cell is None else str(cell)))}</td>" for cell in row)
+        for row in rows
+    )
     body = "".join(f"<tr>{row}</tr>" for row in cells)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 

@@ -249,10 +249,12 @@ def test_a_provider_is_printed_on_one_line_and_in_a_notebook_without_markup() ->
     assert {cell.tag for cell in table.iter()} == {"table", "thead", "tbody", "tr", "th", "td"}
     assert table.xpath("//td[5]")[0].text == r"<script>\u202e"
     conversion, report, comparison = convert(APP, to="mobile-mcp"), lint(LINTED), diff(APP, LINTED)
-    found = (conversion.findings, report.findings, comparison.all_changes())
-    for result, records in zip((conversion, report, comparison), found, strict=True):
-        rows = lxml.html.fromstring(result._repr_html_()).xpath("//tbody/tr")
-        assert [row[-1].text for row in rows] == [record.message for record in records] != []
+    for shown, messages in (
+        (conversion._repr_html_(), [finding.message for finding in conversion.findings]),
+        (report._repr_html_(), [finding.message for finding in report.findings]),
+        (comparison._repr_html_(), [change.message for change in comparison.all_changes()]),
+    ):
+        assert [row[-1].text for row in lxml.html.fromstring(shown).xpath("//tbody/tr")] == messages != []
 
 
 def test_results_are_printed_on_one_line(tmp_path: Path) -> None:

@@ -95,7 +95,9 @@ def _document(report: CoverageReport, *, has_details: bool) -> CoverageDocument:
 def _write_texts(coverage: ReportedCatalog, options: coverage_options.Coverage) -> dict[Path, WriteStatus]:
     files: dict[Path, bytes] = {}
     if options.html is not None:
-        files[options.html] = coverage.report.to_html().encode()
+        from droidgate.coverage.html.page import render_page
+
+        files[options.html] = render_page(coverage.report).encode("utf-8", "replace")
     return write_files(files, force=options.force, makes_folders=False)
 
 
