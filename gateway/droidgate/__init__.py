@@ -20,7 +20,11 @@ if TYPE_CHECKING:
         read_function_call as read_function_call,
     )
     from droidgate.coverage.coverage_document import CoverageReport as CoverageReport
-    from droidgate.coverage.report import report_coverage as report_coverage
+    from droidgate.coverage.html.page import render_page as render_page
+    from droidgate.coverage.report import (
+        ReportOptions as ReportOptions,
+        report_coverage as report_coverage,
+    )
     from droidgate.coverage.scan import ScanOptions as ScanOptions, scan as scan
     from droidgate.devices.describing import (
         DeviceDescription as DeviceDescription,

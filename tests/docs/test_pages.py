@@ -14,6 +14,7 @@ import typer
 import droidgate
 from droidgate.cli.program import build_app
 from droidgate_mappings.formats.format import Format
+from gateway.sources.formats_of_tests import write_tree
 from requirements_of_tests import CHECKOUT
 
 PAGES = sorted(
@@ -146,13 +147,20 @@ def command_lines(text: str) -> Iterator[str]:
     yield from _SPAN.findall(_BLOCK.sub("", text))
 
 
-@pytest.mark.parametrize("name", ["mmcp", "mobile-mcp"])
-def test_the_descriptor_on_the_page_of_a_format_has_no_findings(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "paths"), [
+    ("mmcp", ["AndroidManifest.xml"]),
+    ("mobile-mcp", ["res/xml/mcp_capabilities.xml", "AndroidManifest.xml"]),
+])  # fmt: skip
+def test_the_app_on_the_page_of_a_format_has_no_findings(name: str, paths: list[str], tmp_path: Path) -> None:
     page = (CHECKOUT / f"docs/reference/formats/{name}.md").read_text(encoding="utf-8")
-    descriptor = tmp_path / ("AndroidManifest.xml" if name == "mmcp" else "capabilities.xml")
-    descriptor.write_text(page.partition("```xml\n")[2].partition("```")[0], encoding="utf-8")
-    assert [item.id for item in droidgate.read(str(descriptor))[0].capabilities] == ["water_bed"]
-    assert droidgate.lint(str(descriptor)).findings == ()
+    blocks = re.findall(r"^```xml\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    write_tree(tmp_path, dict(zip(paths, blocks, strict=True)))
+    (provider,) = droidgate.read(tmp_path)
+    assert (provider.package, [item.id for item in provider.capabilities]) == (
+        "com.example.beds",
+        ["water_bed"],
+    )
+    assert droidgate.lint(tmp_path).findings == ()
 
 
 @functools.cache

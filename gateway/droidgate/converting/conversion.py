@@ -16,6 +16,7 @@ from droidgate_mappings.model.errors import WriteError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.names import NameEntry, NameRule, map_names
 from droidgate_mappings.tables.loading import DialectTable
+from droidgate_mappings.text_safety import html_table
 from droidgate_mappings.timed_steps import timed_step
 from droidgate_mappings.translate import FailedTranslation, Translation, provider_name, translate_each
 
@@ -48,6 +49,11 @@ class Conversion:
         """Return one line: the target, and what there is, counted."""
         counts = f"files={len(self.files)}, findings={len(self.findings)}, failures={len(self.failures)}"
         return f"<Conversion to {self.target.id}+{self.dialect.id}: {counts}>"
+
+    def _repr_html_(self) -> str:
+        """Return a table of the losses, for notebooks."""
+        rows = ((found.level, found.code, found.pointer, found.text) for found in self.findings)
+        return html_table(("level", "code", "pointer", "message"), rows)
 
     @property
     def files(self) -> Mapping[str, str]:

@@ -233,7 +233,7 @@ class MatchedGroup(Frozen):
         capabilities: Number of its capabilities.
         apps: Number of their apps.
         protocols: Capabilities by protocol.
-        kinds: Links by kind: `same-use-case`, `near-duplicate`, `same-app-twice`.
+        kinds: Links by kind: `same-job`, `near-duplicate`, `same-app-twice`.
         examples: At most 5 capabilities as `PACKAGE ID`.
     """
 

@@ -460,7 +460,7 @@ class ReportedCatalog:
 def report_coverage(
     catalog: str | PathLike[str],
     *,
-    since: Sequence[str | PathLike[str]] = (),
+    since: str | PathLike[str] | Sequence[str | PathLike[str]] = (),
     options: ReportOptions | None = None,
     own_apps: bool = False,
 ) -> CoverageReport:
@@ -468,7 +468,7 @@ def report_coverage(
 
     Args:
         catalog: Its folder.
-        since: Folders of older catalogs, the oldest first; their changes are in the report.
+        since: Folder of an older catalog, or several, the oldest first; their changes are in the report.
         options: What else it is to hold; what overlaps, and no details by default.
         own_apps: Count shims and droidgate's agent apps, too.
 
@@ -481,7 +481,8 @@ def report_coverage(
         >>> droidgate.report_coverage("catalog")
         <CoverageReport apps=2, capabilities=5>
     """
-    earlier = [open_snapshot(Path(item), own_apps=own_apps) for item in since]
+    folders = [since] if isinstance(since, str | PathLike) else since
+    earlier = [open_snapshot(Path(item), own_apps=own_apps) for item in folders]
     with ReportedCatalog(open_snapshot(Path(catalog), own_apps=own_apps), earlier, options) as coverage:
         return coverage.report
 

@@ -73,7 +73,7 @@ class PhoneShims:
             UsageError: sources and APKs are named at once, or options without sources.
         """
         request = InstallRequest(
-            tuple(source_names(sources)),
+            tuple(source_names(sources)) if sources else (),
             tuple(map(Path, apks)),
             options or ShimOptions(),
             any_app=any_app,

@@ -18,6 +18,7 @@ from droidgate_mappings.compare import (
     Weight,
     compare_sets,
     pair_providers,
+    share_capability,
 )
 from droidgate_mappings.compare.changes import PROTOCOL_CHANGED
 from droidgate_mappings.formats.format import Writing, load_formats
@@ -97,12 +98,12 @@ def _in_new_protocols(
     """Return the old providers, those of another protocol converted into that of their new counterparts.
 
     An old and a new provider belong together across protocols where each is the only one of its app without
-    a counterpart in its own protocol, or where nothing else is left on both sides.
+    a counterpart in its own protocol, or where nothing else is left on both sides and they may be one.
     """
     _, removed, added = pair_providers(olds, news)
     converted: dict[int, Provider] = {}
     changes: list[ProtocolChange] = []
-    for before, after in _pairs_across(removed, added):
+    for before, after in _pairs_across(removed, added, are_alone=len(olds) == len(news) == 1):
         writing = _conversion_of(before, after)
         if writing is None:
             continue
@@ -115,9 +116,9 @@ def _in_new_protocols(
 
 
 def _pairs_across(
-    removed: Sequence[Provider], added: Sequence[Provider]
+    removed: Sequence[Provider], added: Sequence[Provider], *, are_alone: bool
 ) -> Iterator[tuple[Provider, Provider]]:
-    if len(removed) == len(added) == 1:
+    if len(removed) == len(added) == 1 and (are_alone or share_capability(removed[0], added[0])):
         pairs = [(removed[0], added[0])]
     else:
         befores, afters = Counter(item.package for item in removed), Counter(item.package for item in added)

@@ -41,6 +41,7 @@ from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import LINT_LEVELS, Finding, Level, finding_code
 from droidgate_mappings.tables.loading import load_divergences
+from droidgate_mappings.text_safety import html_table
 from droidgate_mappings.text_safety.marks import text_marks
 from droidgate_mappings.timed_steps import open_step, timed_step
 
@@ -232,6 +233,11 @@ class LintReport:
         is_unread = self.problems or any(finding.level is Level.ERROR for finding in self.findings)
         checked = ", ".join(self.checked) or f"nothing{' (an error prevents it)' if is_unread else ''}"
         return f"<LintReport {counts}problems={len(self.problems)}, checked={checked}>"
+
+    def _repr_html_(self) -> str:
+        """Return a table of the findings, for notebooks."""
+        rows = ((found.level, found.code, found.source, found.text) for found in self.findings)
+        return html_table(("level", "code", "place", "message"), rows)
 
 
 def lint(

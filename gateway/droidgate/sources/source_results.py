@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from typing import TYPE_CHECKING, Final
 
 from droidgate_mappings.formats.application import Application
@@ -14,7 +13,7 @@ from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.names import qualified_class
 from droidgate_mappings.text.nearest_names import closest_name
-from droidgate_mappings.text_safety import one_line
+from droidgate_mappings.text_safety import html_table
 from droidgate_mappings.translate import dialect_name, provider_name
 
 if TYPE_CHECKING:
@@ -224,11 +223,7 @@ class Providers:
             for provider in self.providers
             for capability in provider.capabilities
         )
-        columns = ("protocol", "app", "component", "capability", "description")
-        head = "".join(f"<th>{column}</th>" for column in columns)
-        cells = ("".join(f"<td>{escape(one_line(cell or ''))}</td>" for cell in row) for row in rows)
-        body = "".join(f"<tr>{row}</tr>" for row in cells)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return html_table(("protocol", "app", "component", "capability", "description"), rows)
 
     @classmethod
     def join(cls, readings: Iterable[Providers]) -> Providers:

@@ -21,9 +21,11 @@ def source_names(sources: Iterable[str | PathLike[str]]) -> list[str]:
     """Return sources as text.
 
     Raises:
-        UsageError: one is not a path, such as a list of paths.
+        UsageError: there is none, or one is not a path, such as a list of paths.
     """
     names = list(sources)
+    if not names:
+        raise UsageError("no source is named", hint="name a path, or a phone as adb:")
     for source in names:
         if not isinstance(source, str | PathLike):
             message = f"a source is a path as text or a Path, not {type(source).__name__}: {source!r:.80}"

@@ -11,7 +11,12 @@ from droidgate_mappings.compare.changes import (
     Weight,
     heaviest,
 )
-from droidgate_mappings.compare.provider_changes import Unread, compare_sets, pair_providers
+from droidgate_mappings.compare.provider_changes import (
+    Unread,
+    compare_sets,
+    pair_providers,
+    share_capability,
+)
 
 __all__ = [
     "WEIGHTS",
@@ -26,4 +31,5 @@ __all__ = [
     "compare_sets",
     "heaviest",
     "pair_providers",
+    "share_capability",
 ]

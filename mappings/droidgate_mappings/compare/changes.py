@@ -11,6 +11,7 @@ from typing import Final, Literal
 from droidgate_mappings.model.findings import FINDING_CODES, Finding, Graded, finding_code
 from droidgate_mappings.model.json_values import Json, pointer_token
 from droidgate_mappings.model.types import Frozen, Type
+from droidgate_mappings.text_safety import html_table
 
 
 class Holds(Enum):
@@ -240,6 +241,18 @@ class Comparison(Frozen):
         """Return one line: the heaviest weight, and what there is, counted."""
         counts = f"changes={len(self.all_changes())}, unchanged_capabilities={self.unchanged_capabilities}"
         return f"<Comparison {self.weight() or 'without changes'}: {counts}>"
+
+    def _repr_html_(self) -> str:
+        """Return a table of the changes, for notebooks."""
+        rows = [(item.change, item.package, item.component, "") for item in self.protocol_changes]
+        for item in self.providers:
+            rows += [(change, item.package, item.component, "") for change in item.changes]
+            for each in item.capabilities:
+                rows += [(change, item.package, item.component, each.id) for change in each.changes]
+        return html_table(
+            ("weight", "app", "component", "capability", "code", "message"),
+            ((change.weight, *names, change.code, change.message) for change, *names in rows),
+        )
 
     __str__ = __repr__
 

@@ -75,10 +75,11 @@ def pair_providers(
         else:
             added.append(new)
     removed = [candidate for candidates in waiting.values() for candidate in candidates]
+    are_alone = len(olds) == len(news) == 1
     for protocol in dict.fromkeys(item.protocol for item in added):
         befores = [item for item in removed if item.protocol == protocol]
         afters = [item for item in added if item.protocol == protocol]
-        if len(befores) == len(afters) == 1 and _may_be_one(befores[0], afters[0]):
+        if len(befores) == len(afters) == 1 and _may_be_one(befores[0], afters[0], are_alone=are_alone):
             pairs.append((befores[0], afters[0]))
             removed = [item for item in removed if item.protocol != protocol]
             added = [item for item in added if item.protocol != protocol]
@@ -119,9 +120,16 @@ def _key(provider: Provider) -> MatchKey:
     return provider.protocol, provider.package, component
 
 
-def _may_be_one(before: Provider, after: Provider) -> bool:
+def _may_be_one(before: Provider, after: Provider, *, are_alone: bool) -> bool:
     keys = zip(_key(before)[1:], _key(after)[1:], strict=True)
-    return all(left is None or right is None or left == right for left, right in keys)
+    if not all(left is None or right is None or left == right for left, right in keys):
+        return False
+    return are_alone or before.package == after.package is not None or share_capability(before, after)
+
+
+def share_capability(before: Provider, after: Provider) -> bool:
+    """Return whether two providers have a capability of one id, so that one may have become the other."""
+    return not {each.id for each in before.capabilities}.isdisjoint(each.id for each in after.capabilities)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Final
 from droidgate_mappings.text_safety.hidden import (
     escaped_character,
     hidden_characters,
+    html_table,
     is_hidden,
     json_escape,
     one_line,
@@ -32,6 +33,7 @@ __all__ = [
     "escaped_character",
     "folded_skeleton",
     "hidden_characters",
+    "html_table",
     "is_hidden",
     "json_escape",
     "look_alikes",

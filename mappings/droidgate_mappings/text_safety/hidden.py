@@ -19,8 +19,9 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
+from html import escape
 from pkgutil import get_data
 from typing import Final
 
@@ -209,6 +210,17 @@ def visible(text: str) -> str:
 def one_line(text: str) -> str:
     """Return a text in one line, safe to show."""
     return visible(_BLANKS.sub(" ", text).strip())
+
+
+def html_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """Return rows as an HTML table, as notebooks show it; no text of a cell can be markup."""
+    head = "".join(f"<th>{column}</th>" for column in columns)
+    cells = (
+        "".join(f"<td>{escape(one_line('' if cell is None else str(cell)))}</td>" for cell in row)
+        for row in rows
+    )
+    body = "".join(f"<tr>{row}</tr>" for row in cells)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def visible_json(text: str) -> str:

@@ -150,9 +150,7 @@ def test_one_of_something_is_reported_in_the_singular() -> None:
     kinds = (Counted(name="near-duplicate", count=1),)
     item = {"groups": 1, "capabilities": 2, "kinds": kinds, "full_blocks": 1}
     page = render_page(report.model_copy(update={"matching": report.matching.model_copy(update=item)}))
-    assert (
-        "2 capabilities are in 1 group of one use case each, by 1 link: 1 in nearly the same words." in page
-    )
+    assert "2 capabilities are in 1 group of one job each, by 1 link: 1 in nearly the same words." in page
     assert "1 block was full" in page
 
 

@@ -118,7 +118,7 @@ def test_a_match_of_two_protocols_has_its_reason() -> None:
     ])  # fmt: skip
     (link,) = matching.links
     assert matching.groups == ((link.match, link.key),)
-    assert link.kind == "same-use-case"
+    assert link.kind == "same-job"
     assert set(link.terms) == {"!create", ":note"}
     assert link.parameters == ("title",)
     assert THRESHOLD <= link.score <= 1
@@ -196,7 +196,7 @@ def test_the_fast_reading_gives_the_results_of_the_slow_one(
     matching = match()
     counts = Counter(link.kind for link in matching.links)
     assert len(matching.groups) == groups
-    assert (counts["same-use-case"], counts["near-duplicate"], counts["same-app-twice"]) == kinds
+    assert (counts["same-job"], counts["near-duplicate"], counts["same-app-twice"]) == kinds
     assert sum(len(link.terms) for link in matching.links) == terms
     assert round(sum(link.score for link in matching.links), 4) == score
 

@@ -3,7 +3,6 @@
 from xml.etree import ElementTree as ET
 
 import pytest
-from pydantic import ValidationError
 
 from droidgate.coverage.match.capability_groups import Scorer
 from droidgate.coverage.match.features import CapabilityText, declared_text, features_of
@@ -185,8 +184,6 @@ def test_a_word_that_opens_a_text_is_a_stop_word_elsewhere() -> None:
     empty = {"objects": (), "roles": ()}
     words = WordsOfCapabilities.model_validate({"stop": "get", "actions": (read,), **empty})
     assert words.actions[0].opening == ("get",)
-    with pytest.raises(ValidationError, match="unknown stop word: get"):
-        WordsOfCapabilities.model_validate({"stop": "the", "actions": (read,), **empty})
 
 
 def test_the_use_cases_are_those_of_the_guideline_and_keep_their_ids() -> None:

@@ -155,6 +155,7 @@ def test_pyright_knows_the_type_of_each_stable_name_and_accepts_each_snippet(tmp
 
 
 APP = sample_apps_directory() / "pdf-tool"
+LINTED = CHECKOUT / "docs/examples/lint"
 
 
 @pytest.mark.parametrize("name", droidgate.__all__)
@@ -247,6 +248,13 @@ def test_a_provider_is_printed_on_one_line_and_in_a_notebook_without_markup() ->
     table = lxml.html.fromstring(providers._repr_html_())
     assert {cell.tag for cell in table.iter()} == {"table", "thead", "tbody", "tr", "th", "td"}
     assert table.xpath("//td[5]")[0].text == r"<script>\u202e"
+    conversion, report, comparison = convert(APP, to="mobile-mcp"), lint(LINTED), diff(APP, LINTED)
+    for shown, messages in (
+        (conversion._repr_html_(), [finding.message for finding in conversion.findings]),
+        (report._repr_html_(), [finding.message for finding in report.findings]),
+        (comparison._repr_html_(), [change.message for change in comparison.all_changes()]),
+    ):
+        assert [row[-1].text for row in lxml.html.fromstring(shown).xpath("//tbody/tr")] == messages != []
 
 
 def test_results_are_printed_on_one_line(tmp_path: Path) -> None:
@@ -284,6 +292,7 @@ LIST: Any = ["apps"]
 
 @pytest.mark.usefixtures("own_folder")
 @pytest.mark.parametrize(("called", "hint"), [
+    (droidgate.lint, "name a path, or a phone as adb:"),
     (lambda: read("ap"), "did you mean 'apps'?"),
     (lambda: droidgate.lint(Path("aps")), "did you mean 'apps'?"),
     (lambda: droidgate.build_shim("app"), "did you mean 'apps'?"),

@@ -79,6 +79,19 @@ def test_providers_of_other_apps_are_not_taken_for_each_other(tmp_path: Path) ->
     assert {item.status for item in compared.providers} == {"added", "removed"}
 
 
+@pytest.mark.parametrize("target", ["mcp", "mmcp"])
+def test_a_tool_list_that_went_did_not_become_the_app_that_came(target: str, tmp_path: Path) -> None:
+    stays, came = provider_of("notes"), provider_of("pdf-tool")
+    went = written(provider_of("tally"), target, tmp_path)
+    went = went.model_copy(update={"package": None, "component": None})
+    compared = diff([stays, went], [stays, came])
+    assert [(item.status, item.package) for item in compared.providers] == [
+        ("added", came.package),
+        ("removed", None),
+    ]
+    assert compared.protocol_changes == ()
+
+
 NOTES_FILE = "app/src/main/java/dev/notes/Notes.kt"
 TWO = FUNCTIONS.removesuffix("}\n") + "    @AppFunction fun count(context: AppFunctionContext): Int = 1\n}\n"
 COUNT = "dev.notes.Notes#count"

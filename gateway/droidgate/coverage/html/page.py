@@ -37,11 +37,16 @@ def render_page(report: CoverageReport, *, most_bytes: int = MOST_BYTES) -> str:
     nothing but that script and style run, nothing be fetched, and no text become markup.
 
     Args:
-        report: What it says.
+        report: What it says; single apps are on the page where the report has details.
         most_bytes: Of UTF-8. Beyond it the page leaves out declarations, then all details, and says so.
 
     Raises:
         UsageError: jinja2 is not installed.
+
+    Example:
+        >>> _ = droidgate.scan("pdf-tool", catalog="catalog")
+        >>> droidgate.render_page(droidgate.report_coverage("catalog"))[:15]
+        '<!DOCTYPE html>'
     """
     details = report.details
     if details is None:

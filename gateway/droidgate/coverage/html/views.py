@@ -87,7 +87,7 @@ REACH_TITLES: Final[Mapping[str, str]] = {
 
 KIND_TITLES: Final[Mapping[str, str]] = {
     "near-duplicate": "in nearly the same words",
-    "same-use-case": "of the same use case",
+    "same-job": "of the same job",
     "same-app-twice": "twice in one app",
 }
 

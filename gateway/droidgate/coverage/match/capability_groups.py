@@ -261,7 +261,7 @@ _ALONE: Final = (0.0, -1)
 BlockKey: TypeAlias = tuple[str, str] | str
 """An action with an object, an object (no action), or a word."""
 
-GroupKind = Literal["same-use-case", "near-duplicate", "same-app-twice"]
+GroupKind = Literal["same-job", "near-duplicate", "same-app-twice"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +273,7 @@ class Link:
         match: The capability of the group that it is matched with, another than itself.
         group: Number of the group.
         kind: `same-app-twice`: both are of one app; `near-duplicate`: of two apps, in nearly the same words;
-            `same-use-case`: of two apps, in other words.
+            `same-job`: of two apps, in other words.
         score: How surely, from 0.5 to 1.
         terms: What both say in name and description, the rarest first: `!create` is an action, `:note` an
             object, others are words.
@@ -507,7 +507,7 @@ class _Run:
                 if score:
                     return self._make_link(group, member, other, "near-duplicate", score)
         other_app = self._packages[member] != self._packages[leader]
-        kind: GroupKind = "same-use-case" if other_app else "same-app-twice"
+        kind: GroupKind = "same-job" if other_app else "same-app-twice"
         return self._make_link(group, member, leader, kind, self._score_with(leader, member, leader))
 
     def _score_with(self, leader: int, member: int, other: int) -> float:

@@ -26,11 +26,13 @@ const endsTell = (text) => /^…|[/#]/.test(text);
 
 /**
  * Return the path of a file that is cut in the middle: the first folder and the file's name tell. All of it is seen on
- * hover; `from` is where it begins to differ from others.
+ * hover; `from` is where it begins to differ from others. A short folder is not apart: it would leave the name no room.
  */
 function pathName(text, from) {
   const file = text.lastIndexOf("/") + 1;
-  return make("bdi", { class: "path", title: text }, make("span", {}, text.slice(from, file)), make("span", {}, text.slice(file)));
+  const start = file - from > 6 ? file : from;
+  const folder = start > from ? make("span", {}, text.slice(from, start)) : null;
+  return make("bdi", { class: "path", title: text }, folder, make("span", {}, text.slice(start)));
 }
 
 /** Return a name that may break after what joins its parts. */

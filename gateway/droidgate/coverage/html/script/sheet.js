@@ -318,7 +318,7 @@ class Sheet {
       this.heading("The same elsewhere"),
       others.length > most ? make("p", { class: "sub" }, `${most} of ${count(others.length)}`) : null,
       table(
-        "Capabilities of the same use case",
+        "Capabilities that do the same job",
         [["Capability", ""], ["App", ""], ["How", "small"], ["Score", "number"]],
         others.slice(0, most).map((each) => {
           const [, kind, score, terms, parameters] = links.get(each) ?? [];
