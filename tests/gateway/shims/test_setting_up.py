@@ -45,7 +45,7 @@ from droidgate.shims.shell_identity import (
 from droidgate.shims.shim_facts import ShimFacts, facts_of
 from droidgate.shims.sync_runs import plan_changes, plan_identity
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
-from droidgate_mappings.model.errors import DeviceError
+from droidgate_mappings.model.errors import DeviceError, InputError
 from droidgate_mappings.user_folders import state_folder
 from droidgate_shim.builder.shim_choices import ShimOptions
 from droidgate_shim.builder.shims import BuiltShim, build_bare_shim
@@ -529,3 +529,11 @@ def test_a_scope_that_cannot_be_read_is_none(device: Device, text: str) -> None:
     (path,) = (state_folder() / "shims").iterdir()
     Path(path).write_text(text)
     assert load_scopes(device) == ()
+
+
+def test_a_scope_that_another_user_may_write_names_no_key_to_trust(device: Device) -> None:
+    keep_scopes(device, [Scope(options=ShimOptions(key=Path("/key.pem")))])
+    (path,) = (state_folder() / "shims").iterdir()
+    path.chmod(0o666)
+    with pytest.raises(InputError, match="other users of this computer may write"):
+        load_scopes(device)
