@@ -436,7 +436,7 @@ class _Planner:
         )
         self.reports.append((candidate, "", finding))
 
-    def add_loss(self, loss: Loss, candidate: _Candidate, inner: str, **names: str) -> None:
+    def add_loss(self, loss: Loss, candidate: _Candidate, inner: str, **names: Any) -> None:
         self.reports.append((candidate, inner, loss.finding("", source=candidate.source, **names)))
 
 
