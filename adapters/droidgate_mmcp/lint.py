@@ -259,7 +259,7 @@ class _Linter:
             self.report(VERSION, message, level=Level.NOTE)
             return
         version = manifest["protocolVersion"]
-        if version != NAMES["protocol_version"] or not isinstance(version, str):
+        if version != NAMES["protocol_version"]:
             message = f'the protocol version is {write_json(version)[:100]}, not "1.0"'
             self.report(VERSION, message, "/protocolVersion", hint='write "1.0"')
 

@@ -12,7 +12,7 @@ from typing import Final
 from xml.sax.saxutils import escape
 
 from droidgate_android.projects.manifest_limits import MAX_META_DATA
-from droidgate_mappings.fit import Fitted, fit_provider
+from droidgate_mappings.fit import Fitted, Loss, fit_provider
 from droidgate_mappings.formats.component_reading import enabled_attribute, enabled_resources
 from droidgate_mappings.formats.format import Artifact, Writing
 from droidgate_mappings.model.capability import Capability, Provider
@@ -32,10 +32,14 @@ from droidgate_mappings.text.utf16 import utf16_length
 from droidgate_mobile_mcp.extension_facts import facts_of, keep_writable_facts, word_of
 from droidgate_mobile_mcp.format import FORMAT_ID, FORMS, NAMES, DescriptorForm
 
-TEXT_TRUNCATED: Final = finding_code(
-    "text-truncated",
-    "A text longer than an Android string resource or manifest can hold is cut at its end",
-    __name__,
+_CUT_TEXT: Final = Loss(
+    finding_code(
+        "text-truncated",
+        "A text longer than an Android string resource or manifest can hold is cut at its end",
+        __name__,
+    ),
+    Level.DROPPED,
+    "{earlier}the text is longer than {limit} and is cut",
 )
 
 _DECLARATION: Final = '<?xml version="1.0" encoding="utf-8"?>\n'
@@ -126,14 +130,9 @@ class _Cutter:
             return text
         self.any_cut = True
         limit = f"{MAX_META_DATA} characters" if of_manifest else f"{MAX_STRING_RESOURCE_BYTES} bytes"
-        message = f"the text is longer than {limit} and is cut"
         finding = self.findings.get(pointer)
-        if finding is not None:
-            message = f"{finding.message}; {message}"
-        source = finding.source if finding is not None else None
-        self.findings[pointer] = Finding(
-            code=TEXT_TRUNCATED, level=Level.DROPPED, pointer=pointer, message=message, source=source
-        )
+        earlier, source = ("", None) if finding is None else (f"{finding.message}; ", finding.source)
+        self.findings[pointer] = _CUT_TEXT.finding(pointer, source=source, earlier=earlier, limit=limit)
         return _cut(text, fits)
 
     def capability(self, capability: Capability, pointer: str) -> Capability:

@@ -7,15 +7,17 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 
+from droidgate_mappings.formats import format as format_module
 from droidgate_mappings.formats.format import Format, SourceFile, detect_format
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Capability, Provider
-from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.findings import Level
 from droidgate_mappings.model.types import ObjectType
 from droidgate_shim.builder.sample_apps import sample_apps_directory
@@ -172,3 +174,24 @@ def test_the_demo_converts_into_an_installed_format_and_reads_it_back(droidgate:
     assert len(converted) == 6
     assert all(" the same " in line for line in converted)
     assert "Everything worked" in output
+
+
+@pytest.mark.parametrize(("targets", "message"), [
+    pytest.param(["no_such_module:FORMAT"], "the format 'a' cannot be loaded: ModuleNotFoundError: No module",
+        id="a package without its module"),
+    pytest.param(["droidgate_mmcp.format:MISSING"], "the format 'a' cannot be loaded: AttributeError",
+        id="a module without the object"),
+    pytest.param(["droidgate_mmcp.format:FORMAT"] * 2, "two packages register the format 'mmcp'",
+        id="an id that is registered twice"),
+])  # fmt: skip
+def test_a_package_whose_format_cannot_be_used_is_named(
+    monkeypatch: pytest.MonkeyPatch, targets: list[str], message: str
+) -> None:
+    entries = [
+        EntryPoint(name, target, "droidgate.formats") for name, target in zip("ab", targets, strict=False)
+    ]
+    monkeypatch.setattr(format_module, "entry_points", lambda **_: entries)
+    with pytest.raises(UsageError) as caught:
+        format_module.load_formats.__wrapped__()
+    assert caught.value.message.startswith(message)
+    assert "uninstall" in (caught.value.hint or "")

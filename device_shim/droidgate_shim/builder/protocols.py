@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.model.errors import UsageError
+from droidgate_mappings.text.counted_nouns import amount
 from droidgate_mappings.text.nearest_names import suggest_name
 from droidgate_shim.builder.shim_callability import backends, native_protocols
 from droidgate_shim.builder.shim_choices import EVERY_PROTOCOL, ShimOptions
@@ -29,8 +30,7 @@ class LeftOut:
     @property
     def line(self) -> str:
         """What was left out and how to include it, in one line."""
-        count = len(self.packages)
-        apps = "1 app" if count == 1 else f"{count:,} apps"
+        apps = amount(len(self.packages), "app")
         native = _native_titles(self.protocols)
         reason = f", which {native} agents reach by themselves" if native else ""
         return f"left out: {apps} ({', '.join(self.protocols)}){reason}; --format all includes every app"

@@ -10,12 +10,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from droidgate_mappings.fit import fit_provider, losses
+from droidgate_mappings.fit import Loss, fit_provider, losses
 from droidgate_mappings.formats.shim_frontend import SHIM_SOURCE, split_pointer
 from droidgate_mappings.model.capability import (
     Capability,
     CapabilityAccess,
     Effects,
+    Place,
     Provider,
     reachable_definitions,
 )
@@ -47,10 +48,23 @@ from droidgate_shim.deadlines import DEFAULT_DEADLINE_MS
 TABLE_FORMAT: Final = 1
 RESULT: Final = "result"
 
-OUTPUT_ADDED: Final = finding_code(
-    "shim-output-added",
-    "The source declares no result; the shim declares its text as the output `result`",
-    __name__,
+_ID_IN_SHIM: Final = Loss(
+    losses.NEW_NAME.code, Level.RENAMED, "{original!r} of {package} is called {written!r} in the shim"
+)
+_ANY_VALUE: Final = Loss(
+    losses.DANGLING_REFERENCE.code, Level.WIDENED, "not defined, so any value is allowed: {names}"
+)
+_TEXT_OUTPUT: Final = Loss(
+    finding_code(
+        "shim-output-added",
+        "The source declares no result; the shim declares its text as the output `result`",
+        __name__,
+    ),
+    Level.DEFAULTED,
+    f"{{capability}} declares no result; its text is the output {RESULT!r}",
+)
+_VALUE_OUTPUT: Final = Loss(
+    losses.SINGLE_OUTPUT.code, Level.RENAMED, f"the result of {{capability}} is the output {RESULT!r}"
 )
 ROUTE_REFUSED: Final = finding_code(
     "shim-route-refused", "A capability whose types are beyond the limits of the shim's engine", __name__
@@ -148,7 +162,10 @@ def plan_routes(
             continue
         shim_id = ids[candidate.key]
         if shim_id != candidate.capability.id:
-            planner.add_renamed(candidate, shim_id)
+            original, package = candidate.capability.id, candidate.app.package
+            planner.add_loss(
+                _ID_IN_SHIM, candidate, "/id", original=original, package=package, written=shim_id
+            )
         planner.groups.setdefault((candidate.app.package, candidate.provider_key), []).append(
             (candidate, shim_id)
         )
@@ -168,6 +185,10 @@ class _Candidate:
     @property
     def key(self) -> str:
         return f"{self.provider_key}/{self.capability.id}"
+
+    @property
+    def source(self) -> Place | None:
+        return self.capability.source or self.provider.source
 
     def names(self) -> frozenset[str]:
         return frozenset({self.capability.id, f"{self.app.package}/{self.capability.id}"})
@@ -327,13 +348,7 @@ class _Planner:
         types = [capability.input, *([] if capability.output is None else [capability.output])]
         missing = dangling_references(types, candidate.provider.definitions)
         if missing:
-            self.add_finding(
-                losses.DANGLING_REFERENCE.code,
-                Level.WIDENED,
-                candidate,
-                "/input",
-                f"{', '.join(sorted(missing))} is defined nowhere, and may be anything",
-            )
+            self.add_loss(_ANY_VALUE, candidate, "/input", names=", ".join(sorted(missing)))
 
         def own(part: Type) -> Type:
             return resolved(_without_own_facts(scope.own(part)), definitions)
@@ -373,15 +388,13 @@ class _Planner:
         if is_void or (not answers_text and (output is None or is_empty)):
             return None, output if is_void else None
         if output is None:
-            message = f"{candidate.capability.id} declares no result; its text is the output {RESULT!r}"
-            self.add_finding(OUTPUT_ADDED, Level.DEFAULTED, candidate, "/output", message)
+            self.add_loss(_TEXT_OUTPUT, candidate, "/output", capability=candidate.capability.id)
             return {"kind": "text", "name": RESULT}, None
         if isinstance(output, ObjectType) and output.properties and not output.nullable:
             rule = _capacity().property_rule
             if rule is None or all(map(rule.rule().permits, output.properties)):
                 return {"kind": "fields"}, output
-        message = f"the result of {candidate.capability.id} is the output {RESULT!r}"
-        self.add_finding(losses.SINGLE_OUTPUT.code, Level.RENAMED, candidate, "/output", message)
+        self.add_loss(_VALUE_OUTPUT, candidate, "/output", capability=candidate.capability.id)
         return {"kind": "value", "name": RESULT}, output
 
     def route(self, candidate: _Candidate, prepared: _Prepared, declared: Capability) -> BuiltRoute:
@@ -417,19 +430,14 @@ class _Planner:
         )
 
     def refuse(self, candidate: _Candidate, reason: str) -> None:
-        self.add_finding(
-            ROUTE_REFUSED, Level.WARNING, candidate, "", f"{candidate.capability.id} is left out: {reason}"
+        message = f"{candidate.capability.id} is left out: {reason}"
+        finding = Finding(
+            code=ROUTE_REFUSED, level=Level.WARNING, pointer="", message=message, source=candidate.source
         )
+        self.reports.append((candidate, "", finding))
 
-    def add_renamed(self, candidate: _Candidate, shim_id: str) -> None:
-        message = f"{candidate.capability.id!r} of {candidate.app.package} is called {shim_id!r} in the shim"
-        self.add_finding(losses.NEW_NAME.code, Level.RENAMED, candidate, "/id", message)
-
-    def add_finding(self, code: str, level: Level, candidate: _Candidate, inner: str, message: str) -> None:
-        source = candidate.capability.source or candidate.provider.source
-        self.reports.append(
-            (candidate, inner, Finding(code=code, level=level, pointer="", message=message, source=source))
-        )
+    def add_loss(self, loss: Loss, candidate: _Candidate, inner: str, **names: Any) -> None:
+        self.reports.append((candidate, inner, loss.finding("", source=candidate.source, **names)))
 
 
 @dataclass(frozen=True, slots=True)

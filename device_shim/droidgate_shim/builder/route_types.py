@@ -7,16 +7,14 @@ reference as an object. So the types of parameters and outputs are never referen
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Final
 
-from droidgate_mappings.model.capability import child_types, stated_fields
+from droidgate_mappings.model.capability import child_types, stated_fields, with_parts
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import (
-    AllOfType,
     AnyType,
-    ArrayType,
     Definitions,
     Frozen,
     ObjectType,
@@ -71,12 +69,12 @@ def without_dangling(type_: Type, definitions: Definitions) -> Type:
     """Return a type whose references lead to definitions; others are any value."""
     if isinstance(type_, RefType):
         return type_ if type_.name in definitions else AnyType(description=type_.description)
-    return _with_parts(type_, lambda part: without_dangling(part, definitions))
+    return with_parts(type_, lambda part, _: without_dangling(part, definitions))
 
 
 def without_hidden_texts(type_: Type) -> Type:
     """Return a type whose descriptions, inside too, hold no characters that people cannot see."""
-    bare = _with_parts(type_, without_hidden_texts)
+    bare = with_parts(type_, lambda part, _: without_hidden_texts(part))
     return (
         bare if bare.description is None else bare.changed({"description": without_hidden(bare.description)})
     )
@@ -103,24 +101,7 @@ def renamed_references(type_: Type, names: Mapping[str, str]) -> Type:
     """Return a type whose references have the names that definitions got."""
     if isinstance(type_, RefType):
         return type_.changed({"name": names.get(type_.name, type_.name)})
-    return _with_parts(type_, lambda part: renamed_references(part, names))
-
-
-def _with_parts(type_: Type, change: Callable[[Type], Type]) -> Type:
-    """Return a type whose parts, one level down, are changed."""
-    if isinstance(type_, ObjectType):
-        properties = {
-            name: property_.changed({"type": change(property_.type)})
-            for name, property_ in type_.properties.items()
-        }
-        return type_.changed({"properties": properties})
-    if isinstance(type_, ArrayType) and type_.items is not None:
-        return type_.changed({"items": change(type_.items)})
-    if isinstance(type_, AllOfType):
-        return type_.changed({"members": tuple(map(change, type_.members))})
-    if isinstance(type_, OneOfType):
-        return type_.changed({"alternatives": tuple(map(change, type_.alternatives))})
-    return type_
+    return with_parts(type_, lambda part, _: renamed_references(part, names))
 
 
 def type_json(frozen: Frozen) -> dict[str, Json]:

@@ -19,7 +19,7 @@ def sample_apps_directory() -> Path:
     for directory in (inside, adjacent):
         if directory.is_dir():
             return directory
-    raise FileNotFoundError(f"The sample apps are neither at {inside} nor at {adjacent}.")
+    raise FileNotFoundError(f"the sample apps are neither at {inside} nor at {adjacent}")
 
 
 def agent_dex() -> bytes:

@@ -99,6 +99,8 @@ TARGET_SDK: Final = 36
 VERSION_CODE: Final = 1
 VERSION_NAME: Final = "1"
 TOOL_SERVICE: Final = frontend_class("ToolService")
+TOOL_ACTION: Final = MOBILE_NAMES["service_action"]
+"""By which Mobile-MCP agents find it, and it finds the apps that they speak to."""
 
 INSTRUMENTATION: Final = f"{SHIM_PACKAGE}.backends.ShellIdentityInstrumentation"
 
@@ -127,7 +129,7 @@ CONFIG_CHANGES: Final = (
 ACTIONS_OF_BACKENDS: Final[dict[str, tuple[str, ...]]] = {
     "mmcp-activity": (MMCP_NAMES["advertise_action"], MMCP_NAMES["call_action"]),
     "mmcp-broadcast": (MMCP_NAMES["discovery_action"], MMCP_NAMES["invoke_action"]),
-    "mobile-mcp": (MOBILE_NAMES["service_action"],),
+    "mobile-mcp": (TOOL_ACTION,),
     "app-function": (FUNCTION_NAMES["action"],),
     "app-action": (),
 }

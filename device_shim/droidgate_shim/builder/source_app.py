@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -10,7 +11,7 @@ from typing import Final
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.formats.shim_backend import DiscoveredTool
 from droidgate_mappings.model.capability import Provider
-from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.findings import Finding, finding_code
 from droidgate_mappings.model.json_values import pointer_token
 from droidgate_shim.builder.shim_callability import listing_of
@@ -21,6 +22,8 @@ TOOLS_NOT_KNOWN: Final = _code(
     "shim-tools-not-known",
     "An app lists its tools only in answer to a broadcast on the phone, and has not been asked",
 )
+
+_DIGEST: Final = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,7 @@ class SourceApp:
             mMCP broadcasts that has not been asked has no capabilities.
         digests: Protocol and component (the empty text for the application itself) -> digest of what it
             declares.
-        findings: What was bent, and what of it cannot be called and why.
+        findings: What readers accepted beyond a specification, and what of it cannot be called and why.
     """
 
     package: str
@@ -63,6 +66,22 @@ class SourceApp:
             for provider in self.providers
             if provider.component is not None and self.digest_of(provider) is None
         )
+
+
+def certificate_digest(text: str) -> str:
+    """Return the SHA-256 of a certificate in the form of `SourceApp.signer`.
+
+    Args:
+        text: The digest as a user or a tool writes it: in any case, with or without colons.
+
+    Raises:
+        UsageError: it is not a SHA-256 in hexadecimal.
+    """
+    digest = text.replace(":", "").strip().lower()
+    if _DIGEST.fullmatch(digest) is None:
+        message = f"the signer {text!r} is not a SHA-256 in hexadecimal"
+        raise UsageError(message, hint="`apksigner verify --print-certs` and `keytool -list` print it")
+    return digest
 
 
 def complete_broadcast(app: SourceApp, component: str, tools: Sequence[DiscoveredTool]) -> SourceApp:

@@ -36,12 +36,14 @@ from droidgate_android.apk.reader import open_apk
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.tables.android_names import android_name
-from droidgate_shim.builder.shim_manifest import ACTIONS_OF_BACKENDS, SCREEN_BACKENDS
+from droidgate_shim.builder.shim_manifest import (
+    ACTIONS_OF_BACKENDS,
+    MINIMUM_SDK,
+    SCREEN_BACKENDS,
+    TOOL_ACTION,
+)
 
 CheckState = Literal["ok", "problem", "risk", "not-needed", "unknown"]
-
-MINIMUM_SDK: Final = 24
-TOOL_ACTION: Final = "mobile.mcp.SERVICE"
 
 _INSTALL_AGAIN: Final = "droidgate shim install"
 _REMOVE: Final = "droidgate shim uninstall"

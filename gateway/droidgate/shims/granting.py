@@ -12,6 +12,7 @@ from droidgate.shims.host_client import ANY_APP, EVERY_CAPABILITY
 from droidgate.shims.shim_calls import named_shims, shim_with
 from droidgate_android.apk.reader import open_apk
 from droidgate_mappings.model.errors import DeviceError, UsageError
+from droidgate_mappings.text.counted_nouns import amount
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,18 +77,18 @@ def revoke_capabilities(
 
     Raises:
         UsageError: no shim is installed, or none offers a capability.
-        DeviceError: the device or a shim fails.
+        DeviceError: the device or a shim fails. Where a shim does not answer, the grants of the others are
+            revoked.
     """
     shims = installed_shims(device_user)
+    silent: list[str] = []
     if capabilities and EVERY_CAPABILITY not in capabilities:
         chosen = _shims_of(shims, capabilities, application_id)
     else:
-        chosen = [
-            (shim, EVERY_CAPABILITY)
-            for shim in _shims_named(shims, application_id)
-            if shim.status is not None
-        ]
-    return [
+        named = _shims_named(shims, application_id)
+        chosen = [(shim, EVERY_CAPABILITY) for shim in named if shim.status is not None]
+        silent = [shim.application_id for shim in named if shim.status is None]
+    changes = [
         GrantChange(
             shim.application_id,
             agent,
@@ -97,6 +98,12 @@ def revoke_capabilities(
         )
         for shim, capability in chosen
     ]
+    if silent:
+        message = f"a shim that does not answer keeps its grants: {', '.join(silent)}"
+        revoked = sum(change.revoked or 0 for change in changes)
+        hint = f"{amount(revoked, 'grant')} of the other shims revoked; see `droidgate shim doctor`"
+        raise DeviceError(message, place=device_user.device.serial, hint=hint)
+    return changes
 
 
 def _shims_of(

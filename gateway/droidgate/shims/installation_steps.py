@@ -319,7 +319,7 @@ def _grant_any_app(client: HostClient, *, any_app: bool | None) -> InstallationS
             return InstallationStep(GRANT, "done", command, _ASSENT)
         revoked = client.revoke(ANY_APP, EVERY_CAPABILITY)
     except DroidgateError as error:
-        return _refused_by_shim(client, GRANT, command, error)
+        return _refused_by_shim(client, GRANT if any_app else REVOKE, command, error)
     if revoked:
         return InstallationStep(REVOKE, "done", command, _ASKED)
     return InstallationStep(GRANT, "left-out", command, _ASKED)

@@ -201,7 +201,7 @@ def uninstall_shims(
 
     Raises:
         DeviceError: the device fails.
-        UsageError: nothing is named, or something that is not a shim of the device.
+        UsageError: a name is not that of a shim of the device.
     """
     names = sorted(filter(is_shim, device_user.packages()))
     chosen = names if every_shim else _find_names(named, installed_shims(device_user))

@@ -13,15 +13,15 @@ from typing import Final, Literal
 
 from pydantic import ValidationError
 
+from droidgate.computer.private_files import read_private, replace_private
 from droidgate.devices.device import Device
 from droidgate.shims.device_user import InstalledShim
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
-from droidgate_mappings.model.errors import WriteError
 from droidgate_mappings.model.types import Frozen
 from droidgate_mappings.user_folders import state_folder
 from droidgate_shim.builder.shim_choices import EVERY_PROTOCOL, ShimOptions
 
-ALL_APPS: Final = None
+_MAX_BYTES: Final = 16 * 1024 * 1024
 
 
 class Scope(Frozen):
@@ -32,7 +32,7 @@ class Scope(Frozen):
         options: How the shims are made, with the protocols that were chosen then.
     """
 
-    packages: tuple[str, ...] | None = ALL_APPS
+    packages: tuple[str, ...] | None = None
     options: ShimOptions = ShimOptions(protocols=(EVERY_PROTOCOL,))
 
     def includes(self, package: str, named: Collection[str]) -> bool:
@@ -97,14 +97,16 @@ def scope_of_installed(installed: Sequence[InstalledShim], key: Path | None = No
 
 
 def load_scopes(device: Device) -> tuple[Scope, ...]:
-    """Return a device's scopes, the newest last; none where none were kept, or they cannot be read.
+    """Return a device's scopes, the newest last; none where none were kept, or they are of another form.
 
     Raises:
         DeviceError: the device cannot be reached.
+        InputError: another user of this computer may write the file, whose keys are trusted.
     """
+    data = read_private(_path_of(device), largest=_MAX_BYTES)
     try:
-        return _ScopeFile.model_validate_json(_path_of(device).read_bytes()).scopes
-    except (OSError, ValidationError):
+        return () if data is None else _ScopeFile.model_validate_json(data).scopes
+    except ValidationError:
         return ()
 
 
@@ -115,16 +117,8 @@ def keep_scopes(device: Device, scopes: Sequence[Scope]) -> None:
         DeviceError: the device cannot be reached.
         WriteError: they cannot be kept.
     """
-    path = _path_of(device)
-    draft = path.with_suffix(".new")
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        text = _ScopeFile(scopes=tuple(scopes)).model_dump_json(indent=2)
-        draft.write_text(f"{text}\n", encoding="utf-8")
-        draft.replace(path)
-    except OSError as error:
-        message = f"what was installed cannot be kept: {error.strerror}"
-        raise WriteError(message, place=str(path)) from None
+    text = _ScopeFile(scopes=tuple(scopes)).model_dump_json(indent=2)
+    replace_private(_path_of(device), f"{text}\n".encode())
 
 
 def forget_scope(device: Device) -> None:

@@ -26,6 +26,7 @@ from droidgate_mobile_mcp.wire import (
     read_response,
     write_request,
 )
+from droidgate_shim.builder.source_app import certificate_digest
 
 _DIALECT: Final = "S1"
 _MOST_NAMED: Final = 10
@@ -198,8 +199,9 @@ def check_signer(device_user: DeviceUser, shim: InstalledPackage, signed_by: str
 
     Raises:
         InputError: another key signed it, or its APK cannot be read.
+        UsageError: `signed_by` is not a SHA-256.
     """
-    trusted = _own_signers(device_user) if signed_by is None else {signed_by}
+    trusted = _own_signers(device_user) if signed_by is None else {certificate_digest(signed_by)}
     facts = installed_facts(device_user, shim)
     signer = None if facts is None else facts.signer
     if signer is None or signer not in trusted:

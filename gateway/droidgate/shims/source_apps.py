@@ -7,7 +7,6 @@ phone.
 
 from __future__ import annotations
 
-import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -44,7 +43,7 @@ from droidgate_shim.builder.shim_callability import (
     why_function_not_called,
     why_not_called,
 )
-from droidgate_shim.builder.source_app import TOOLS_NOT_KNOWN, SourceApp
+from droidgate_shim.builder.source_app import TOOLS_NOT_KNOWN, SourceApp, certificate_digest
 
 if TYPE_CHECKING:
     from droidgate.devices.device import Device
@@ -236,7 +235,6 @@ NOT_PINNED: Final = _code(
 _PROJECT_HINT: Final = (
     "build and sign it and name the APK, or give the SHA-256 of the certificate with --signer"
 )
-_SIGNER: Final = re.compile("[0-9a-f]{64}")
 
 
 class NothingDeclaredError(InputError):
@@ -261,7 +259,7 @@ def read_source_apps(sources: Sequence[str], *, signer: str | None = None) -> tu
     """
     if not sources:
         raise UsageError("no app is named", hint="name an APK, a folder, a project or a phone")
-    expected = None if signer is None else _checked_signer(signer)
+    expected = None if signer is None else certificate_digest(signer)
     apps: dict[str, SourceApp] = {}
     for source in sources:
         for opened in open_apps(source):
@@ -277,14 +275,6 @@ def read_source_apps(sources: Sequence[str], *, signer: str | None = None) -> tu
 
 def _approved_content(app: SourceApp) -> tuple[str, int, Mapping[tuple[str, str], str]]:
     return app.signer, app.version_code, app.digests
-
-
-def _checked_signer(signer: str) -> str:
-    plain = signer.replace(":", "").strip().lower()
-    if _SIGNER.fullmatch(plain) is None:
-        message = "the signer is not a SHA-256 in hexadecimal"
-        raise UsageError(message, hint="`apksigner verify --print-certs` and `keytool -list` print it")
-    return plain
 
 
 def _read_app(opened: OpenedApp | UnreadApp, signer: str | None) -> SourceApp | None:

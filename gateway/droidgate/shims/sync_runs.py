@@ -211,7 +211,7 @@ def plan_sync(device_user: DeviceUser, report: Notify) -> SyncPlan:
 
     Raises:
         DeviceError: the device fails, or has no shim.
-        InputError: an app or the key cannot be read.
+        InputError: an app, the key or the record of what was installed cannot be read.
     """
     installed = installed_shims(device_user)
     scopes = load_scopes(device_user.device) or (_scope_of_installed(device_user, installed, report),)

@@ -28,11 +28,11 @@ def is_packed_folder(path: str) -> bool:
         return True
     if not path.lower().endswith(PACKED_ENDINGS):
         return False
+    import zipfile
+
     try:
         if not is_zip(read_start(path, 4)):
             return not path.lower().endswith((".zip", ".whl"))
-        import zipfile
-
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
     except (InputError, OSError, ValueError, zipfile.BadZipFile):

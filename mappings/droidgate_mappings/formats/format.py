@@ -509,7 +509,7 @@ def load_formats() -> Mapping[str, Format]:
     """Return every installed format by id; third parties add theirs by entry point.
 
     Raises:
-        UsageError: two packages register the same id.
+        UsageError: two packages register the same id, or one's format cannot be imported.
 
     Example:
         >>> droidgate.load_formats()["mmcp"].title
@@ -517,7 +517,12 @@ def load_formats() -> Mapping[str, Format]:
     """
     loaded: dict[str, Format] = {}
     for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry_point: entry_point.name):
-        format_: Format = entry.load()
+        try:
+            format_: Format = entry.load()
+        except Exception as error:
+            package = "its package" if entry.dist is None else entry.dist.name
+            message = f"the format {entry.name!r} cannot be loaded: {type(error).__name__}: {error}"
+            raise UsageError(message, hint=f"update {package}, or uninstall it") from error
         if format_.id in loaded:
             message = f"two packages register the format {format_.id!r}"
             raise UsageError(message, hint="uninstall one of them")

@@ -50,7 +50,7 @@ class CallingApp:
         title: What users see it called.
         can_request: Its manifest can request the permission that a component requires.
         granted: The permissions that it holds on a phone; None where that is not known.
-        requested: The permissions that its manifest requests, where `held` is known.
+        requested: The permissions that its manifest requests, where `granted` is known.
     """
 
     title: str

@@ -11,7 +11,7 @@ import pytest
 from adapters.apk_writing.packed_samples import signing_key
 from droidgate.devices.device import Device
 from droidgate.devices.packages import InstalledPackage
-from droidgate.shims import installation_steps, shell_identity
+from droidgate.shims import granting, installation_steps, shell_identity
 from droidgate.shims.device_user import DeviceUser, InstalledShim
 from droidgate.shims.host_client import HostClient
 from droidgate.shims.installation_steps import (
@@ -21,6 +21,7 @@ from droidgate.shims.installation_steps import (
     HANDSHAKE,
     NOTIFICATIONS,
     OVERLAY,
+    REVOKE,
     Installation,
     InstallationStep,
     allow_any_app,
@@ -44,6 +45,7 @@ from droidgate.shims.shell_identity import (
 from droidgate.shims.shim_facts import ShimFacts, facts_of
 from droidgate.shims.sync_runs import plan_changes, plan_identity
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
+from droidgate_mappings.model.errors import DeviceError, InputError
 from droidgate_mappings.user_folders import state_folder
 from droidgate_shim.builder.shim_choices import ShimOptions
 from droidgate_shim.builder.shims import BuiltShim, build_bare_shim
@@ -168,6 +170,29 @@ def test_who_may_call_changes_only_by_a_yes_or_a_no(
     shim.methods["revoke"] = lambda _: {"revoked": 0}
     set_up_and_allow(DeviceUser(device, 0, "24"), facts(STATUS["build"]), any_app=message)
     assert [method for method, _ in shim.calls if method in {"grant", "revoke"}] == asked
+
+
+@pytest.mark.parametrize(
+    ("any_app", "refused"), [(True, GRANT), (False, REVOKE)], ids=["grant", "revocation"]
+)
+def test_a_change_of_who_may_call_that_the_shim_refuses_is_named(
+    device: Device, shim: FakeShim, refused: str, *, any_app: bool
+) -> None:
+    shim.methods |= dict.fromkeys(("grant", "revoke"), lambda _: fake_shim.failure("denied", "not now"))
+    done = set_up_and_allow(DeviceUser(device, 0, "24"), facts(STATUS["build"]), any_app=any_app)
+    assert [(step.what, step.outcome) for step in done.steps[-1:]] == [(refused, "refused")]
+
+
+def test_a_shim_that_does_not_answer_is_an_error_once_the_grants_of_the_others_are_revoked(
+    device: Device, shim: FakeShim, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    silent = InstalledShim("dev.droidgate.shim.of.c.d", None)
+    monkeypatch.setattr(granting, "installed_shims", lambda _: (silent, installed_shim(APPLICATION_ID)))
+    shim.methods["revoke"] = lambda _: {"revoked": 2}
+    with pytest.raises(DeviceError, match=r"keeps its grants: dev\.droidgate\.shim\.of\.c\.d") as caught:
+        granting.revoke_capabilities(DeviceUser(device, 0, "36"), "com.example.agent", ())
+    assert (caught.value.hint or "").startswith("2 grants of the other shims revoked")
+    assert [method for method, _ in shim.calls] == ["revoke"]
 
 
 # Who calls app functions for all shims: signed with their key, started once, removed with the last one
@@ -504,3 +529,11 @@ def test_a_scope_that_cannot_be_read_is_none(device: Device, text: str) -> None:
     (path,) = (state_folder() / "shims").iterdir()
     Path(path).write_text(text)
     assert load_scopes(device) == ()
+
+
+def test_a_scope_that_another_user_may_write_names_no_key_to_trust(device: Device) -> None:
+    keep_scopes(device, [Scope(options=ShimOptions(key=Path("/key.pem")))])
+    (path,) = (state_folder() / "shims").iterdir()
+    path.chmod(0o666)
+    with pytest.raises(InputError, match="other users of this computer may write"):
+        load_scopes(device)

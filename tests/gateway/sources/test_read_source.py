@@ -141,6 +141,8 @@ class TestNamedFiles:
     @pytest.mark.parametrize(("written", "message"), [
         ("missing", "cannot be read: No such file or directory"),
         ("missing/x.xml", "cannot be read: No such file or directory"),
+        ("missing.zip", "cannot be read: No such file or directory"),
+        ("missing.tar.gz", "cannot be read: No such file or directory"),
         ("a\0b", "cannot be read: embedded null"),
         ("x" * 5000, "cannot be read: File name too long"),
         ("", "the path is empty"),
@@ -149,10 +151,11 @@ class TestNamedFiles:
         with pytest.raises(InputError, match=message):
             read(written)
 
-    def test_a_pipe_is_not_waited_for(self) -> None:
-        os.mkfifo("pipe.xml")
+    @pytest.mark.parametrize("name", ["pipe.xml", "pipe.zip"])
+    def test_a_pipe_is_not_waited_for(self, name: str) -> None:
+        os.mkfifo(name)
         with pytest.raises(InputError, match="not a regular file"):
-            read("pipe.xml")
+            read(name)
 
     def test_files_beyond_the_budget_are_refused(self) -> None:
         with Path("big").open("wb") as file:
