@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Final, Literal
 
 from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.failure_texts import print_hint
 from droidgate.cli.output.json_output import Document, PublishedDocument
 from droidgate.cli.output.pages import Line, Table, print_note
 from droidgate.cli.output.reports import Report
@@ -155,6 +156,8 @@ def _serve(options: Serve) -> int:
     )
     # A phone may come later: a client that starts with the computer would otherwise have to be restarted.
     run_with_steps_shown(tools.look)
+    for error in tools.problems:
+        print_hint(error)
     provider = SearchTools(tools, always=options.search)
     print_note(f"serving {amount(len(tools.snapshot().tools), 'tool')}")
     _print_mode(provider, options)
