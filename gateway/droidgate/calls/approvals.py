@@ -10,10 +10,25 @@ from typing import Final
 
 from droidgate.calls.pins import PinState
 from droidgate.calls.policy import Decision
-from droidgate.calls.subjects import CallSubject, Pin, literal_pattern
+from droidgate.calls.subjects import (
+    CLIENT_PREFIX,
+    EVERY_CLIENT,
+    CallSubject,
+    CapabilityKey,
+    Pin,
+    literal_pattern,
+)
 from droidgate_mappings.model.capability import Capability
 from droidgate_mappings.model.json_values import Json, one_line_json
 from droidgate_mappings.text_safety import json_escape, visible_json
+
+
+def approving_command(key: CapabilityKey, serial: str, client: str) -> str:
+    """Return the command that approves a capability; for one MCP client, where that is meant."""
+    pattern, phone = map(shlex.quote, (literal_pattern(key), serial))
+    is_for_one = client.startswith(CLIENT_PREFIX) and client != EVERY_CLIENT
+    caller = f" --client {shlex.quote(client)}" if is_for_one else ""
+    return f"droidgate pins approve {pattern} --serial {phone}{caller}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +63,7 @@ class ApprovalRequest:
     @property
     def fix(self) -> str:
         """The command that approves the capability; if an MCP client calls, for that client only."""
-        subject = self.subject
-        pattern, serial = map(shlex.quote, (literal_pattern(subject.key), subject.serial))
-        caller = f" --client {shlex.quote(subject.client)}" if subject.client.startswith("mcp:") else ""
-        return f"droidgate pins approve {pattern} --serial {serial}{caller}"
+        return approving_command(self.subject.key, self.subject.serial, self.subject.client)
 
 
 @dataclass(frozen=True, slots=True)

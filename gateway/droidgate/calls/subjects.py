@@ -16,7 +16,10 @@ from droidgate_mappings.model.capability import Capability, Provider, reachable_
 from droidgate_mappings.model.names import NameRule, qualified_class
 from droidgate_mappings.text.nearest_names import closest_name
 
-EVERY_CLIENT: Final = "mcp:*"
+CLIENT_PREFIX: Final = "mcp:"
+"""How the id of each MCP client begins."""
+
+EVERY_CLIENT: Final = f"{CLIENT_PREFIX}*"
 """Matches the id of any client; `Client.id` has one."""
 
 
@@ -304,8 +307,23 @@ def _ends_of(name: str) -> list[str]:
 
 
 def suggest_capability(text: str, every: Iterable[CapabilityKey]) -> str | None:
-    """Return the question whether capabilities with a similar name are meant; None where none is close."""
+    """Return the question whether capabilities with a similar name are meant; None where none is close.
+
+    The end of an app's name means the capabilities of the app, as does a pattern that begins with it.
+    """
     keys = tuple(every)
+    is_pattern = _has_wildcard(text)
+    meant = [
+        key
+        for key in keys
+        if (may_name_capability(text, key, serial="") if is_pattern else _is_end(text, key.package))
+    ]
+    if meant:
+        names = distinct_names(meant, keys)
+        packages = list(dict.fromkeys(key.package for key in meant))
+        if is_pattern and meant == [key for key in keys if key.package in packages]:
+            names = [f"{package}/*" for package in packages[:MAX_LISTED]]
+        return f"did you mean {' or '.join(map(repr, names))}?"
     named: dict[str, list[CapabilityKey]] = {}
     for key in keys:
         identifier = last_part(key.capability)

@@ -15,6 +15,7 @@ import typer
 
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.interrupts import CtrlC
+from droidgate.cli.output.pages import print_warning
 from droidgate.cli.output.safe_text import one_line
 from droidgate.computer.missing_files import hint_of_missing
 from droidgate_mappings.model.errors import DeviceError, DroidgateError
@@ -169,6 +170,13 @@ def _hint_of(error: DroidgateError) -> str | None:
     from droidgate.cli.phone.running_phones import way_to_running_phone
 
     return way_to_running_phone(error) or error.hint
+
+
+def print_hint(error: DroidgateError) -> None:
+    """Print the hint of an error that ends nothing."""
+    hint = _hint_of(error)
+    if hint is not None:
+        print_warning(f"hint: {hint}")
 
 
 def _print_usage(error: Exception, called: str) -> int:

@@ -10,9 +10,11 @@ from functools import cached_property
 from os import PathLike
 from typing import Final
 
+from droidgate.calls.approvals import approving_command
 from droidgate.calls.phones import Phone, open_device
 from droidgate.calls.shim_route import ShimRoute
 from droidgate.calls.subjects import (
+    CLIENT_PREFIX,
     EVERY_CLIENT,
     MAX_LISTED,
     CapabilityKey,
@@ -81,6 +83,7 @@ _KINDS: Final[Mapping[str, str]] = {"service": "services", "activity": "activiti
 _AGENTS: Final = re.compile(r"^Valid agents: \[(?P<names>[^\]\n]*)\]", re.MULTILINE)
 _LEVEL: Final = re.compile(r"\d{1,3}(?:\.\d{1,3})?", re.ASCII)
 _HOST: Final = "host"
+_CLIENT: Final = "mcp-client"
 OPEN, SHUT, UNKNOWN = GateState.OPEN, GateState.SHUT, GateState.UNKNOWN
 _STATES: Final[Mapping[str, GateState]] = {"ok": OPEN, "problem": SHUT, "unknown": UNKNOWN}
 
@@ -99,8 +102,9 @@ def why(
     Args:
         capability: As `Phone.call` takes it, or the package of an app for all of its capabilities; every
             capability by default.
-        agent: A kind of agents, as `droidgate coverage` lists them (`mobile-mcp`, `app-functions`), or the
-            package of an agent's app on the phone; every kind by default.
+        agent: A kind of agents, as `droidgate coverage` lists them (`mobile-mcp`, `app-functions`), an MCP
+            client by its name in the audit log (`mcp:claude-code`), or the package of an agent's app on the
+            phone; every kind by default.
         source: A phone (`adb:`, `adb:SERIAL`, `adb:SERIAL/PACKAGE`), or any other source as `read` takes it.
         app: Only capabilities of this package.
         protocol: Only capabilities of this format.
@@ -146,12 +150,16 @@ def _kinds(name: str | None, *, on_phone: bool) -> tuple[AskingAgent, ...]:
     kinds = tuple(AskingAgent(kind=agent) for agent in load_reach().agents)
     if name is None:
         return kinds
+    if name.startswith(CLIENT_PREFIX):
+        (client,) = (kind.kind for kind in kinds if kind.kind.id == _CLIENT)
+        return (AskingAgent(kind=client.changed({"id": name, "title": name})),)
     matching_kinds = tuple(kind for kind in kinds if kind.kind.id == name)
     if matching_kinds or (on_phone and "." in name and is_package(name)):
         return matching_kinds
     ids = [kind.kind.id for kind in kinds]
     hint = suggest_name(name, ids, most=len(ids))
-    raise UsageError(f"unknown agent {name!r}", hint=f"{hint}; or the package of an agent's app on a phone")
+    others = f"an MCP client, such as {CLIENT_PREFIX}claude-code, or the package of an agent's app on a phone"
+    raise UsageError(f"unknown agent {name!r}", hint=f"{hint}; or {others}")
 
 
 def _subjects_of_source(source: str, sdk: str | None) -> list[Subject]:
@@ -558,7 +566,7 @@ class WhyOnPhone:
             return
         is_of_host = any(frontend == _HOST for frontend, _ in reach_route.frontends)
         if is_of_host:
-            yield from self._of_computer(target)
+            yield from self._of_computer(agent, target)
         routes = self.targets.callability(target).routes if is_of_host else ()
         ready = next((route for route in routes if route.ready and not route.id.startswith("shim-")), None)
         if ready is not None and why_not_by_shell(provider, capability) is None:
@@ -566,32 +574,34 @@ class WhyOnPhone:
             return
         yield from self._through_shim(agent, target, reach_route, interface, is_of_host=is_of_host)
 
-    def _of_computer(self, target: CallTarget) -> Iterator[Gate]:
+    def _of_computer(self, agent: AskingAgent, target: CallTarget) -> Iterator[Gate]:
         """Yield what the user of this computer decided about a call that the gateway would make."""
         caller = self.phone.caller
-        denied = caller.why_denied(target, client=EVERY_CLIENT)
+        client = agent.kind.id if agent.kind.id.startswith(CLIENT_PREFIX) else EVERY_CLIENT
+        denied = caller.why_denied(target, client=client)
         if denied is not None:
             yield Gate("policy", SHUT, denied.failure.text, "policy.toml", denied.hint)
             return
         yield Gate("policy", OPEN, "the policy of this computer does not deny it", "policy.toml")
+        command = approving_command(target.key, self.phone.device.serial, client)
         with suppress(InputError):
-            approved_by = caller.approved_by(target, client=EVERY_CLIENT)
+            approved_by = caller.approved_by(target, client=client)
             records = [record for record in caller.pins.list() if record.key == target.key]
             clients = sorted(record.client for record in records if record.pin == target.pin)
             if approved_by is not None:
                 words = "your policy allows it" if approved_by == "policy" else "it is approved"
-                yield Gate("approval", OPEN, f"{words} for every client", "droidgate pins list")
+                whom = "every client" if client == EVERY_CLIENT else client
+                yield Gate("approval", OPEN, f"{words} for {whom}", "droidgate pins list")
             elif records and not clients:
                 words = "the app or its declaration is another one than was approved: a person is asked again"
-                fix = (
-                    "look at the change with `droidgate pins diff`, then `droidgate pins approve CAPABILITY`"
-                )
+                fix = f"look at the change with `droidgate pins diff`, then run: {command}"
                 yield Gate("approval", UNKNOWN, words, "droidgate pins diff", fix)
             else:
                 words = "it is not approved yet, and a client that cannot ask its user is refused"
                 if clients:
                     words = f"it is approved for {', '.join(clients)} only"
-                yield Gate("approval", UNKNOWN, words, "droidgate pins list")
+                fix = f"answer the client's question at the first call, or run: {command}"
+                yield Gate("approval", UNKNOWN, words, "droidgate pins list", fix)
 
     def _through_shim(
         self,
@@ -687,7 +697,7 @@ def reasons_for_models(
         sdk_full: The phone's API level.
         failures: Why each call of a capability would fail, such as a rule of the user's policy.
     """
-    (kind,) = _kinds("mcp-client", on_phone=False)
+    (kind,) = _kinds(_CLIENT, on_phone=False)
     chains, rows = GateChains(), []
     for target in targets:
         subject = Subject(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import ipaddress
 import logging
 import os
@@ -359,9 +360,13 @@ def listen(address: HttpAddress) -> Iterator[tuple[socket.socket, HttpAddress]]:
         listener.listen(_BACKLOG)
     except OSError as error:
         listener.close()
-        raise UsageError(
-            f"cannot listen on {address.authority}: {error.strerror}", hint="choose another port, or 0"
-        ) from None
+        free = "choose another port; 0 takes a free one"
+        hints = {
+            errno.EADDRINUSE: f"another program uses it: end it, or {free}",
+            errno.EADDRNOTAVAIL: f"{address.host} is not an address of this computer",
+        }
+        hint = hints.get(error.errno or 0, free)
+        raise UsageError(f"cannot listen on {address.authority}: {error.strerror}", hint=hint) from None
     with listener:
         yield listener, HttpAddress(address.host, listener.getsockname()[1])
 

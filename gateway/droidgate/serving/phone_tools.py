@@ -169,11 +169,16 @@ class PhoneTools:
         self._served = _Served()
         # (client, phone, package) -> limit, for as long as there are such calls.
         self._limits: WeakValueDictionary[tuple[str, str, str], anyio.CapacityLimiter] = WeakValueDictionary()
-        self._problems: dict[int, str] = {}
+        self._problems: dict[int, DroidgateError] = {}
         self._warned: set[str] = set()
         self._running = _RunningCalls()
         self._last_used = time.monotonic()
         self._is_used = anyio.Event()
+
+    @property
+    def problems(self) -> tuple[DroidgateError, ...]:
+        """Why phones could not be read when they were last asked."""
+        return tuple(self._problems.values())
 
     @property
     def instructions(self) -> str:
@@ -227,8 +232,9 @@ class PhoneTools:
         try:
             changed = phone.look()
         except DroidgateError as error:
-            if self._problems.get(id(phone)) != error.message:
-                self._problems[id(phone)] = error.message
+            known = self._problems.get(id(phone))
+            if known is None or known.message != error.message:
+                self._problems[id(phone)] = error
                 where = "" if error.place is None else f"{error.place}: "
                 _log.warning("%s%s; looking again every %g s", where, error.message, self._poll_seconds)
             return False

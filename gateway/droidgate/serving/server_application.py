@@ -30,6 +30,7 @@ from mcp.server.subscriptions import (
 from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import MCP_NAME_HEADER, decode_header_value
 
+from droidgate.calls.subjects import CLIENT_PREFIX
 from droidgate.calls.trace_context import TRACEPARENT, read_traceparent
 from droidgate.computer.version import VERSION
 from droidgate.serving.call_tasks import EXTENSION, CallTask, CallTasks
@@ -96,7 +97,7 @@ def client_of(context: ServerRequestContext[Any, Any]) -> Client:
     client_name = "" if parameters is None else parameters.client_info.name
     name = without_hidden(client_name).strip()[:MAX_NAME]
     return Client(
-        id=f"mcp:{_NOT_ID.sub('-', name.lower()).strip('-') or _UNNAMED}",
+        id=f"{CLIENT_PREFIX}{_NOT_ID.sub('-', name.lower()).strip('-') or _UNNAMED}",
         name=name or _UNNAMED,
         revision=session.protocol_version,
     )

@@ -17,6 +17,7 @@ from droidgate_phone.common.clocks import Clock, Signal
 from droidgate_phone.common.faults import Faults
 from droidgate_phone.java.app_values import AppFunctionError
 from droidgate_phone.java.intents import ComponentName, Intent
+from droidgate_phone.system.behaviour import App
 from waiting import wait_until
 
 TALLY = "dev.droidgate.sample.tally"
@@ -219,3 +220,15 @@ def test_before_android_10_the_agents_of_one_shim_are_one_to_a_tool(tmp_path: Pa
     world = _world(tmp_path, sdk="26")
     assert _add(world, 5) == 5
     assert _total(world, OTHER_AGENT) == 5
+
+
+class _TallyWithoutCode(App):
+    """An app whose behaviour the phone does not have."""
+
+    PACKAGE = TALLY
+
+
+def test_an_app_without_a_behaviour_is_reported_as_such_and_not_as_one_to_open(tmp_path: Path) -> None:
+    world = _world(tmp_path, behaviours={TALLY: _TallyWithoutCode})
+    answer = world.ask("read_total", {"player": "Ada"}, shim=SHIM, caller=AGENT)
+    assert "the virtual phone does not model the code of service" in json.dumps(answer)

@@ -20,6 +20,7 @@ from droidgate_phone.phone import VirtualPhone
 from gateway.calls.log_writers import ALLOWED, SUBJECT, write_calls
 from gateway.cli.program_runs import Runner, run_on_terminal
 from gateway.cli.test_terminal_pages import Pages, printing
+from titled_rows import titled
 
 NOTES = "dev.droidgate.sample.notes"
 CREATE = f"{NOTES}/{NOTES}.NotesService#createNote"
@@ -125,13 +126,20 @@ def test_a_person_who_calls_at_a_terminal_is_not_asked(home: Path) -> None:
     assert len(PinStore().list()) == 1
 
 
-def test_an_unknown_name_has_a_suggestion(droidgate: Runner) -> None:
-    run = droidgate("pins", "approve", "creatNote")
+@titled(("text", "names"), {
+    "a letter is missing": ("creatNote", "'notes/createNote' or 'legacy/createNote'"),
+    "a pattern begins with the end of an app's name": ("tally/*", "'dev.droidgate.sample.tally/*'"),
+    "a pattern of all tools of an app": ("tally_*", "'dev.droidgate.sample.tally/*'"),
+    "a pattern of one tool": ("tally_read*", "'read_total'"),
+    "the end of an app's name": ("tally", "'add_points' or 'read_total' or 'start_over'"),
+})  # fmt: skip
+def test_an_unknown_name_has_a_suggestion(text: str, names: str, droidgate: Runner) -> None:
+    run = droidgate("pins", "approve", text)
     assert (run.code, run.out) == (2, "")
-    assert (
-        "error: no capability on the phone is called 'creatNote'\n"
-        "hint: did you mean 'notes/createNote' or 'legacy/createNote'?" in run.err
-    )
+    assert f"error: no capability on the phone is called {text!r}\nhint: did you mean {names}?" in run.err
+
+
+def test_nothing_is_removed_before_anything_is_approved(droidgate: Runner) -> None:
     assert "no capability is approved" in droidgate("pins", "remove", "x").err
 
 

@@ -482,6 +482,14 @@ def test_what_the_user_decided_on_computer_and_phone_shuts_a_gate(
     approved = pin_of(other, target.capability.id, user=0, signer=target.pin.signer)
     phone.caller.pins.approve(approved, other)
     assert ask(sample_phone, CREATE, "mcp-client") == ("approval", "not known")
+    phone.caller.pins.approve(target.pin, target.provider, client="mcp:mine")
+    assert ask(sample_phone, CREATE, "mcp:mine") == (None, "open")
+    (answer,) = why(CREATE, agent="mcp:other", source=f"adb:{sample_phone.serial}")
+    gate = answer.decisive_gate
+    assert gate is not None
+    assert gate.fact == "it is approved for mcp:mine only"
+    command = f"droidgate pins approve '{CREATE}' --serial {sample_phone.serial} --client mcp:other"
+    assert (gate.fix or "").endswith(f"or run: {command}")
     (tmp_path / "config/policy.toml").write_text('[[rule]]\ncapability = "createNote"\ndecision = "deny"\n')
     assert ask(sample_phone, CREATE, "mcp-client") == ("policy", "shut")
     assert ask(sample_phone, CREATE, "org.agents.system") == (None, "open")

@@ -14,7 +14,7 @@ from unittest.mock import Mock
 import pytest
 
 from droidgate.serving import http_transport
-from droidgate.serving.http_transport import MAX_BODY, listen, parse_address
+from droidgate.serving.http_transport import MAX_BODY, HttpAddress, listen, parse_address
 from droidgate.serving.tokens import TokenCheck, read_or_make_token
 from droidgate_mappings.model.errors import DroidgateError, InputError, UsageError
 from gateway.serving.fixture_tools import RUNS, FixtureTools
@@ -229,9 +229,15 @@ def test_an_address_has_a_url(text: str, url: str) -> None:
     assert parse_address(text).url == url
 
 
-def test_an_address_in_use_is_an_error_with_a_hint(server: RunningServer) -> None:
-    with pytest.raises(UsageError, match="cannot listen"), listen(server.address):
-        pass
+def test_an_address_that_cannot_be_taken_is_an_error_with_its_own_hint(server: RunningServer) -> None:
+    hints = {
+        server.address: "another program uses it",
+        HttpAddress("192.0.2.1", 0): "192.0.2.1 is not an address",
+    }
+    for address, hint in hints.items():
+        with pytest.raises(UsageError, match="cannot listen") as raised, listen(address):
+            pass
+        assert hint in (raised.value.hint or "")
 
 
 def test_a_token_is_made_once_and_only_its_user_can_read_it(tmp_path: Path) -> None:

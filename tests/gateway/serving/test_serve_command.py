@@ -257,6 +257,7 @@ def test_without_a_phone_it_waits_for_one(environment: dict[str, str]) -> None:
     ended = run({**environment, "ANDROID_SERIAL": "", "ADB_SERVER_SOCKET": "tcp:adb.invalid:1"})
     assert ended.returncode == 0
     assert "looking again" in ended.stderr
+    assert "\nhint: " in ended.stderr
     assert "serving 0 tools" in ended.stderr
 
 
@@ -374,9 +375,10 @@ def _is_open(url: str) -> bool:
 
 def test_extensions_and_several_phones_are_asked_for_by_options(made_environment: dict[str, str]) -> None:
     options = ("--extend", "find", "--extend", "gestures", "--serial", "one", "--serial", "two")
-    with running(made_environment, *options, lines=4) as (process, lines):
+    with running(made_environment, *options, lines=6) as (process, lines):
         end = "no such device is attached; each call looks for it again\n"
-        assert lines[:2] == [f"one: {end}", f"two: {end}"]
+        assert lines[:4:2] == [f"one: {end}", f"two: {end}"]
+        assert all(line.startswith("hint: attached: ") for line in lines[1:4:2])
         data, action = urls_in(lines)
         # No tool is called: these phones are not attached.
         unknown = post(data, "find_element", {"text": "a", "device": "three"})["result"]

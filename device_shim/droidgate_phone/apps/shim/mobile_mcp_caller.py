@@ -20,6 +20,7 @@ from droidgate_phone.apps.shim.caller_grants import Caller, is_isolated
 from droidgate_phone.apps.shim.extras import texts_of
 from droidgate_phone.java.app_values import AndroidError, Binding, Message, ServiceConnection
 from droidgate_phone.java.intents import Bundle, ComponentName, Extra, Intent
+from droidgate_phone.system.processes import AndroidNotModelledError
 from droidgate_shim.engine.backends import ResponseAnswer
 from droidgate_shim.engine.engine import Send
 
@@ -76,7 +77,11 @@ class MobileMcpCaller:
         call = _ToolCall(send, reply, extras)
         bound = self._bound.get(key)
         if bound is None:
-            bound = self._bind(key, is_kept=bool(name))
+            try:
+                bound = self._bind(key, is_kept=bool(name))
+            except AndroidNotModelledError as error:
+                self._control.fail(send.call, Failure("unavailable", error.message))
+                return
         if bound is None:
             self._start(component, call)
             return
@@ -101,6 +106,8 @@ class MobileMcpCaller:
         intent = Intent(ACTION_SERVICE, key[1], identifier=identifier)
         try:
             bound.binding = self._control.platform.bind(intent, connection)
+        except AndroidNotModelledError:
+            raise
         except AndroidError:
             return None
         if bound.binding is None:

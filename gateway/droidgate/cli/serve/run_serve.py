@@ -5,13 +5,17 @@ Standard output is the protocol's: nothing here prints to it but `--plan`.
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import logging
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, Literal
 
 from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.failure_texts import print_hint
 from droidgate.cli.output.json_output import Document, PublishedDocument
-from droidgate.cli.output.pages import Line, Table, print_note
+from droidgate.cli.output.pages import Line, Table, print_note, print_warning
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.unread_errors import errors_that_nobody_need_read
 from droidgate.cli.output.waiting_line import run_with_steps_shown
@@ -154,7 +158,10 @@ def _serve(options: Serve) -> int:
         deadline=options.deadline,
     )
     # A phone may come later: a client that starts with the computer would otherwise have to be restarted.
-    run_with_steps_shown(tools.look)
+    with _log_lines_printed():
+        run_with_steps_shown(tools.look)
+    for error in tools.problems:
+        print_hint(error)
     provider = SearchTools(tools, always=options.search)
     print_note(f"serving {amount(len(tools.snapshot().tools), 'tool')}")
     _print_mode(provider, options)
@@ -168,6 +175,22 @@ def _serve(options: Serve) -> int:
     with errors_that_nobody_need_read():
         serve_tools(provider, address=address, needs_token=not options.no_token, on_listening=_print_address)
     return ExitCode.OK
+
+
+class _Printer(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        print_warning(record.getMessage())
+
+
+@contextlib.contextmanager
+def _log_lines_printed() -> Iterator[None]:
+    """Print what the server logs while a waiting line may be shown, which `logging` does not know of."""
+    logger, printer = logging.getLogger("droidgate.serving"), _Printer()
+    logger.addHandler(printer)
+    try:
+        yield
+    finally:
+        logger.removeHandler(printer)
 
 
 def _print_mode(provider: SearchTools, options: Serve) -> None:

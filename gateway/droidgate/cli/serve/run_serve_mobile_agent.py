@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.failure_texts import print_hint
 from droidgate.cli.output.pages import print_note, print_warning
 from droidgate.cli.output.unread_errors import errors_that_nobody_need_read
 from droidgate.cli.output.waiting_line import run_with_steps_shown
@@ -41,7 +42,9 @@ def serve_mobile_agent_and_report(options: ServeMobileAgent) -> int:
         try:
             run_with_steps_shown(partial(connect_device, serial))
         except DeviceError as error:
-            print_warning(f"{error.place or 'adb'}: {error.message}; each call looks for it again")
+            where = "" if error.place is None else f"{error.place}: "
+            print_warning(f"{where}{error.message}; each call looks for it again")
+            print_hint(error)
     with errors_that_nobody_need_read():
         serve_mobile_agent(
             options.serials or (),

@@ -127,6 +127,14 @@ def _format_fixes(answers: Sequence[WhyAnswer]) -> Iterator[Block]:
         if len(packages) > 1 and len(set(fixes)) > 1:
             where, fix = amount(len(packages), "app"), usual[gate_id].fix
             lines[gate_id] = [(where, fix, "")]
+        else:
+            by_fact: dict[str, set[str]] = {}
+            for fact, fix, _ in fixes:
+                by_fact.setdefault(fact, set()).add(fix)
+            lines[gate_id] = [
+                (fact, fix if len(by_fact[fact]) == 1 else usual[gate_id].fix, package)
+                for fact, fix, package in fixes
+            ]
     owners = {gate.id: gate.owner for answer in answers if (gate := answer.decisive_gate) is not None}
     yield from _opening_blocks(
         f"{gate_id}: {fact}; fix ({owners[gate_id]}): {fix}"

@@ -34,7 +34,8 @@ class Why(
     )
     agent: str | None = option(
         "--agent AGENT",
-        "A kind of agents, such as mobile-mcp, or the package of an agent's app on the phone",
+        "A kind of agents, such as mobile-mcp, an MCP client, such as mcp:claude-code, or the package of an "
+        "agent's app on the phone",
         autocompletion=complete_agents,
     )
     source: str | None = option(
