@@ -11,12 +11,12 @@ from __future__ import annotations
 import json
 import re
 import sys
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, Never, Protocol
 
 from droidgate_mappings.model.errors import BudgetError, InputError
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.records import dataclass
 
 MAX_DEPTH: Final = 64
 MAX_CHARACTERS: Final = 16 * 1024 * 1024

@@ -11,7 +11,6 @@ import base64
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 from droidgate.coverage.coverage_document import (
@@ -26,6 +25,7 @@ from droidgate.coverage.coverage_document import (
 )
 from droidgate.coverage.html.views import shell_word, shortened, shortened_name
 from droidgate_mappings.model.json_values import Json, one_line_json
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.tables.reach import load_gates
 from droidgate_mappings.text_safety import visible as shown, visible_json as shown_json
 
