@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Final
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
@@ -12,6 +11,7 @@ from xml.sax.saxutils import quoteattr
 from lxml import etree
 
 from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.tables.android_names import android_name
 from droidgate_mappings.text.xml_text import ANDROID, Element, child_elements, parse_xml
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Final, Literal, NamedTuple
 
 from droidgate_app_actions.format import ACTIONS, ENTITY_LINK, NAMES, SHORTCUTS
@@ -16,6 +15,7 @@ from droidgate_mappings.formats.application import Resources
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import BudgetError, InputError
+from droidgate_mappings.records import dataclass, field, replace
 from droidgate_mappings.text.aapt_text import boolean_in, read_plain_attribute, reference_in
 from droidgate_mappings.text.xml_text import TOOLS, Element, child_elements, parse_xml
 

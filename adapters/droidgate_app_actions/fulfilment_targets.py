@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from droidgate_app_actions.action_files import Fulfilment
@@ -15,6 +14,7 @@ from droidgate_mappings.formats.reachability import SHIM, component_facts, compo
 from droidgate_mappings.model.capability import Capability, ComponentAccess
 from droidgate_mappings.model.names import qualified_class
 from droidgate_mappings.model.types import ObjectType
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.tables.reach import load_reach
 
 Facts = Mapping[str, Any]

@@ -8,7 +8,6 @@ import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from droidgate_app_actions.action_files import (
@@ -37,6 +36,7 @@ from droidgate_mappings.model.capability import Capability, ComponentAccess, Pro
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import ObjectType, Property, ScalarType, Type, as_extensions
+from droidgate_mappings.records import dataclass, replace
 from droidgate_mappings.tables.app_actions import load_built_in_intents
 from droidgate_mappings.text.aapt_text import reference_in
 

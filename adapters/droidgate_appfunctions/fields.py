@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from lxml import etree
@@ -14,6 +13,7 @@ from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.text.xml_text import Element, child_elements, xpath_of
 
 _LONG: Final = range(-(2**63), 2**63)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import partial
 from typing import Final
@@ -50,6 +49,7 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level, LintRule, LintRules, finding_code
 from droidgate_mappings.model.json_values import Json, pointer_token
 from droidgate_mappings.model.types import ObjectType, Property
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.tables.app_functions import Release, load_indexing, load_schema_types
 from droidgate_mappings.text.xml_text import Element, parse_xml
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
@@ -29,6 +28,7 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json, pointer_token
 from droidgate_mappings.model.types import Type
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.tables.app_functions import load_shell_texts
 from droidgate_mappings.text.xml_text import Element
 

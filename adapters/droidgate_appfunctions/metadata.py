@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import Final
 
 from lxml import etree
@@ -22,6 +21,7 @@ from droidgate_mappings.formats.application import Resources
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Place, Provider
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.records import dataclass, field, replace
 from droidgate_mappings.text.aapt_text import (
     MAX_STRING_RESOURCE_BYTES,
     escape_attribute_value,

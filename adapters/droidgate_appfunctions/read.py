@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -53,6 +52,7 @@ from droidgate_mappings.model.capability import ComponentAccess, Place, Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import Type, as_extensions
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.text.xml_text import decode_xml
 
 Read = TypeVar("Read")

@@ -5,7 +5,6 @@ the tags that the schema in force does not declare (3.2).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final
 
@@ -53,6 +52,7 @@ from droidgate_mappings.model.types import (
     Type,
     as_extensions,
 )
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.tables.app_functions import load_indexing
 from droidgate_mappings.tables.loading import read_table_file
 from droidgate_mappings.text.xml_text import Element, child_elements, decode_xml, xpath_of

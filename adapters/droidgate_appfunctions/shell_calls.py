@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
@@ -34,6 +33,7 @@ from droidgate_mappings.model.capability import Capability
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json, one_line_json
 from droidgate_mappings.model.types import OpaqueType, ScalarType, Type
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.tables.app_functions import ShellFailure, load_shell_texts
 from droidgate_mappings.tables.failure_tokens import token_of_code
 from droidgate_mappings.text.json_text import parse_json

@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Final, Literal
 
@@ -34,6 +33,7 @@ from droidgate_mappings.model.types import (
     ScalarType,
     Type,
 )
+from droidgate_mappings.records import dataclass, field
 
 SCHEMA_TYPE_KEY: Final = "schemaType"
 """Key that sets a document's schema type: it says which alternative of a one-of an object is."""

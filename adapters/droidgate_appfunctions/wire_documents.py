@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, TypeAlias
 
@@ -45,6 +44,7 @@ from droidgate_mappings.model.types import (
     ScalarType,
     Type,
 )
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.values.coercion import is_base64
 
 __all__ = ["KIND_OF_SCALAR", "read_document", "write_document"]

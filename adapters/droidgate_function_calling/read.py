@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final
 
 from droidgate_function_calling.format import ANTHROPIC, FORMAT_ID, GEMINI, OPENAI, TABLES
@@ -18,6 +17,7 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import Type, as_extensions
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.text.json_text import parse_json
 
 _UNSPECIFIED: Final = "TYPE_UNSPECIFIED"

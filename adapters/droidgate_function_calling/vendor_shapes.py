@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Final
 
 from droidgate_function_calling.format import ANTHROPIC, GEMINI, OPENAI, OPENAI_CHAT
 from droidgate_mappings.model.json_values import Json, pointer_token
+from droidgate_mappings.records import dataclass, field
 
 SCHEMA_WORDS: Final = frozenset({"type", "properties", "$ref", "anyOf", "oneOf", "allOf"})
 _DECLARATIONS: Final = ("functionDeclarations", "function_declarations")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
@@ -12,6 +11,7 @@ from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.findings import Finding, Level, LintRule, LintRules
 from droidgate_mappings.model.json_values import Json, one_line_json, pointer_token, shown_json
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.text.json_text import parse_json
 from droidgate_mappings.values.schema_checks import check_schema
 from droidgate_mcp.tool_facts import CACHE_DEFAULTS, HINTS

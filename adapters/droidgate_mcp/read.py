@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from droidgate_mappings.formats.format import Reading, SourceFile
@@ -21,6 +20,7 @@ from droidgate_mappings.model.capability import (
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import AnyType, Extensions, Type
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.text.json_text import parse_json
 from droidgate_mcp.format import FORMAT_ID, HANDSHAKE, MODERN, PROVIDER_META, TABLES, TOOL_META
 from droidgate_mcp.tool_facts import (

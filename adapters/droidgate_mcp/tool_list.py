@@ -12,11 +12,11 @@ import copy
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json, canonical_json, pointer_name, pointer_token
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.text.json_text import decode_utf8, parse_json
 from droidgate_mcp.format import MODERN
 from droidgate_mcp.tool_facts import CACHE_DEFAULTS, META_POINTER

@@ -9,13 +9,13 @@ there, too.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
 from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mappings.model.type_qualities import is_always_object, may_be_null
 from droidgate_mappings.model.types import Type
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.tables.failure_tokens import load_failure_tokens, write_failure
 from droidgate_mcp.format import HANDSHAKE, MODERN
 

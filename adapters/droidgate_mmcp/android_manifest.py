@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from droidgate_android.projects.manifest_limits import excess_of
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import WriteError
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.text.aapt_text import escape_attribute_value
 from droidgate_mappings.text.utf16 import utf16_length
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
@@ -16,6 +15,7 @@ from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level, LintRule, LintRules
 from droidgate_mappings.model.json_values import Json, pointer_token
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.text.aapt_text import is_string_reference
 from droidgate_mappings.text.configured_flags import disabled_in
 from droidgate_mappings.text.json_text import decode_utf8

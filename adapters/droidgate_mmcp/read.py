@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from droidgate_mappings.formats.application import Application, Component, MetaData, text_of_value
@@ -21,6 +20,7 @@ from droidgate_mappings.model.capability import Place, Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.records import dataclass, replace
 from droidgate_mappings.text.aapt_text import is_string_reference, reference_in
 from droidgate_mappings.text.json_text import decode_utf8, parse_json
 from droidgate_mmcp.format import CURRENT, FORMAT_ID, NAMES, TEXT_KEYS

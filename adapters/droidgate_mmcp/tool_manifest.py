@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final, Never
 
 from droidgate_mappings.formats.leniency import ReadingContext
@@ -13,6 +12,7 @@ from droidgate_mappings.model.capability import Capability, Place, Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json, one_line_json, pointer_token, readable_json
 from droidgate_mappings.model.types import ObjectType, Type
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.text.json_text import parse_json
 from droidgate_mappings.text.xml_text import NOT_XML
 from droidgate_mmcp.format import BROADCAST, CURRENT, DRAFT, FORMAT_ID, NAMES, TEXT_FIELDS, TEXT_KEYS

@@ -6,13 +6,13 @@ Nothing here sends anything. A Bundle is a mapping; a result is the code with it
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final
 
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.tables.failure_tokens import read_failure
 from droidgate_mappings.text.json_text import JsonParser
 from droidgate_mmcp.format import NAMES

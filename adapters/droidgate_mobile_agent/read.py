@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final
 
 from droidgate_mappings.formats.format import Reading, SourceFile
@@ -14,6 +13,7 @@ from droidgate_mappings.model.capability import Capability, Effects, Place, Prov
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json, canonical_json, pointer_token
 from droidgate_mappings.model.types import ObjectType, Type, as_extensions
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.tables.mobile_agent import (
     MobileAgentCommand,
     load_mobile_agent,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Final, Literal
 
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json, shown_json
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.tables.mobile_agent import MobileAgentCommand, mobile_agent_commands
 from droidgate_mappings.text.nearest_names import suggest_name
 from droidgate_mobile_agent.format import ACTION, DATA_COLLECTION

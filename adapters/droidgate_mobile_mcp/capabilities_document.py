@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal
 
@@ -19,6 +18,7 @@ from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import BudgetError, InputError
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.text.aapt_text import escape_xml_attribute, read_xml_attribute, reference_in
 from droidgate_mappings.text.xml_text import TOOLS, Element, child_elements, parse_xml, xpath_of
 

@@ -24,13 +24,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json, pointer_token
 from droidgate_mappings.model.types import ArrayType, Extensions, ObjectType, Property, ScalarType, Type
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.text.aapt_text import reference_in
 from droidgate_mappings.text.xml_text import NOT_XML, TOOLS
 from droidgate_mobile_mcp.format import (

@@ -6,12 +6,12 @@ computer need (reference 7).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from droidgate_mappings.formats.format import CallSupport, Format, PhoneSupport, SourceFile, lazily
 from droidgate_mappings.formats.installed import CallRoute, ComponentQuery, DeviceFacts
 from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.tables.loading import FormatTables, load_format_tables
 
 TABLES: Final[FormatTables] = load_format_tables("mobile-mcp")

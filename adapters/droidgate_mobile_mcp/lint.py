@@ -8,7 +8,6 @@ prototype agent or on an Android release (reference mobile-mcp-and-mmcp 2.3, 2.7
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
@@ -18,6 +17,7 @@ from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level, LintRule, LintRules
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.text.aapt_text import fits_a_resource, reference_in
 from droidgate_mappings.text.configured_flags import disabled_in
 from droidgate_mappings.text.xml_text import TOOLS

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
 from typing import Final
 
 from droidgate_mappings.formats.application import Application, Component, MetaData, text_of_value
@@ -22,6 +21,7 @@ from droidgate_mappings.model.capability import Capability, Place, Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import ArrayType, Extensions, ObjectType, Property, ScalarType, Type
+from droidgate_mappings.records import dataclass, field, replace
 from droidgate_mobile_mcp.capabilities_document import (
     DescriptorDocument,
     Element,

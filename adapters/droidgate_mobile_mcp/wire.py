@@ -9,13 +9,13 @@ a capability's types is the business of `droidgate_mappings.values`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final, Literal
 
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.errors import DroidgateError, InputError, UsageError
 from droidgate_mappings.model.json_values import Json, canonical_json, json_equal
 from droidgate_mappings.model.types import ObjectType, Type
+from droidgate_mappings.records import dataclass, field, replace
 from droidgate_mappings.tables.failure_tokens import read_failure, write_failure
 from droidgate_mappings.text.json_text import JsonParser
 from droidgate_mappings.text.utf16 import utf16_length

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 from xml.sax.saxutils import escape
@@ -20,6 +19,7 @@ from droidgate_mappings.model.errors import WriteError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json, pointer_token
 from droidgate_mappings.model.types import ObjectType, Property, Type
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.tables.loading import DialectTable
 from droidgate_mappings.text.aapt_text import (
     MAX_STRING_RESOURCE_BYTES,

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from math import isfinite
 from typing import Any, Final
@@ -33,6 +32,7 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import ArrayType, ObjectType, Property, ScalarType, Type, as_extensions
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.tables.observed import Anchor, ObservedProtocol, ToolsForm
 from droidgate_mappings.text.json_text import decode_utf8, parse_json
 from droidgate_mappings.text.xml_text import Element, child_elements, decode_xml, parse_xml

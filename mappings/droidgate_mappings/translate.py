@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
 from droidgate_mappings.formats.format import Format, Writing, found_by
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import UsageError, WriteError
 from droidgate_mappings.model.names import NameEntry
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.tables.loading import DialectTable
 from droidgate_mappings.text_safety import one_line
 

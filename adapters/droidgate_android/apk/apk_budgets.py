@@ -4,10 +4,10 @@ was done (reference apk-reading C, android-runtime 3.4).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Final
 
 from droidgate_mappings.model.errors import BudgetError
+from droidgate_mappings.records import dataclass, field
 
 MIB: Final = 1 << 20
 

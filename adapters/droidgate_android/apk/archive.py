@@ -11,7 +11,6 @@ import re
 import struct
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from droidgate_android.apk.apk_budgets import MAX_ENTRY_BYTES, MIB, Budget
@@ -20,6 +19,7 @@ from droidgate_android.apk.apk_findings import EVASIVE_ARCHIVE, shown_names, war
 from droidgate_android.apk.byte_source import ByteSource
 from droidgate_mappings.model.errors import BudgetError, InputError
 from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.records import dataclass
 
 LOCAL_SIGNATURE: Final = b"PK\x03\x04"
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from droidgate_android.apk.apk_budgets import MIB, Budget, Limits
@@ -19,6 +18,7 @@ from droidgate_android.apk.archive import Archive
 from droidgate_android.apk.byte_source import ByteSource
 from droidgate_android.apk.reader import MANIFEST, Apk, ApkPart, ApkSource, open_part
 from droidgate_mappings.model.errors import BudgetError, InputError
+from droidgate_mappings.records import dataclass
 
 APK_ENDING: Final = ".apk"
 

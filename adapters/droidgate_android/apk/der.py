@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from droidgate_android.apk.signing_block import BrokenSignatureError
+from droidgate_mappings.records import dataclass
 
 SEQUENCE, SET, INTEGER, OCTETS, OBJECT = 0x30, 0x31, 0x02, 0x04, 0x06
 TAGGED_0, TAGGED_1 = 0xA0, 0xA1

@@ -12,7 +12,6 @@ import hashlib
 import hmac
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final
 
 from droidgate_android.apk.apk_budgets import MIB, Budget, Limits
@@ -36,6 +35,7 @@ from droidgate_android.apk.signing_block import (
     MAX_SIGNERS,
     BrokenSignatureError,
 )
+from droidgate_mappings.records import dataclass, field
 
 _HEADER: Final = re.compile(rb"([0-9A-Za-z_-]{1,70}): ((?:[^\r\n\0]++|(?:\r\n|\n|\r) )*+)((?:\r\n|\n|\r)*+)")
 _BREAK: Final = re.compile(rb"\r\n|\n|\r")

@@ -11,7 +11,6 @@ releases of Android refuse the app are findings.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -39,6 +38,7 @@ from droidgate_android.projects.manifest_limits import (
 )
 from droidgate_mappings.model.errors import InputError, WriteError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.records import dataclass, replace
 from droidgate_mappings.tables.framework_attributes import AttributeType, resource_id
 from droidgate_mappings.text.utf16 import utf16_length
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +11,7 @@ from droidgate_android.projects.gradle_text import GradleFile
 from droidgate_android.projects.module_build import read_module_build
 from droidgate_android.projects.project_files import read_project_file
 from droidgate_mappings.model.errors import BudgetError, InputError
+from droidgate_mappings.records import dataclass, field
 
 MANIFEST: Final = "AndroidManifest.xml"
 MAX_BYTES: Final = 512 * 1024 * 1024

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Final
 
 from droidgate_android.apk.typed_values import integer_value, string_value
@@ -13,6 +12,7 @@ from droidgate_android.apk.xml_tree import TypedValue, ValueType, XmlElement
 from droidgate_android.projects.gradle_text import GradleFile
 from droidgate_android.projects.manifest_merge import CLASS_ATTRIBUTES
 from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.records import dataclass, replace
 from droidgate_mappings.text.aapt_text import integer_in, read_plain_attribute
 from droidgate_mappings.text.xml_text import ANDROID, Element, parse_xml
 

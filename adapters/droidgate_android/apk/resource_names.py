@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from lxml import etree
@@ -14,6 +13,7 @@ from droidgate_android.apk.value_files import Declaration, read_attribute_types,
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.tables.framework_attributes import AttributeType
 from droidgate_mappings.text.xml_text import Element, parse_xml
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Final, Protocol
 
 from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.records import dataclass
 
 CONFIG_BYTES: Final = 64
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import struct
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
@@ -22,6 +21,7 @@ from droidgate_android.apk.string_pool import StringPool
 from droidgate_android.apk.xml_tree import REFERENCE_TYPES, TypedValue, ValueType
 from droidgate_mappings.model.errors import BudgetError, InputError
 from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.records import dataclass, field
 
 _SIZE_FIELD: Final = 4
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
 from droidgate_android.apk.resource_qualifiers import compile_qualifier
 from droidgate_android.apk.string_pool import StringPoolWriter, write_string_pool
 from droidgate_android.apk.xml_tree import TypedValue, ValueType
 from droidgate_mappings.model.errors import WriteError
+from droidgate_mappings.records import dataclass, field
 
 _TABLE, _PACKAGE, _TYPE, _TYPE_SPEC = 0x0002, 0x0200, 0x0201, 0x0202
 _COMPLEX: Final = 0x0001

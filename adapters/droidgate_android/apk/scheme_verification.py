@@ -12,7 +12,6 @@ import hashlib
 import hmac
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from droidgate_android.apk.archive import Archive
@@ -29,6 +28,7 @@ from droidgate_android.apk.signing_block import (
     prefixed,
     sequence,
 )
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.tables.android_names import android_name
 
 DigestKind = Literal["sha256", "sha512", "verity"]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass, replace
 from typing import Final
 
 from droidgate_android.apk.apk_budgets import Limits
@@ -25,6 +24,7 @@ from droidgate_android.apk.signing_block import (
     read_scheme,
 )
 from droidgate_mappings.model.errors import BudgetError, InputError
+from droidgate_mappings.records import dataclass, replace
 from droidgate_mappings.tables.android_names import android_name
 
 _V1_BLOCK: Final = re.compile(r"META-INF/[^/]+\.(?:RSA|DSA|EC)", re.IGNORECASE)

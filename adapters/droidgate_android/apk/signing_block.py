@@ -10,12 +10,12 @@ from __future__ import annotations
 import struct
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from droidgate_android.apk.apk_budgets import MIB
 from droidgate_android.apk.archive import Archive
 from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.tables.android_names import android_name
 
 Scheme = Literal["v1", "v2", "v3", "v3.1"]

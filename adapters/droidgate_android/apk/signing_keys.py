@@ -10,7 +10,6 @@ import datetime as dt
 import hashlib
 import os
 import stat
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Final, Literal
@@ -32,6 +31,7 @@ from cryptography.hazmat.primitives.serialization import (
 from cryptography.x509.oid import NameOID
 
 from droidgate_mappings.model.errors import InputError, WriteError
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.user_folders import configuration_folder
 
 KeyType = Literal["ec", "rsa"]

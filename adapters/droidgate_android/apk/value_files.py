@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -19,6 +18,7 @@ from droidgate_android.apk.xml_tree import TypedValue, ValueType
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.tables.framework_attributes import (
     AttributeFormat,
     AttributeType,

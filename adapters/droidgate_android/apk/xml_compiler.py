@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from lxml import etree
@@ -12,6 +11,7 @@ from lxml import etree
 from droidgate_android.apk.typed_values import Symbols, compile_value, string_value
 from droidgate_android.apk.xml_tree import ANDROID_NAMESPACE, TypedValue, XmlAttribute, XmlElement
 from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.tables.framework_attributes import AttributeFormat, AttributeType, attribute_type
 from droidgate_mappings.text.aapt_text import read_plain_attribute
 from droidgate_mappings.text.xml_text import TOOLS, Element

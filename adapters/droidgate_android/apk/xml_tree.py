@@ -7,9 +7,10 @@ four times as long to make.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Final, NamedTuple
+
+from droidgate_mappings.records import dataclass, field
 
 ANDROID_NAMESPACE: Final = "http://schemas.android.com/apk/res/android"
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 from droidgate_mappings.model.errors import WriteError
+from droidgate_mappings.records import dataclass
 
 ALIGNMENT: Final = 4
 LIBRARY_ALIGNMENT: Final = 16 * 1024

@@ -8,7 +8,6 @@ values) is left out too.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 from droidgate_android.app_search.events import Event, IndexerError, PullParser
 from droidgate_android.app_search.indexer_reports import Ignored, IgnoredKind, IndexedDocument, Properties
@@ -21,6 +20,7 @@ from droidgate_android.projects.indexed_text import (
 )
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.tables.app_functions import (
     IndexerLimits,
     Release,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
 from droidgate_android.app_search.events import Event, IndexerError, read_events
@@ -12,6 +11,7 @@ from droidgate_android.app_search.indexer_reports import DroppedFile, Ignored, I
 from droidgate_android.app_search.schemas import AppSearchSchema, jetpack_schema, platform_schema, read_schema
 from droidgate_mappings.formats.application import Application, Component, MetaData, TextFile, find_elsewhere
 from droidgate_mappings.model.capability import Place
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.tables.app_functions import FileRole, IndexerLimits, Release, load_indexing
 
 _KEPT_CHARACTERS: Final = 4 << 20

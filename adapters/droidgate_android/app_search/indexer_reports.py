@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.tables.app_functions import Release, load_indexing
 
 Properties = dict[str, list[Json]]

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
 from droidgate_mappings.formats.installed import FunctionListing, ListedFunction, ListingError
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.tables.app_functions import load_indexing, load_shell_texts
 from droidgate_mappings.text.json_text import parse_json
 from droidgate_mappings.text_safety.hidden import one_line

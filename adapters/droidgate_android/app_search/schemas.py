@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
 
 from droidgate_android.app_search.events import Event, IndexerError, PullParser
 from droidgate_android.projects.indexed_text import parse_integer
+from droidgate_mappings.records import dataclass, field, replace
 from droidgate_mappings.tables.app_functions import (
     CARDINALITIES,
     SCHEMA_KINDS,

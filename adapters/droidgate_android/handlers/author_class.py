@@ -6,7 +6,6 @@ The classes around it are Java: they are made anew by droidgate, and Kotlin impl
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from droidgate_android.handlers.existing_calls import CallWriter, NotCallableError
@@ -16,6 +15,7 @@ from droidgate_android.handlers.methods import Method, methods_of
 from droidgate_android.handlers.places import ClassPlace
 from droidgate_mappings.formats.format import Artifact, ExistingFunction
 from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.text.counted_nouns import amount
 
 _INDENT: Final = " " * 8

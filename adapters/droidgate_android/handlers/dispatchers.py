@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final, Literal
 
 from droidgate_android.handlers.places import MARK
 from droidgate_mappings.formats.format import ExistingFunction, FunctionParameter, SourceFile
 from droidgate_mappings.model.capability import Capability, Place
+from droidgate_mappings.records import dataclass, field
 
 _TOKEN: Final = re.compile(
     r"""(?P<skipped>\s++|//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?+)

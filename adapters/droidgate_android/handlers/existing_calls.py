@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from droidgate_android.handlers.java import JAVA_TYPES, java_string
@@ -35,6 +34,7 @@ from droidgate_mappings.model.types import (
     ScalarType,
     Type,
 )
+from droidgate_mappings.records import dataclass, field
 
 _WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WIDTH: Final = 92

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from droidgate_android.handlers.handler_shapes import takes_more
@@ -21,6 +20,7 @@ from droidgate_mappings.model.types import (
     ScalarType,
     Type,
 )
+from droidgate_mappings.records import dataclass
 
 ValueKind = Literal[
     "boolean", "int32", "int64", "float", "double", "string", "bytes", "array", "object", "any", "void"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from droidgate_android.handlers.methods import RESERVED_WORDS
 from droidgate_mappings.formats.format import Artifact
 from droidgate_mappings.model.capability import ComponentAccess
 from droidgate_mappings.model.errors import WriteError
+from droidgate_mappings.records import dataclass
 
 MARK: Final = "Made by droidgate, and made anew by it."
 """Is in every generated file that the author does not fill in."""

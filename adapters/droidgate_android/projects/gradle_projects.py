@@ -8,10 +8,10 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Final
 
 from droidgate_android.projects.gradle_text import Statement, read_statements
+from droidgate_mappings.records import dataclass, field
 
 MAX_PROJECTS: Final = 4096
 """More projects of one build, and more dependencies of one module, are not read."""

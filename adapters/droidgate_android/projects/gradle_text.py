@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import product
 from typing import Final
 
 from droidgate_android.projects.version_catalog import VersionCatalog
+from droidgate_mappings.records import dataclass, field
 
 MAX_CHARACTERS: Final = 256 * 1024
 """A longer script is not read."""

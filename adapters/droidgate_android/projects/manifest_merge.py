@@ -12,13 +12,13 @@ import copy
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final
 
 from droidgate_android.projects.manifest_limits import MAX_META_DATA
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.names import qualified_class
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.text.xml_text import ANDROID, TOOLS, Element, child_elements
 
 MERGE_CONFLICT: Final = finding_code(

@@ -11,12 +11,12 @@ from codecs import BOM_UTF8
 from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Final
 
 from droidgate_mappings.formats.application import MetaValue, TextFile
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.text.aapt_text import (
     boolean_in,
     number_in,

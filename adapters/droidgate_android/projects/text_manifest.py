@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from lxml import etree
@@ -28,6 +27,7 @@ from droidgate_mappings.formats.application import (
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.records import dataclass, field, replace
 from droidgate_mappings.text.aapt_text import (
     boolean_in,
     is_string_reference,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final
 
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.text.toml_text import load_toml
 
 MAX_CHARACTERS: Final = 256 * 1024

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from droidgate_appfunctions.kotlin.declarations import Annotation, ClassDeclaration, SourceDeclarations
@@ -17,6 +16,7 @@ from droidgate_appfunctions.kotlin.index import External, Index, Unresolved
 from droidgate_appfunctions.kotlin.kotlin_findings import Reports, refusal
 from droidgate_appfunctions.kotlin.kotlin_tokens import Expression
 from droidgate_mappings.formats.leniency import DECLARATION_UNREAD
+from droidgate_mappings.records import dataclass, field
 
 _PACKAGE: Final = "androidx.appfunctions"
 FUNCTION: Final = frozenset(

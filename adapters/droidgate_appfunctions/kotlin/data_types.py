@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from droidgate_appfunctions.format import FORMAT_ID
@@ -42,6 +41,7 @@ from droidgate_mappings.model.types import (
     Type,
     as_extensions,
 )
+from droidgate_mappings.records import dataclass, field
 
 _TOKEN: Final = re.compile(r"\\Q[\s\S]*?(?:\\E|$)|\\[\s\S]|\\$|[\[\]()]")
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Literal
 
 from droidgate_appfunctions.kotlin.kotlin_tokens import Expression, KotlinText
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.records import dataclass, field
 
 Name = tuple[str, ...]
 """A name as its segments: `a.b.C` is `("a", "b", "C")`."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final
 
@@ -16,6 +15,7 @@ from droidgate_appfunctions.kotlin.declarations import (
 )
 from droidgate_appfunctions.kotlin.index import Index
 from droidgate_appfunctions.kotlin.kotlin_tokens import Expression
+from droidgate_mappings.records import dataclass, field
 
 MAX_TEXT: Final = 64 * 1024
 """Characters of a constant; constants made of constants could double with each one."""

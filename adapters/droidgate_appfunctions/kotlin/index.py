@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files as resource_files
 from typing import Final
@@ -20,6 +19,7 @@ from droidgate_appfunctions.kotlin.declarations import (
 from droidgate_appfunctions.kotlin.syntax import MAX_FILE, parse_file
 from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.timed_steps import open_step
 
 _FILE_ANNOTATION: Final = rb"@file\s*+:\s*+(?:\[[^\]]*+\]|[\w.]++(?:\s*+\((?:[^()]|\([^()]*+\))*+\))?)"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Final
 
 from droidgate_appfunctions.kotlin.declarations import SourceDeclarations
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.errors import BudgetError, InputError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.records import dataclass, field
 
 NOT_UNDERSTOOD: Final = finding_code(
     "kotlin-not-understood",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from droidgate_appfunctions.format import FORMAT_ID
@@ -32,6 +31,7 @@ from droidgate_mappings.model.capability import Capability, CapabilityAccess
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import AnyType, ObjectType, Property, ScalarType, Type, as_extensions
+from droidgate_mappings.records import dataclass
 
 CONTEXT: Final = "androidx.appfunctions.AppFunctionContext"
 _ACCESS_LEVELS: Final = frozenset({"self", "system", "androidTrusted"})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 from droidgate_appfunctions.asset_names import file_name_facts, is_file_name
 from droidgate_appfunctions.format import APP_LEVEL, FORMAT_ID, V2
@@ -36,6 +35,7 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import Type, as_extensions
+from droidgate_mappings.records import dataclass, field
 
 _SERVICES = frozenset(
     {"androidx.appfunctions.AppFunctionService", "androidx.appfunctions.ExtensionsAppFunctionService"}

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
+
+from droidgate_mappings.records import dataclass, field
 
 _CODE: Final = re.compile(
     r"""(?P<space>\s+)

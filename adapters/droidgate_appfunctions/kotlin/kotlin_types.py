@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from droidgate_appfunctions.kotlin.declarations import (
@@ -17,6 +16,7 @@ from droidgate_appfunctions.kotlin.declarations import (
 from droidgate_appfunctions.kotlin.index import External, Index, Unresolved
 from droidgate_appfunctions.kotlin.kotlin_findings import Reports, refusal
 from droidgate_mappings.model.errors import BudgetError
+from droidgate_mappings.records import dataclass, field, replace
 
 MAX_LINKS: Final = 64
 """Aliases of aliases, and classes above or inside a class."""

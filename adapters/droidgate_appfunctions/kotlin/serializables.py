@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from droidgate_appfunctions.kotlin import kdoc
@@ -34,6 +33,7 @@ from droidgate_appfunctions.kotlin.kotlin_types import (
     parameters_by_name,
 )
 from droidgate_mappings.model.errors import BudgetError, InputError
+from droidgate_mappings.records import dataclass, field
 
 SCALARS: Final = {
     "kotlin.Int": "int32",

@@ -7,7 +7,6 @@ reaches is kotlinc's rule: a line feed ends it, unless the next line begins with
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from droidgate_appfunctions.kotlin.declarations import (
@@ -27,6 +26,7 @@ from droidgate_appfunctions.kotlin.declarations import (
 from droidgate_appfunctions.kotlin.kotlin_tokens import Expression, read_tokens
 from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.model.errors import BudgetError, InputError
+from droidgate_mappings.records import dataclass
 
 MAX_FILE: Final = 2 * 1024 * 1024
 """Bytes of one file; hand-written Kotlin has a few hundred kilobytes at most."""

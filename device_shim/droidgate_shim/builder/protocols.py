@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
 
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.model.errors import UsageError
+from droidgate_mappings.records import dataclass, replace
 from droidgate_mappings.text.counted_nouns import amount
 from droidgate_mappings.text.nearest_names import suggest_name
 from droidgate_shim.builder.shim_callability import backends, native_protocols

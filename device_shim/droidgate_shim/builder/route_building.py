@@ -7,7 +7,6 @@ the other.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from droidgate_mappings.fit import Loss, fit_provider, losses
@@ -25,6 +24,7 @@ from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mappings.model.names import NameRule, map_names, name_suffix
 from droidgate_mappings.model.types import Extensions, ObjectType, Property, ScalarType, Type
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.tables.capacity import Capacity
 from droidgate_mappings.text.nearest_names import suggest_name
 from droidgate_mappings.text_safety import hidden_characters, look_alikes, without_hidden

@@ -7,7 +7,6 @@ own frontend makes its component and files (`droidgate_mappings.formats.format.C
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
@@ -18,6 +17,7 @@ from droidgate_mappings.formats.format import Advertised, ShimOffer, load_format
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.formats.shim_frontend import frontend_class
 from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.text.aapt_text import escape_string_resource
 from droidgate_mmcp.format import NAMES as MMCP_NAMES
 from droidgate_mobile_mcp.format import NAMES as MOBILE_NAMES

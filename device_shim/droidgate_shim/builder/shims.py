@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from droidgate_android.apk.packed_manifest import AppFacts
@@ -13,6 +12,7 @@ from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json, one_line_json
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.text.nearest_names import suggest_name
 from droidgate_mappings.text_safety import without_hidden
 from droidgate_mappings.text_safety.marks import TextMark

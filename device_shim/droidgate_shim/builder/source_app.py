@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
@@ -14,6 +13,7 @@ from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.findings import Finding, finding_code
 from droidgate_mappings.model.json_values import pointer_token
+from droidgate_mappings.records import dataclass, field, replace
 from droidgate_shim.builder.shim_callability import listing_of
 
 _code = partial(finding_code, module=__name__)

@@ -6,7 +6,6 @@ callback's creator says where the answer goes, and nothing about who asks (refer
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import Annotated, Final, Literal
 
 from pydantic import Field, StrictInt, StrictStr, ValidationError
@@ -14,6 +13,7 @@ from pydantic import Field, StrictInt, StrictStr, ValidationError
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import Frozen
+from droidgate_mappings.records import dataclass, field, replace
 from droidgate_mappings.values.failures import CallError, Failure
 from droidgate_shim.engine.routes import Route, Target, unreadable
 from droidgate_shim.engine.strict_json import BUILT, parse_strict

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from droidgate_appfunctions.wire import AppFunctionWireError
@@ -12,6 +11,7 @@ from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.errors import DroidgateError
 from droidgate_mappings.model.json_values import Json, pointer_token
 from droidgate_mappings.model.types import Type
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.text.utf16 import utf16_length
 from droidgate_mappings.values.failures import CallError, Failure, failure_of_code
 from droidgate_mmcp.wire import (

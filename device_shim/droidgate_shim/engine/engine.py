@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.values.coercion import fit_arguments
 from droidgate_mappings.values.failures import CallError, Failure
 from droidgate_mobile_mcp.wire import MobileMcpRequest

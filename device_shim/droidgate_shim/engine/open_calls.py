@@ -6,9 +6,9 @@ Times are milliseconds of one clock that never goes back. Nothing of a call is k
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.values.failures import CallError
 from droidgate_shim.engine.authority import CallLimits, Carrier
 from droidgate_shim.engine.rates import busy

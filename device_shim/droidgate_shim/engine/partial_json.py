@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import re
 from contextlib import suppress
-from dataclasses import dataclass, field
 from decimal import Decimal
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Final, Never
 
 from droidgate_mappings.model.json_values import Json, pointer_token
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.text.utf16 import utf16_length
 from droidgate_shim.engine.strict_json import (
     LONG,

@@ -5,9 +5,9 @@ Time is passed in, in milliseconds of a clock that never goes back.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Final
 
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.values.failures import Failure
 from droidgate_shim.engine.authority import CallLimits, Carrier
 

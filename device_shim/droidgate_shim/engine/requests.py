@@ -5,12 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Final
 
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.records import dataclass, replace
 from droidgate_mappings.values.failures import Failure
 from droidgate_mobile_mcp.format import NAMES
 from droidgate_mobile_mcp.wire import (

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field, StrictInt, StrictStr, ValidationError
@@ -15,6 +14,7 @@ from droidgate_mappings.model.capability import Capability, Effects, references_
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import ArrayType, Frozen, ObjectType, Property, ScalarType, Type
+from droidgate_mappings.records import dataclass, field
 from droidgate_mobile_mcp.format import TABLES
 from droidgate_mobile_mcp.wire import WIRE_DIALECTS
 from droidgate_shim.deadlines import DEFAULT_DEADLINE_MS

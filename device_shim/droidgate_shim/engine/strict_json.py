@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, Never
 
 from droidgate_mappings.model.errors import BudgetError, InputError
 from droidgate_mappings.model.json_values import Json, canonical_json
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.text.json_text import (
     DuplicateKeyError,
     is_within_depth,

@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from droidgate.devices.activities import intent_arguments, start_activity
@@ -18,6 +17,7 @@ from droidgate.devices.device_errors import DeviceOutputError
 from droidgate.shims.host_messages import LONG_ARGUMENT_CHARACTERS, VERSION, read_answer, write_argument
 from droidgate_mappings.model.errors import DeviceError, UsageError
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.records import dataclass
 
 FIRST_AGENT: Final = "dev.droidgate.agent"
 SECOND_AGENT: Final = "dev.droidgate.agent.second"

@@ -12,7 +12,6 @@ import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal
 
@@ -26,6 +25,7 @@ from droidgate.devices.service_shells import app_function_shell
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.findings import Level, LintRule, LintRules
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.text.json_text import parse_json
 from droidgate_mappings.text.nearest_names import suggest_name
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from droidgate.agents.agent_client import AgentClient, AgentEvent, ToolComponent, Transport
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.text.json_text import parse_json
 
 RequestDialect = Literal["S0", "S1", "MM-5", "MM-6"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
@@ -24,6 +23,7 @@ from droidgate.agents.rule_checks import NOT_ALLOWED, UNKNOWN_NAME, RuleCheck
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.model.findings import Level, LintRule, LintRules
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.text.nearest_names import suggest_name
 
 _BOOK: Final = LintRules("Mobile-MCP", __name__, "mobile-mcp-live-")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.findings import Finding, LintRule
+from droidgate_mappings.records import dataclass
 
 CheckVerdict = Literal["passed", "failed", "not-applicable", "not-checked"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from droidgate.agents import function_checks, mmcp_checks, mobile_mcp_checks
@@ -22,6 +21,7 @@ from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.model.findings import FINDING_CODES, RULE_BOOKS, Finding, Level, LintRule
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.records import dataclass, replace
 from droidgate_mappings.tables.android_names import android_name
 
 Edition = Literal["S0", "S1"]

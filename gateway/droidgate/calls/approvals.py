@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from droidgate.calls.pins import PinState
@@ -20,6 +19,7 @@ from droidgate.calls.subjects import (
 )
 from droidgate_mappings.model.capability import Capability
 from droidgate_mappings.model.json_values import Json, one_line_json
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.text_safety import json_escape, visible_json
 
 

@@ -20,7 +20,6 @@ import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -44,6 +43,7 @@ from droidgate.computer.private_files import (
 )
 from droidgate_mappings.model.errors import DroidgateError, InputError, WriteError
 from droidgate_mappings.model.json_values import Json, canonical_json
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.text.json_text import parse_json
 from droidgate_mappings.user_folders import configuration_folder, state_folder
 

@@ -7,7 +7,6 @@ the records: what is written meanwhile comes after it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,6 +24,7 @@ from droidgate.calls.audit_log import (
 )
 from droidgate.computer.private_files import unreadable_error
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.user_folders import configuration_folder
 
 BreakKind = Literal["changed", "removed", "repeated", "cut-off", "not-found"]

@@ -14,7 +14,6 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal
 
@@ -22,6 +21,7 @@ from droidgate.computer.private_files import lock_file
 from droidgate_android.projects.project_files import check_regular
 from droidgate_mappings.model.errors import DroidgateError, InputError, WriteError
 from droidgate_mappings.model.json_values import Json, canonical_json, one_line_json
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.text.json_text import decode_utf8, parse_json
 from droidgate_mappings.text.nearest_names import suggest_name
 from droidgate_mobile_agent.wire import AgentCommand, AgentCommandResult, read_command

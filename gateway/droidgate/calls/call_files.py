@@ -13,7 +13,6 @@ import io
 import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -27,6 +26,7 @@ from droidgate_mappings.model.errors import DeviceError, InputError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json, pointer_token
 from droidgate_mappings.model.types import ObjectType, ScalarType
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.values.failures import Failure, call_error
 
 FILE_NOT_FETCHED: Final = finding_code(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 from droidgate.calls.call_requests import Hop, ProgressReports
@@ -15,6 +14,7 @@ from droidgate_mappings.formats.installed import DeviceFacts
 from droidgate_mappings.model.capability import Capability
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import Type
+from droidgate_mappings.records import dataclass, field
 
 CommandWords = tuple[str, ...]
 """A device command: its arguments, before they are quoted."""

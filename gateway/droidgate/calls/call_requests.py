@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -17,6 +16,7 @@ from droidgate.calls.subjects import CapabilityKey
 from droidgate_mappings.model.errors import DroidgateError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.records import dataclass, field
 
 EVERY_SECONDS: Final = 1.0
 ASK_AFTER: Final = 3

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from droidgate.calls.call_links import CallLink, RoutePlan
@@ -18,6 +17,7 @@ from droidgate_mappings.formats.reachability import capability_verdict, interfac
 from droidgate_mappings.formats.shell_calls import NotCarriedError
 from droidgate_mappings.model.errors import DeviceError
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.values.failures import CallError, Failure, call_error
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ The path of a call is a generator. It yields what it waits for, and is sent the 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from droidgate.devices.device_errors import CanceledError
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.records import dataclass
 
 T = TypeVar("T")
 

@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
@@ -54,6 +53,7 @@ from droidgate.devices.packages import is_installed_at
 from droidgate_mappings.model.errors import DeviceError, DroidgateError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.records import dataclass, field, replace
 from droidgate_mappings.values.coercion import (
     Coercion,
     FittedArguments,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal
 
 from droidgate.calls.pins import ANY_CLIENT, PinRecord, PinState, PinStore, diff
@@ -12,6 +11,7 @@ from droidgate.calls.targets import CallTarget, PhoneTargets
 from droidgate_mappings.compare import Comparison
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -23,6 +22,7 @@ from droidgate.sources.phone_source import PhoneReading, PhoneRequest, read_phon
 from droidgate_mappings.formats.format import chosen_formats, load_formats
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.records import dataclass, replace
 
 SECONDS_TO_ASK: Final = 10.0
 """How long `Phone.discover` waits for apps that list their tools only in answer to a broadcast."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
@@ -30,6 +29,7 @@ from droidgate_mappings.model.capability import CapabilitySet, Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import one_line_json
 from droidgate_mappings.model.types import Frozen
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.text.json_text import WRITTEN, parse_json
 from droidgate_mappings.user_folders import configuration_folder
 

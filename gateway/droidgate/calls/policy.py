@@ -7,7 +7,6 @@ that they only read; everything else is asked about.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
@@ -25,6 +24,7 @@ from droidgate.calls.subjects import (
 )
 from droidgate.computer.private_files import read_private
 from droidgate_mappings.model.types import Frozen
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.text.toml_text import read_toml
 from droidgate_mappings.user_folders import configuration_folder
 

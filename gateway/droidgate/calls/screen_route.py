@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from droidgate.calls.call_links import CallLink, RawResult, RoutePlan
@@ -12,6 +11,7 @@ from droidgate.calls.targets import CallTarget
 from droidgate.devices.device_errors import CanceledError, DeadlineError
 from droidgate_mappings.model.errors import DeviceError, DroidgateError
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.values.failures import Failure, call_error
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from droidgate.calls.call_links import CallLink, CommandWords, RawResult, RoutePlan
@@ -35,6 +34,7 @@ from droidgate_mappings.formats.shell_calls import (
     ShellRequest,
 )
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.values.failures import Failure, call_error
 
 _CLEAR_TASK: Final = "--activity-clear-task"

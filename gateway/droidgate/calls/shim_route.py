@@ -6,7 +6,6 @@ import math
 import threading
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
 from droidgate.calls.call_links import CallLink, RawResult, RoutePlan
@@ -27,6 +26,7 @@ from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import DeviceError, DroidgateError, InputError
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.text.json_text import parse_json
 from droidgate_mappings.values.failures import Failure, call_error
 from droidgate_shim.builder.route_types import type_json

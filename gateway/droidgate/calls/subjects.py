@@ -6,7 +6,6 @@ import glob
 import hashlib
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import translate
 from functools import lru_cache
@@ -14,6 +13,7 @@ from typing import Final, Protocol, TypeVar
 
 from droidgate_mappings.model.capability import Capability, Provider, reachable_definitions
 from droidgate_mappings.model.names import NameRule, qualified_class
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.text.nearest_names import closest_name
 
 CLIENT_PREFIX: Final = "mcp:"

@@ -12,7 +12,6 @@ from __future__ import annotations
 import shlex
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
@@ -39,6 +38,7 @@ from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.installed import INSTALL_SHIM, DeviceFacts, is_shim
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import DeviceError, InputError, UsageError
+from droidgate_mappings.records import dataclass, replace
 from droidgate_mappings.text.nearest_names import closest_name
 from droidgate_mappings.text_safety.hidden import is_hidden
 from droidgate_mappings.text_safety.look_alikes import folded_skeleton, skeleton

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
-from dataclasses import dataclass
 from enum import Enum
 from importlib import import_module
 from inspect import Parameter, Signature, get_annotations
@@ -33,6 +32,7 @@ from droidgate.cli.failure_texts import USAGE_ERROR
 from droidgate.cli.output.page_length import PageLength, choose_page_length
 from droidgate.cli.output.verbosity import Quiet, Verbose, add_verbosity
 from droidgate_mappings.model.errors import UsageError
+from droidgate_mappings.records import dataclass
 
 if TYPE_CHECKING:
     from droidgate.cli.output.reports import Form, Report

@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from types import FrameType
 from typing import Annotated, ClassVar, Final, TypeVar
 
@@ -16,6 +15,7 @@ import typer
 
 from droidgate.cli.command_classes import Command
 from droidgate_mappings.model.errors import BudgetError
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.timed_steps import in_whole_step, open_steps
 
 _MEBIBYTE: Final = 1 << 20

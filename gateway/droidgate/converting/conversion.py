@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Final
@@ -15,6 +14,7 @@ from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import WriteError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.names import NameEntry, NameRule, map_names
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.tables.loading import DialectTable
 from droidgate_mappings.text_safety import html_table
 from droidgate_mappings.timed_steps import timed_step

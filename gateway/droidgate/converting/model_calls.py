@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +14,7 @@ from droidgate_mappings.formats.format import find_format
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.names import NameEntry
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.text.json_text import parse_json
 from droidgate_mappings.text.nearest_names import suggest_name
 

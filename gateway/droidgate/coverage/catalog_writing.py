@@ -15,7 +15,6 @@ import shutil
 import sys
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -27,6 +26,7 @@ from droidgate.sources.catalogs.catalog import CATALOG_SCHEMA, Catalog, first_li
 from droidgate.sources.catalogs.catalog_files import CATALOG_FILE, LOG_FILE
 from droidgate.sources.catalogs.catalog_rows import SCHEMA_VERSION, TABLES, CatalogTable
 from droidgate_mappings.model.errors import InputError, UsageError
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.text.json_text import WRITTEN, parse_json
 from droidgate_mappings.text.shown_paths import printable
 

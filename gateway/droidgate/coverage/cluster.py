@@ -16,7 +16,6 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
 from ipaddress import ip_address
@@ -29,6 +28,7 @@ from droidgate.coverage.process_pool import PoolAnswer, PoolSettings, StandingWo
 from droidgate.coverage.scan_inputs import Item
 from droidgate.coverage.scan_results import Scanned
 from droidgate_mappings.model.errors import InputError, UsageError
+from droidgate_mappings.records import dataclass, field
 
 CHUNK: Final = 16
 """Inputs of one task."""

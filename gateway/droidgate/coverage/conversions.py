@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
 
@@ -14,6 +13,7 @@ from droidgate_mappings.model.errors import DroidgateError
 from droidgate_mappings.model.findings import CONVERSION_LEVELS, Finding, Level
 from droidgate_mappings.model.json_values import pointer_name
 from droidgate_mappings.model.types import ObjectType
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.tables.loading import DialectTable
 
 EXACT: Final = "exact"

@@ -9,7 +9,6 @@ they are hints.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Final, Literal, TypeAlias
 
@@ -18,6 +17,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from droidgate_mappings.compare import Change
 from droidgate_mappings.model.types import Frozen
+from droidgate_mappings.records import dataclass
 
 Reach: TypeAlias = Literal["native", "gateway", "ui-only", "none"]
 """How an agent reaches a capability: directly, through the gateway, only by the app's screens, or not at

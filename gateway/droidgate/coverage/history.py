@@ -12,7 +12,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
 from itertools import groupby, takewhile
 from typing import Any, Final
 
@@ -35,6 +34,7 @@ from droidgate_mappings.compare import (
     compare_sets,
 )
 from droidgate_mappings.model.capability import CapabilitySet, Provider
+from droidgate_mappings.records import dataclass, field
 
 MOST_APPS_LISTED: Final = 500
 MOST_APPS_IN_FULL: Final = 200

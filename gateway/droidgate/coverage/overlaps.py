@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from droidgate.coverage.coverage_document import (
@@ -27,6 +26,7 @@ from droidgate.coverage.match.features import (
     Sense,
     read_capabilities,
 )
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.tables.taxonomy import Cue, load_taxonomy, load_words
 
 

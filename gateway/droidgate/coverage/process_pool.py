@@ -16,7 +16,6 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from queue import Empty, Queue
 from typing import Any, BinaryIO, Final, cast
 
@@ -24,6 +23,7 @@ from droidgate.coverage.scan_inputs import Item
 from droidgate.coverage.scan_results import Scanned, read_frame, write_frames
 from droidgate.coverage.worker import OUT_OF_MEMORY, READY, SCAN_ONE
 from droidgate_mappings.model.errors import DroidgateError
+from droidgate_mappings.records import dataclass
 
 _LOOKS_EACH: Final = 0.05
 _QUEUED: Final = 64

@@ -9,7 +9,6 @@ build` and `discover` follow too.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final
 
 from droidgate.coverage.conversions import EXACT
@@ -28,6 +27,7 @@ from droidgate_mappings.formats.reachability import (
 )
 from droidgate_mappings.model.capability import CapabilityAccess
 from droidgate_mappings.model.findings import Level
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.tables.reach import (
     AgentKind,
     Interface,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any, Final
@@ -18,6 +17,7 @@ from droidgate_android.apk.apk_files import check_range
 from droidgate_android.apk.bundle_files import TemporarySource
 from droidgate_android.apk.byte_source import ByteSource
 from droidgate_mappings.model.errors import BudgetError, DroidgateError, InputError, UsageError
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.text.shown_paths import printable
 
 MAX_REMOTE_BYTES: Final = 4 << 30

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
 from os import PathLike
@@ -39,6 +38,7 @@ from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import DroidgateError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import one_line_json
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.tables.reach import load_reach, load_shim_table
 from droidgate_mappings.timed_steps import timed_step
 

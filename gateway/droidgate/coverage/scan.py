@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Container, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
@@ -56,6 +55,7 @@ from droidgate_mappings.model.capability import declaration_of
 from droidgate_mappings.model.errors import DeviceError, InputError, UsageError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json, digest_of
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.text.shown_paths import printable
 
 _MANIFEST: Final = "AndroidManifest.xml"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -20,6 +20,7 @@ from droidgate.sources.folders import ARCHIVE_ENDINGS, scan_folder
 from droidgate.sources.source_schemes import DEVICE_SCHEME, GIT_SCHEME
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.model.errors import InputError, UsageError
+from droidgate_mappings.records import dataclass, field, replace
 from droidgate_mappings.text.shown_paths import join_shown, printable
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ import json
 import re
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
 from typing import Any, BinaryIO, Final, Self, TypeAlias
 
 from droidgate.sources.catalogs.catalog_rows import Row
+from droidgate_mappings.records import dataclass, field, fields
 
 _LENGTH: Final = struct.Struct("<I")
 MAX_FRAME: Final = 64 << 20

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from droidgate.coverage.conversions import tool_bytes
@@ -46,6 +45,7 @@ from droidgate_mappings.model.types import (
     RefType,
     Type,
 )
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.text.token_estimates import estimate_tokens
 
 _MAX_DEPTH: Final = 6

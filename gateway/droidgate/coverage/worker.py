@@ -13,7 +13,6 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Container
-from dataclasses import dataclass
 from importlib import import_module
 from typing import BinaryIO, Final
 
@@ -22,6 +21,7 @@ from droidgate.coverage.known_units import KnownUnits
 from droidgate.coverage.scan_inputs import Item
 from droidgate.coverage.scan_one import load_ahead
 from droidgate.coverage.scan_results import Scanned, read_frame, write_frames
+from droidgate_mappings.records import dataclass
 
 READY: Final = b"ready"
 OUT_OF_MEMORY: Final = "too-much-memory"

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from droidgate.devices.device import DEFAULT_SECONDS, Device
 from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError, command_failed
 from droidgate.devices.quoting import check_action, check_component, check_package, check_user
+from droidgate_mappings.records import dataclass
 
 _BROADCAST: Final = "am broadcast"
 _ACTIVITY: Final = "am start-activity"

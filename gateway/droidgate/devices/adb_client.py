@@ -14,7 +14,6 @@ import socket
 import subprocess
 import sys
 from collections.abc import Generator
-from dataclasses import dataclass
 from typing import Any, Final
 
 from droidgate.devices.connection import Connection, Deadline, RefusedError, is_remembered
@@ -30,6 +29,7 @@ from droidgate.devices.device_errors import (
 from droidgate.devices.device_list import STATE_HINTS, ListedDevice, read_devices
 from droidgate.devices.quoting import check_serial
 from droidgate_mappings.model.errors import DeviceError
+from droidgate_mappings.records import dataclass
 
 DEFAULT_PORT: Final = 5037
 LEAST_VERSION: Final = 41

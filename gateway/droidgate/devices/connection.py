@@ -21,7 +21,6 @@ import selectors
 import socket
 import threading
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Self
 
@@ -33,6 +32,7 @@ from droidgate.devices.device_errors import (
     UnsafeArgumentError,
     excerpt,
 )
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.user_folders import state_folder
 
 _CANCEL_SECONDS: Final = 0.05

@@ -8,7 +8,6 @@ ways.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from droidgate.devices.device import DEFAULT_SECONDS, MAX_OUTPUT_BYTES, Device
@@ -20,6 +19,7 @@ from droidgate.devices.device_errors import (
     excerpt,
 )
 from droidgate.devices.quoting import check_user
+from droidgate_mappings.records import dataclass
 
 _CALL: Final = "content call"
 _READ: Final = "content read"

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ipaddress
 import re
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final
 
@@ -19,6 +18,7 @@ from droidgate.devices.device import Device
 from droidgate.devices.device_list import ListedDevice
 from droidgate.devices.properties import Build, build_of, get_properties
 from droidgate_mappings.model.errors import DeviceError
+from droidgate_mappings.records import dataclass, replace
 
 PATCHED_SINCE: Final = date(2026, 5, 1)
 

@@ -18,7 +18,6 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import BinaryIO, Final
 
 from droidgate.devices.adb_client import AdbClient, choice_of, error_of_refusal
@@ -36,6 +35,7 @@ from droidgate.devices.device_list import choose_device
 from droidgate.devices.quoting import DeviceCommand, join_command, join_commands, join_guarded
 from droidgate.devices.shell_packets import IncomingPackets, OutputSink, Packet, frame
 from droidgate.devices.sync import FileStatus, SyncSession
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.timed_steps import timed_step
 
 _PIECE: Final = 32 * 1024

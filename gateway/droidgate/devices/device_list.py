@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from droidgate.devices.device_errors import (
@@ -16,6 +15,7 @@ from droidgate.devices.device_errors import (
     excerpt,
 )
 from droidgate.devices.quoting import SERIAL
+from droidgate_mappings.records import dataclass
 
 READY: Final = "device"
 _SERVICE: Final = "host:devices-l"

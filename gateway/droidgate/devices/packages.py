@@ -8,12 +8,12 @@ displayPackageFilePath, runQueryIntentServices and printResolveInfo.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from droidgate.devices.device import Condition, Device
 from droidgate.devices.device_errors import DeviceOutputError, command_failed, output_lines
 from droidgate.devices.quoting import check_action, check_package, check_user, is_component, is_package
+from droidgate_mappings.records import dataclass
 
 QueryKind = Literal["services", "activities", "receivers"]
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
 from droidgate.devices.device import Device
 from droidgate.devices.device_errors import DeviceOutputError, command_failed, output_lines
+from droidgate_mappings.records import dataclass
 
 _GETPROP: Final = "getprop"
 _USER: Final = "am get-current-user"

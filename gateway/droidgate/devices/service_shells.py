@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from droidgate.devices.device import Device
 from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError, command_failed, excerpt
 from droidgate.devices.quoting import MAX_ARGUMENT_BYTES, check_user, is_package
 from droidgate_mappings.formats.installed import ListedFunction, ListingError, StateQuery, SystemListing
+from droidgate_mappings.records import dataclass, replace
 
 _OPTION_NAME: Final = re.compile(r"--[a-z][a-z0-9]*(?:-[a-z0-9]+)*", re.ASCII)
 _PART: Final = rf"(?:{_OPTION_NAME.pattern}(?: <[A-Za-z0-9_|]+>)?|<[A-Za-z0-9_|]+>|\.\.\.)"

@@ -10,11 +10,11 @@ import stat
 import struct
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import BinaryIO, Final
 
 from droidgate.devices.connection import Connection
 from droidgate.devices.device_errors import OutputLimitError, ProtocolError, TransferError, excerpt
+from droidgate_mappings.records import dataclass
 
 _MAX_PATH: Final = 1024
 _MAX_CHUNK: Final = 64 * 1024

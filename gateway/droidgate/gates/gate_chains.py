@@ -8,7 +8,6 @@ what a phone lists is what `discover` reads. Here they are put in the order in w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, Literal
 
@@ -33,6 +32,7 @@ from droidgate_mappings.formats.reachability import (
 from droidgate_mappings.model.capability import Capability, CapabilityAccess, Provider, State
 from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.model.json_values import pointer_token
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.tables.android_names import android_name
 from droidgate_mappings.tables.reach import AgentKind, Interface, Owner, load_gates, load_reach
 

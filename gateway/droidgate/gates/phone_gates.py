@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from typing import Final
@@ -75,6 +74,7 @@ from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import DroidgateError, InputError, UsageError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.records import dataclass, field, replace
 from droidgate_mappings.tables.reach import Interface, load_reach
 from droidgate_mappings.text.nearest_names import closest_name, suggest_name
 from droidgate_mappings.values.failures import CallError

@@ -10,7 +10,6 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -48,6 +47,7 @@ from droidgate_mappings.model.errors import InputError, UsageError, WriteError
 from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.model.names import class_name_in_snake_case, qualified_class
 from droidgate_mappings.model.types import Frozen
+from droidgate_mappings.records import dataclass, replace
 from droidgate_mappings.tables.loading import DialectTable, find_binding
 from droidgate_mappings.text.xml_text import ANDROID, Element, child_elements, parse_xml
 from droidgate_mappings.translate import Translation, translate_each

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Final
@@ -34,6 +33,7 @@ from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.model.capability import Place, Provider
 from droidgate_mappings.model.errors import BudgetError, InputError, WriteError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.records import dataclass, replace
 from droidgate_mappings.text.xml_text import Element, child_elements, parse_xml
 from droidgate_mappings.translate import Translation, translate
 

@@ -8,7 +8,6 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
@@ -20,6 +19,7 @@ from droidgate_android.projects.gradle_text import GradleFile
 from droidgate_android.projects.module_build import read_module_build
 from droidgate_android.projects.project_files import is_regular_file, read_project_file
 from droidgate_mappings.model.errors import InputError, WriteError
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.text.xml_text import Element, child_elements
 
 Language = Literal["java", "kotlin", "none"]

@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from droidgate.agents.agent_client import (
@@ -34,6 +33,7 @@ from droidgate.shims.host_client import EVERY_CAPABILITY, HostClient
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.records import dataclass, field
 
 Verdict = Literal["passed", "failed", "not-applicable", "needs-a-hand"]
 Answer = Literal["yes", "no"] | None

@@ -6,7 +6,6 @@ import base64
 import binascii
 import json
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -45,6 +44,7 @@ from droidgate.shims.shell_identity import ALLOWLIST, needs_identity, set_up_ide
 from droidgate.shims.shim_calls import call_capability
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.tables.android_names import android_name
 from droidgate_phone.apps.sample_packages import report
 from droidgate_shim.builder.shim_choices import ShimOptions

@@ -15,7 +15,6 @@ import logging
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -27,6 +26,7 @@ from mcp.shared.exceptions import MCPError
 from droidgate.serving.elicitation import ANSWER_SECONDS, answer_of, elicit_request
 from droidgate.serving.tools import UserAnswer, UserQuestion
 from droidgate_mappings.model.json_values import canonical_json
+from droidgate_mappings.records import dataclass, field
 
 EXTENSION: Final = "io.modelcontextprotocol/tasks"
 

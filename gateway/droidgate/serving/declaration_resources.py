@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote
 
@@ -15,6 +14,7 @@ from droidgate.serving.tools import ResourceContent, ServedResource
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json, readable_json
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.text_safety import one_line, visible_json, without_hidden
 from droidgate_mappings.values.failures import CallError
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import anyio
@@ -24,6 +23,7 @@ from droidgate.calls.approvals import Approval, ApprovalRequest, refuse, shown_a
 from droidgate.serving.tool_documents import cut
 from droidgate.serving.tools import ToolCall, UserAnswer, UserQuestion
 from droidgate_mappings.model.json_values import Json, canonical_json
+from droidgate_mappings.records import dataclass, replace
 from droidgate_mappings.text_safety import one_line
 from droidgate_mcp.format import MODERN
 

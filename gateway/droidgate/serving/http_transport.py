@@ -18,7 +18,6 @@ import os
 import re
 import socket
 from collections.abc import Generator, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 import uvicorn
@@ -28,6 +27,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from droidgate.serving.tokens import TokenCheck
 from droidgate_mappings.model.errors import UsageError
+from droidgate_mappings.records import dataclass
 
 HEAD_SECONDS: Final = 10.0
 """Seconds for the whole head of a request to arrive."""

@@ -13,7 +13,6 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 from weakref import WeakValueDictionary
@@ -64,6 +63,7 @@ from droidgate.serving.tools import (
     UnknownToolError,
 )
 from droidgate_mappings.model.errors import DroidgateError
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.text.counted_nouns import amount
 from droidgate_mappings.text.nearest_names import closest_name
 from droidgate_mappings.text_safety import one_line, visible

@@ -17,7 +17,6 @@ import stat
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
@@ -26,6 +25,7 @@ from droidgate.computer.private_files import NO_LINK
 from droidgate.serving.tools import ServedFile
 from droidgate_mappings.model.errors import DroidgateError, UsageError
 from droidgate_mappings.model.json_values import Json, pointer_token
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.values.failures import Failure, call_error
 
 SCHEME: Final = "droidgate://files/"

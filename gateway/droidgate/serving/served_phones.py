@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from droidgate.calls.caller import CapabilityCaller
 from droidgate.calls.subjects import CapabilityKey
@@ -11,6 +10,7 @@ from droidgate.calls.targets import CallTarget
 from droidgate.devices.packages import InstalledPackage, list_packages
 from droidgate.devices.properties import current_user
 from droidgate.sources.phone_source import digest_of_lists, listings_changed
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.values.failures import CallError
 
 

@@ -10,7 +10,6 @@ import functools
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Any, Final
 
 import anyio
@@ -48,6 +47,7 @@ from droidgate.serving.tools import (
     UserQuestion,
 )
 from droidgate_mappings.model.json_values import Json, canonical_json
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.text.token_estimates import estimate_tokens
 from droidgate_mappings.text_safety import MAX_NAME, without_hidden
 from droidgate_mcp.format import HANDSHAKE, MODERN

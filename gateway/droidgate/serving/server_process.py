@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import gc
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
@@ -23,6 +22,7 @@ from droidgate.serving.stdio_transport import run_stdio
 from droidgate.serving.tokens import TokenCheck, read_or_make_token, token_file
 from droidgate.serving.tool_search import SearchTools
 from droidgate.serving.tools import ToolProvider
+from droidgate_mappings.records import dataclass
 
 if TYPE_CHECKING:
     from droidgate.serving.http_transport import HttpAddress

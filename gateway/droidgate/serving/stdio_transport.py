@@ -15,7 +15,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
-from dataclasses import dataclass
 from typing import Any, Final
 
 import anyio
@@ -25,6 +24,7 @@ from mcp.server.stdio import stdio_server
 
 from droidgate.serving.server_application import McpServer
 from droidgate.serving.stop_signals import stopped_by_signals
+from droidgate_mappings.records import dataclass
 
 _INPUT: Final = 0
 _OUTPUT: Final = 1

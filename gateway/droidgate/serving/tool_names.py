@@ -12,7 +12,6 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
@@ -23,6 +22,7 @@ from droidgate.computer.private_files import exclusive_file, read_private, repla
 from droidgate_mappings.model.errors import DroidgateError, InputError
 from droidgate_mappings.model.json_values import readable_json
 from droidgate_mappings.model.types import Frozen
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.text.json_text import WRITTEN, parse_json
 from droidgate_mappings.user_folders import configuration_folder
 

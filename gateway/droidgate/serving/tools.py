@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Literal, Protocol
 
 from droidgate_mappings.model.errors import DroidgateError
 from droidgate_mappings.model.json_values import Json, canonical_json
+from droidgate_mappings.records import dataclass, field
 from droidgate_mcp.wire import DeclaredOutput, McpToolResult
 
 ListChange = Literal["tools", "resources"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from droidgate.devices.app_installation import install_apks, uninstall
@@ -15,6 +14,7 @@ from droidgate.shims.shell_identity import is_lending
 from droidgate_android.apk.signing_keys import SigningKey
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.errors import DeviceError, DroidgateError, InputError
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.timed_steps import whole_step
 from droidgate_shim.builder.shims import build_bare_shim
 from droidgate_shim.builder.source_app import SourceApp, complete_broadcast

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 
 from droidgate.shims.source_apps import read_source_apps
 from droidgate.sources.source_schemes import source_names
 from droidgate_android.apk.signing_keys import SigningKey, key_path, load_key, load_or_make_key
+from droidgate_mappings.records import dataclass, field
 from droidgate_shim.builder.protocols import (
     LeftOut,
     check_something_is_left,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Final
 
 from droidgate.devices.device import Device
@@ -13,6 +12,7 @@ from droidgate.shims.answers import AppState, StatusAnswer, TargetState
 from droidgate.shims.host_client import HostClient
 from droidgate_mappings.formats.installed import SHIM_PACKAGE, SHIM_PREFIX, is_shim
 from droidgate_mappings.model.errors import DeviceError, DroidgateError, UsageError
+from droidgate_mappings.records import dataclass, replace
 from droidgate_mappings.text.nearest_names import suggest_name
 
 _MOST_NAMED: Final = 10

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
 from droidgate.devices.describing import wireless_warning
@@ -35,6 +34,7 @@ from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.reader import open_apk
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.tables.android_names import android_name
 from droidgate_shim.builder.shim_manifest import (
     ACTIONS_OF_BACKENDS,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from droidgate.devices.packages import InstalledPackage
 from droidgate.devices.remote_apk import open_remote_apk
@@ -12,6 +11,7 @@ from droidgate.shims.host_client import ANY_APP, EVERY_CAPABILITY
 from droidgate.shims.shim_calls import named_shims, shim_with
 from droidgate_android.apk.reader import open_apk
 from droidgate_mappings.model.errors import DeviceError, UsageError
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.text.counted_nouns import amount
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from droidgate.devices.app_installation import install_apks, uninstall
@@ -19,6 +18,7 @@ from droidgate.shims.host_client import ANY_APP, EVERY_CAPABILITY, HostClient
 from droidgate.shims.shim_facts import ShimFacts
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.errors import DroidgateError
+from droidgate_mappings.records import dataclass, replace
 from droidgate_mappings.tables.android_names import android_name
 from droidgate_shim.builder.shim_manifest import SCREEN_BACKENDS
 

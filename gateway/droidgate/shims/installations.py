@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -35,6 +34,7 @@ from droidgate_android.projects.project_files import read_project_file
 from droidgate_mappings.formats.installed import INSTALL_SHIM, SHIM_PACKAGE, is_shim
 from droidgate_mappings.model.errors import DeviceError, InputError, UsageError
 from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.text.nearest_names import suggest_name
 from droidgate_shim.builder.protocols import (
     LeftOut,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from droidgate.devices.device_errors import DeviceOutputError
@@ -17,6 +16,7 @@ from droidgate.shims.shim_facts import installed_facts
 from droidgate_mappings.formats.installed import INSTALL_SHIM
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.tables.failure_tokens import FALLBACK
 from droidgate_mappings.text.nearest_names import suggest_name
 from droidgate_mobile_mcp.wire import (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from droidgate.devices.device_errors import TransferError
@@ -16,6 +15,7 @@ from droidgate_android.apk.reader import Apk, ApkSource, open_apk
 from droidgate_mappings.formats.installed import SHIM_PACKAGE, is_shim
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.records import dataclass
 from droidgate_shim.engine.routes import RouteTable, read_route_table
 from droidgate_shim.engine.strict_json import BUILT, parse_strict
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -34,6 +33,7 @@ from droidgate_mappings.model.capability import Place, Provider
 from droidgate_mappings.model.errors import DroidgateError, InputError, UsageError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import pointer_token
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.text.shown_paths import printable
 from droidgate_shim.builder.shim_callability import (
     backends,

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from droidgate.shims.answers import StatusAnswer
@@ -23,6 +22,7 @@ from droidgate.sources.source_schemes import DEVICE_SCHEME
 from droidgate_mappings.formats.installed import INSTALL_SHIM, SHIM_PACKAGE
 from droidgate_mappings.model.errors import DeviceError
 from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.records import dataclass, field, replace
 from droidgate_shim.builder.protocols import LeftOut, choose_protocols, chosen_protocols
 from droidgate_shim.builder.shims import BuiltShim, NothingToOfferError, build_bare_shim, build_shims
 from droidgate_shim.builder.source_app import SourceApp

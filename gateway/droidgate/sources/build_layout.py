@@ -11,7 +11,6 @@ import os
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Final
 
 from droidgate.sources.module_layout import ModuleLayout, ModuleOpener
@@ -27,6 +26,7 @@ from droidgate_android.projects.gradle_text import GradleFile
 from droidgate_android.projects.module_build import CATALOG, SETTINGS_FILES
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.records import dataclass, field, replace
 
 PROJECT_NOT_MERGED: Final = finding_code(
     "project-not-merged",

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 from droidgate.sources.phone_source import InstalledApp, PhoneReading
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.installed import CallRoute
 from droidgate_mappings.formats.reachability import SHIM, Verdict, interface_of, provider_verdict, verdict_of
 from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.records import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +24,7 @@ from droidgate_android.projects.project_files import MAX_FILE_BYTES
 from droidgate_android.projects.resources import SourceSet
 from droidgate_mappings.formats.format import Format
 from droidgate_mappings.model.errors import BudgetError, InputError
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.text.shown_paths import join_shown, printable
 
 SKIPPED_FOLDERS: Final = frozenset({"build", "node_modules", "__pycache__"})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from droidgate.sources.source_results import Providers
@@ -22,6 +21,7 @@ from droidgate_mappings.formats.leniency import ReadingContext, crash_report
 from droidgate_mappings.model.capability import Place, Provider
 from droidgate_mappings.model.errors import DroidgateError, InputError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.records import dataclass, field, replace
 from droidgate_mappings.text.json_text import parse_json
 
 if TYPE_CHECKING:

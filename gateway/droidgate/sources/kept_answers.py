@@ -10,7 +10,6 @@ import hashlib
 import json
 import re
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from droidgate.computer.private_files import read_private, replace_private
@@ -26,6 +25,7 @@ from droidgate.devices.device_errors import (
 from droidgate.devices.quoting import digest_command
 from droidgate.devices.service_shells import SECONDS_FOR_LISTING
 from droidgate_mappings.model.errors import InputError, WriteError
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.user_folders import cache_folder
 
 if TYPE_CHECKING:

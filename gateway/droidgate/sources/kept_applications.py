@@ -13,7 +13,6 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -26,6 +25,7 @@ from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import BudgetError, InputError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.records import dataclass, field, replace
 
 _FORM: Final = "droidgate.kept-application/3"
 _MAX_BYTES: Final = 64 * 1024 * 1024

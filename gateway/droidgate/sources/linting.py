@@ -9,7 +9,6 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
@@ -40,6 +39,7 @@ from droidgate_mappings.formats.format import (
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import LINT_LEVELS, Finding, Level, finding_code
+from droidgate_mappings.records import dataclass, replace
 from droidgate_mappings.tables.loading import load_divergences
 from droidgate_mappings.text_safety import html_table
 from droidgate_mappings.text_safety.marks import text_marks

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
 
@@ -17,6 +16,7 @@ from droidgate_android.projects.resources import SourceSet
 from droidgate_android.projects.version_catalog import VersionCatalog, read_version_catalog
 from droidgate_mappings.model.errors import BudgetError, InputError
 from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.text.shown_paths import join_shown, printable
 
 MAX_CODE_FILES: Final = 100_000

@@ -13,7 +13,6 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
@@ -26,6 +25,7 @@ from droidgate.sources.source_schemes import GIT_SCHEME
 from droidgate_android.apk.file_kinds import is_zip
 from droidgate_android.projects.project_files import MAX_FILE_BYTES, read_start
 from droidgate_mappings.model.errors import BudgetError, InputError
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.text.shown_paths import join_shown, printable
 
 MAX_BYTES: Final = 1 << 29

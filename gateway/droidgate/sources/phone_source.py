@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from droidgate.devices.device import Device, connect_device
@@ -53,6 +52,7 @@ from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import DeviceError, DroidgateError, InputError, UsageError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.records import dataclass, field, replace
 from droidgate_mappings.text.nearest_names import suggest_name
 from droidgate_mappings.timed_steps import timed_step
 from droidgate_mappings.user_folders import cache_folder

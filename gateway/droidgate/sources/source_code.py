@@ -7,7 +7,6 @@ is reported (docs/concepts/source-trees.md).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
@@ -24,6 +23,7 @@ from droidgate_mappings.model.errors import BudgetError, InputError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import pointer_name
 from droidgate_mappings.model.names import qualified_class
+from droidgate_mappings.records import dataclass, field, replace
 from droidgate_mappings.tables.app_functions import Release, load_indexing
 from droidgate_mappings.tables.loading import find_binding, find_format_tables
 from droidgate_mappings.text.counted_nouns import amount

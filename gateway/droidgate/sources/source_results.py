@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from droidgate_mappings.formats.application import Application
@@ -12,6 +11,7 @@ from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.names import qualified_class
+from droidgate_mappings.records import dataclass, replace
 from droidgate_mappings.text.nearest_names import closest_name
 from droidgate_mappings.text_safety import html_table
 from droidgate_mappings.translate import dialect_name, provider_name

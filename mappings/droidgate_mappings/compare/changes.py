@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from enum import Enum, auto
 from functools import partial
 from typing import Final, Literal
@@ -11,6 +10,7 @@ from typing import Final, Literal
 from droidgate_mappings.model.findings import FINDING_CODES, Finding, Graded, finding_code
 from droidgate_mappings.model.json_values import Json, pointer_token
 from droidgate_mappings.model.types import Frozen, Type
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.text_safety import html_table
 
 

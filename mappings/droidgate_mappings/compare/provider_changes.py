@@ -7,7 +7,6 @@ from __future__ import annotations
 import posixpath
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from droidgate_mappings.compare.changes import (
@@ -51,6 +50,7 @@ from droidgate_mappings.model.capability import (
 from droidgate_mappings.model.json_values import Json, json_equal, pointer_token
 from droidgate_mappings.model.names import qualified_class
 from droidgate_mappings.model.types import Type
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.tables.loading import find_binding
 from droidgate_mappings.text.configured_flags import joined_qualifiers, value_for_qualifier
 from droidgate_mappings.text.counted_nouns import amount

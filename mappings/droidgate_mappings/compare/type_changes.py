@@ -11,7 +11,6 @@ would have with this change alone; where all changes together have another effec
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any, Final
@@ -68,6 +67,7 @@ from droidgate_mappings.model.types import (
     Type,
     TypeFacts,
 )
+from droidgate_mappings.records import dataclass, field, replace
 from droidgate_mappings.tables.loading import find_format_tables
 from droidgate_mappings.values.schema_checks import NEWEST, dialect_of_schema
 

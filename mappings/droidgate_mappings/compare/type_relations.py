@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
@@ -36,6 +35,7 @@ from droidgate_mappings.json_schema.schema_words import (
 from droidgate_mappings.json_schema.type_schemas import Layout, write_annotated
 from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mappings.model.types import ObjectType, Type
+from droidgate_mappings.records import dataclass, field
 
 OLD, NEW = 0, 1
 _CLOSING: Final = ("additionalProperties", "unevaluatedProperties")

@@ -26,7 +26,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from decimal import Context, Decimal, Inexact
 from fractions import Fraction
 from functools import cached_property
@@ -36,6 +35,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from droidgate_mappings.json_schema.schema_words import is_flag, is_schema_list, is_schema_map, is_text
 from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mappings.model.type_qualities import WIDER_NUMBERS
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.values.schema_checks import exact_number, is_number
 
 NULL, BOOLEAN, NUMBER, STRING, ARRAY, OBJECT = "null", "boolean", "number", "string", "array", "object"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
@@ -25,6 +24,7 @@ from droidgate_mappings.model.type_qualities import (
     takes_null,
 )
 from droidgate_mappings.model.types import AllOfType, Extensions, ObjectType, OneOfType, RefType, Type
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.tables.capacity import Capacity
 from droidgate_mappings.tables.loading import find_format_tables
 from droidgate_mappings.text.xml_text import NOT_XML

@@ -11,7 +11,6 @@ row has a function.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from droidgate_mappings.json_schema.schema_words import NOTATION, UNSTATED_BOUNDS
@@ -30,6 +29,7 @@ from droidgate_mappings.model.types import (
     ScalarType,
     Type,
 )
+from droidgate_mappings.records import dataclass
 
 _MEANINGS: Final[Mapping[str, str]] = {
     "renamed": "The target needs another name; the name map has both",

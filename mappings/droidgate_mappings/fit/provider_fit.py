@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from droidgate_mappings.fit import losses
@@ -51,6 +50,7 @@ from droidgate_mappings.model.types import (
     Type,
     as_extensions,
 )
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.tables.capacity import Capacity
 from droidgate_mappings.tables.loading import FormatTables, find_binding, find_format_tables
 

@@ -9,7 +9,6 @@ an application comes from, and no source knows a format.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
 from typing import Any, Final, Literal, Protocol
@@ -17,6 +16,7 @@ from typing import Any, Final, Literal, Protocol
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.names import qualified_class
+from droidgate_mappings.records import dataclass, field, replace
 from droidgate_mappings.tables.framework_attributes import attribute_type
 from droidgate_mappings.text.aapt_text import integer_in, java_float_text, reference_in
 from droidgate_mappings.text.configured_flags import (

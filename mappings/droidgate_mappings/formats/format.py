@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -28,6 +27,7 @@ from droidgate_mappings.model.findings import FINDING_CODES, RULE_BOOKS, Finding
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.names import NameEntry
 from droidgate_mappings.model.types import Type
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.tables.loading import DialectTable, FormatTables
 from droidgate_mappings.text.json_text import utf_16_text
 from droidgate_mappings.text.nearest_names import suggest_name

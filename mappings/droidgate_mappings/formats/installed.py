@@ -7,11 +7,11 @@ phone asks for it. So no format knows adb, and no source knows a format.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from droidgate_mappings.formats.application import ComponentKind
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.records import dataclass, field
 
 
 class ListingError(ValueError):

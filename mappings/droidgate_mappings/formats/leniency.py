@@ -7,13 +7,13 @@ are switched off, the same call is an error.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, TypeVar
 
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import DroidgateError, InputError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.tables.loading import load_divergences
 from droidgate_mappings.text.json_text import JsonParser, parse_json
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from droidgate_mappings.formats.application import Application, Component, usual_level
 from droidgate_mappings.model.capability import Capability, CapabilityAccess, ComponentAccess, Provider, State
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.tables.android_names import android_name
 from droidgate_mappings.tables.loading import find_format_tables
 from droidgate_mappings.tables.reach import Interface, Owner, load_permission_levels, load_reach

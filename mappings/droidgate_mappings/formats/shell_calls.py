@@ -8,7 +8,6 @@ sender knows a format.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Protocol
 
 from droidgate_mappings.formats.installed import DeviceFacts
@@ -16,6 +15,7 @@ from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import DroidgateError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import Type
+from droidgate_mappings.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Final, get_args
 
 from droidgate_mappings.fit import losses
@@ -12,6 +11,7 @@ from droidgate_mappings.fit.type_fit import blank_type
 from droidgate_mappings.formats.format import Format
 from droidgate_mappings.model.findings import Level
 from droidgate_mappings.model.types import TYPE_KINDS
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.tables.capacity import (
     AccessField,
     CapabilityField,

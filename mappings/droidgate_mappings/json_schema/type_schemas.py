@@ -9,7 +9,6 @@ apart.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from droidgate_mappings.json_schema.schema_words import (
@@ -74,6 +73,7 @@ from droidgate_mappings.model.types import (
     ScalarType,
     Type,
 )
+from droidgate_mappings.records import dataclass, field
 
 
 def write_schema(root: Type, definitions: Mapping[str, Type] = NOTHING, *, int32_bounds: bool = True) -> Json:

@@ -8,11 +8,11 @@ the docs list them from there.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.types import Frozen
+from droidgate_mappings.records import dataclass, field
 
 # Type checkers accept a comparison that the text on its other side accepts, and text accepts text. So they do
 # not know that the words are text, and report `level >= "dropped"`.

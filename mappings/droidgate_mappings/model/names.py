@@ -6,10 +6,10 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 
 from droidgate_mappings.model.types import Frozen
+from droidgate_mappings.records import dataclass
 
 _SUFFIX_LENGTH = 8
 _SEPARATORS = re.compile("[.#/:$]")

@@ -7,10 +7,11 @@ The tables below `android/` hold Android 16's, which contain those of every olde
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import IntFlag
 from functools import cache
 from importlib.resources import files
+
+from droidgate_mappings.records import dataclass
 
 
 class AttributeFormat(IntFlag):

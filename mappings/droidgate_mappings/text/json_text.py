@@ -12,12 +12,12 @@ import json
 import re
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, Never, Protocol
 
 from droidgate_mappings.model.errors import BudgetError, InputError
 from droidgate_mappings.model.json_values import Json, pointer_name
+from droidgate_mappings.records import dataclass
 
 MAX_DEPTH: Final = 64
 MAX_CHARACTERS: Final = 16 * 1024 * 1024

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import re
+import sys
 import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import takewhile
+from typing import Final
 
 from droidgate_mappings.text_safety.hidden import unicode_table, without_any_hidden
 
+_ASCII: Final = range(128)
+
 
 @cache
-def _confusables() -> dict[int, str]:
-    """Return what each confusable character looks like: a table for `str.translate`."""
-    pairs = (part.split("=") for part in unicode_table("confusables").split())
-    return {
-        int(source, 16): "".join(chr(int(part, 16)) for part in target.split("+")) for source, target in pairs
-    }
+def _confusables(characters: range) -> dict[int, str]:
+    """Return what each confusable character of a range looks like: a table for `str.translate`."""
+    pairs = re.finditer(r"(\w+)=(\S+)", unicode_table("confusables"))
+    # The table is sorted, and reading all of it takes a short command some milliseconds.
+    near = takewhile(lambda pair: int(pair[1], 16) in characters, pairs)
+    return {int(pair[1], 16): "".join(chr(int(part, 16)) for part in pair[2].split("+")) for pair in near}
 
 
 def skeleton(name: str) -> str:
     """Return the skeleton of a name (UTS 39, section 4): two names with one skeleton look alike."""
     decomposed = unicodedata.normalize("NFD", without_any_hidden(name))
-    return unicodedata.normalize("NFD", decomposed.translate(_confusables()))
+    table = _confusables(_ASCII if decomposed.isascii() else range(sys.maxunicode + 1))
+    return unicodedata.normalize("NFD", decomposed.translate(table))
 
 
 def folded_skeleton(name: str) -> str:

@@ -16,7 +16,6 @@ import re
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Final
 
@@ -36,6 +35,7 @@ from droidgate_mappings.model.types import (
     Type,
     TypeFacts,
 )
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.text.json_text import JsonParser, parse_json
 from droidgate_mappings.text.nearest_names import nearest_names
 from droidgate_mappings.values.failures import CallError, Failure

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from droidgate_mappings.model.errors import DroidgateError
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.tables.failure_tokens import load_failure_tokens, token_of_code, write_failure
 
 

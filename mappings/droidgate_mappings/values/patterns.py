@@ -16,9 +16,10 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, TypeAlias
+
+from droidgate_mappings.records import dataclass, field
 
 MAX_STATES: Final = 4_000
 """States of one automaton; `{n,m}` is written out, so this bounds its size too."""

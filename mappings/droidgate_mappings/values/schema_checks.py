@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -29,6 +28,7 @@ from droidgate_mappings.model.json_values import (
     pointer_token,
     shown_json,
 )
+from droidgate_mappings.records import dataclass, field
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError

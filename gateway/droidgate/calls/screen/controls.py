@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.text.xml_text import Element, parse_xml
 
 HIERARCHY_END: Final = "</hierarchy>"

@@ -8,7 +8,6 @@ import base64
 import io
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from droidgate.calls.screen import phone_commands as phone
@@ -18,6 +17,7 @@ from droidgate.calls.screen.screen_state import ScreenSnapshot, ToolError
 from droidgate.calls.screen.ufo_tools import UfoCall, error_words, name_warning
 from droidgate_mappings.model.errors import DroidgateError, InputError
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.records import dataclass
 
 if TYPE_CHECKING:
     from PIL import Image

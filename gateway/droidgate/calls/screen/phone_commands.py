@@ -7,7 +7,6 @@ import secrets
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from droidgate.calls.screen.controls import HIERARCHY_END, read_hierarchy
@@ -23,6 +22,7 @@ from droidgate.devices.device_errors import DeviceOutputError
 from droidgate.devices.packages import read_components, read_package_names
 from droidgate.devices.quoting import check_package, is_component, join_command, quote_argument
 from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.records import dataclass
 
 DUMP_ATTEMPTS: Final = 5
 """Most dumps until one succeeds: a screen that moves has none (reference mobile-agent 4)."""

@@ -11,11 +11,11 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
 
 from droidgate.calls.screen.controls import Control, find_again, find_all_again
 from droidgate_mappings.model.errors import DeviceError, DroidgateError
+from droidgate_mappings.records import dataclass, replace
 
 SCREEN_SECONDS: Final = 5.0
 APPS_SECONDS: Final = 300.0

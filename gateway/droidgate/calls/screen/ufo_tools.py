@@ -12,7 +12,6 @@ import re
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Final
 
 from droidgate.calls.screen import phone_commands as phone
@@ -30,6 +29,7 @@ from droidgate.devices.device import Device
 from droidgate.devices.quoting import is_package
 from droidgate_mappings.model.errors import DeviceError, DroidgateError
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.records import dataclass, field
 
 _IN_ORDER: Final = """
 UNKNOWN SOFT_LEFT SOFT_RIGHT HOME BACK CALL ENDCALL 0 1 2 3 4 5 6 7 8 9 STAR POUND DPAD_UP DPAD_DOWN

@@ -9,12 +9,12 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from droidgate.cli.config.settings import SETTINGS, Setting
 from droidgate_mappings.model.errors import UsageError
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.text.nearest_names import closest_name
 from droidgate_mappings.text.toml_text import line_of, load_toml
 from droidgate_mappings.text_safety import one_line

@@ -8,11 +8,11 @@ grants or starts anything, or raises a limit of time or memory.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, Literal
 
 from droidgate.cli.shared_options import AndroidRelease, ConversionThreshold, DiffThreshold, LintThreshold
+from droidgate_mappings.records import dataclass
 
 Kind = Literal["flag", "text", "format", "formats"]
 

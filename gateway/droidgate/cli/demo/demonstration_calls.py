@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property, partial
 from operator import eq
 from pathlib import Path
@@ -24,6 +23,7 @@ from droidgate_mappings.formats.installed import SHIM_PACKAGE, SHIM_PREFIX
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import DroidgateError, InputError
 from droidgate_mappings.model.json_values import Json, one_line_json
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.text.json_text import WRITTEN, parse_json
 from droidgate_phone.apps.agent import Agent, Dialect, NoAnswerError, request_text
 from droidgate_phone.apps.sample_packages import REPORT, REPORT_PAGES, report

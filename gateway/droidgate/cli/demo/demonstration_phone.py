@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +17,7 @@ from droidgate.devices.app_installation import install_apks, uninstall
 from droidgate.devices.device import Device, connect_device
 from droidgate.devices.device_errors import ServerUnreachableError
 from droidgate_mappings.model.errors import DeviceError
+from droidgate_mappings.records import dataclass
 from droidgate_phone.phone import VirtualPhone, start_phone
 
 _LOOPBACK: Final = "127.0.0.1"

@@ -10,7 +10,6 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -52,6 +51,7 @@ from droidgate_mappings.formats.support_matrix import make_matrix
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import DroidgateError, UsageError
 from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.translate import dialect_name, provider_name, translate
 from droidgate_mappings.user_folders import HOME_VARIABLE
 from droidgate_phone.apps.sample_packages import SamplePackage, sample_packages, signing_key

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from droidgate_mappings.compare import Change, Comparison, heaviest
 from droidgate_mappings.compare.changes import CODES
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.types import Frozen
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.text.nearest_names import closest_name
 from droidgate_mappings.text.toml_text import line_of, read_toml
 

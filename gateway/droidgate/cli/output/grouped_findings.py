@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from droidgate.cli.output.pages import Block, Heading, Line, Table
@@ -11,6 +10,7 @@ from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.shared_options import ConversionThreshold, LintThreshold
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.findings import CONVERSION_LEVELS, LINT_LEVELS, Finding, Level, at_least
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.text.counted_nouns import amount
 
 _ORDER: Final = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from io import StringIO
 from os import PathLike, fspath
 from pathlib import Path
@@ -16,6 +15,7 @@ from droidgate.cli.output.safe_text import cut, one_line, visible
 from droidgate.cli.output.verbosity import shows_notes, shows_pages
 from droidgate.cli.output.waiting_line import clear_waiting_line
 from droidgate_mappings.model.errors import UsageError
+from droidgate_mappings.records import dataclass, field, replace
 from droidgate_mappings.text.counted_nouns import amount, noun
 
 if TYPE_CHECKING:

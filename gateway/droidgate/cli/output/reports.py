@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.pages import Block, file_lines, print_file_notes, show
+from droidgate_mappings.records import dataclass, field
 
 if TYPE_CHECKING:
     from droidgate.cli.output.json_output import Document

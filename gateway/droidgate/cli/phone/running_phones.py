@@ -10,7 +10,7 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from droidgate.computer.private_files import unwritable
@@ -18,6 +18,7 @@ from droidgate.devices.adb_client import AdbClient, ServerAddress
 from droidgate.devices.device_errors import DeadlineError, NoDeviceError, ServerUnreachableError
 from droidgate_android.projects.project_files import read_project_file
 from droidgate_mappings.model.errors import DeviceError, InputError
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.text.json_text import parse_json
 from droidgate_mappings.user_folders import state_folder
 from droidgate_phone.transport.local_users import can_be_known

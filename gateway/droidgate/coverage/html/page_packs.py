@@ -11,12 +11,12 @@ import base64
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
 from droidgate.coverage.coverage_document import REACHES, CoverageReport, DetailRow, Details
 from droidgate.coverage.html.views import shell_word, shortened, shortened_name
 from droidgate_mappings.model.json_values import Json, one_line_json
+from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.tables.reach import load_gates
 from droidgate_mappings.text_safety import visible as shown, visible_json as shown_json
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Final
 
@@ -20,6 +19,7 @@ from droidgate.coverage.coverage_document import (
     TrendPoint,
 )
 from droidgate_mappings.model.json_values import Json, one_line_json
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.text_safety import visible as shown
 
 _ENDS_TELL: Final = frozenset("/#")

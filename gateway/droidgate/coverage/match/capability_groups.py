@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from typing import Final, Literal, TypeAlias
@@ -27,6 +26,7 @@ from droidgate.coverage.match.features import (
     without_collections,
 )
 from droidgate.coverage.match.match_words import actions_alike
+from droidgate_mappings.records import dataclass
 
 THRESHOLD: Final = 0.5
 """From this score on two capabilities serve one use case."""

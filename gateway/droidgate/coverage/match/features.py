@@ -8,10 +8,10 @@ import gc
 import re
 from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from droidgate.coverage.match.match_words import Vocabulary, Word
+from droidgate_mappings.records import dataclass
 
 UNKNOWN_VERB: Final = "?"
 """Begins an action that no word is known for."""

@@ -6,11 +6,11 @@ import re
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from typing import Final
 
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.tables.taxonomy import Meaning, load_words
 
 # Vowel signs of Indic scripts and their like: parts of words, and no letters to `re`.

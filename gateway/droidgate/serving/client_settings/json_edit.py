@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
 from droidgate.serving.client_settings import HINT_OF_DAMAGED
 from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.text.json_text import parse_json
 
 # What has no end is matched too, and left for the parser to refuse: else each quotation mark would be tried.

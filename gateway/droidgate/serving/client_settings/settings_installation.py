@@ -8,7 +8,6 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,6 +18,7 @@ from droidgate.computer.output_folder import replace_file
 from droidgate.serving.client_settings import HINT_OF_DAMAGED, json_edit, toml_edit, yaml_edit
 from droidgate_android.projects.project_files import check_inside, read_project_file
 from droidgate_mappings.model.errors import InputError, UsageError, WriteError
+from droidgate_mappings.records import dataclass, field, replace
 from droidgate_mappings.tables.clients import ClientRow, load_clients
 from droidgate_mappings.text.nearest_names import nearest_names
 from droidgate_mappings.user_folders import HOME_VARIABLE

@@ -7,7 +7,6 @@ import functools
 import ipaddress
 import socket
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
@@ -26,6 +25,7 @@ from droidgate.serving.mobile_agent.mobile_agent_server import (
 from droidgate.serving.stop_signals import stopped_by_signals
 from droidgate.serving.tokens import TokenCheck, is_token, read_or_make_token, token_file
 from droidgate_mappings.model.errors import UsageError
+from droidgate_mappings.records import dataclass
 
 DATA_PORT: Final = 8020
 ACTION_PORT: Final = 8021

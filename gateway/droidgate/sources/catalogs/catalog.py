@@ -8,7 +8,6 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -33,6 +32,7 @@ from droidgate_mappings.formats.installed import OWN_PREFIX, own_app
 from droidgate_mappings.model.capability import Place, Provider, State
 from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.records import dataclass, replace
 from droidgate_mappings.text.json_text import parse_json
 from droidgate_mappings.text.shown_paths import join_shown, printable
 from droidgate_mappings.timed_steps import timed_step

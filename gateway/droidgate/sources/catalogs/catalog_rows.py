@@ -11,7 +11,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING
 from types import UnionType
 from typing import Any, Final, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
@@ -21,6 +21,7 @@ from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import Frozen
+from droidgate_mappings.records import dataclass, field, fields
 from droidgate_mappings.text.json_text import WRITTEN, parse_json
 from droidgate_mappings.text.shown_paths import join_shown
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, Literal
 
 from pydantic import Field
 
 from droidgate_mappings.model.types import Frozen
+from droidgate_mappings.records import dataclass
 from droidgate_mappings.tables.loading import load_table, read_table_file
 
 PropertyKind = Literal["string", "long", "boolean", "document"]
