@@ -11,6 +11,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, Final
 
 import anyio
@@ -186,6 +187,9 @@ class McpServer:
         self.server.add_notification_handler(
             "notifications/initialized", mcp_types.NotificationParams, self._remember_session
         )
+        if find_spec("opentelemetry.sdk") is None:
+            # The SDK's middleware makes spans of each request, which nothing would record.
+            self.server.middleware.clear()
         self.server.middleware.append(
             RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience=NAME)
         )
