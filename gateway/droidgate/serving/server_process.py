@@ -145,6 +145,7 @@ def serve_tools(
     application = McpServer(tools)
     # What is imported lives as long as the server: no collection has to look through it.
     gc.freeze()
+    gc.set_threshold(10_000)
     if address is None:
         run_stdio(application)
         return
