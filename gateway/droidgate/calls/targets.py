@@ -33,10 +33,11 @@ from droidgate.devices.device import Device
 from droidgate.devices.packages import package_paths
 from droidgate.devices.properties import build_of, current_user, get_properties
 from droidgate.devices.quoting import check_component, check_package
-from droidgate.sources.callability import Callability, callability_of
+from droidgate.sources.callability import Callability, callability_of, why_not_by_shell
 from droidgate.sources.phone_source import InstalledApp, PhoneReading, PhoneRequest, read_phone
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.installed import INSTALL_SHIM, DeviceFacts, is_shim
+from droidgate_mappings.formats.reachability import capability_verdict, interface_of
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import DeviceError, InputError, UsageError
 from droidgate_mappings.text.nearest_names import closest_name
@@ -131,6 +132,16 @@ class CallTarget:
     def name(self) -> str:
         """The name that means this capability and no other of the phone: `PACKAGE/COMPONENT/ID`."""
         return f"{self.app.package}/{component_name(self.provider)}/{self.capability.id}"
+
+    @cached_property
+    def closed_because(self) -> str | None:
+        """Why no other app may call it, whatever the phone; None where one may."""
+        return capability_verdict(self.capability.access, interface_of(self.provider)).closed_because
+
+    @cached_property
+    def why_not_by_shell(self) -> str | None:
+        """Why Android's shell carries no call of it, whatever the arguments; None if it does."""
+        return why_not_by_shell(self.provider, self.capability)
 
     @cached_property
     def pin(self) -> Pin:

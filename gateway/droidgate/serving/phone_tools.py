@@ -122,7 +122,8 @@ class _RunningCalls:
     def __exit__(self, *_error: object) -> None:
         with self._changed:
             self._number -= 1
-            self._changed.notify_all()
+            if not self._number:
+                self._changed.notify_all()
 
     def wait_for_end(self) -> None:
         """Wait until none runs."""
