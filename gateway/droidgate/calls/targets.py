@@ -211,6 +211,7 @@ class PhoneTargets:
         self._reading: PhoneReading | None = None
         self._learnt: dict[tuple[str, str], Provider] = {}
         self._known: tuple[CallTarget, ...] | None = None
+        self._by_name: dict[str, list[CallTarget]] = {}
         self._refused: dict[CapabilityKey, str] = {}
         self._callable: dict[int, tuple[Provider, Callability]] = {}
         self._screen_facts: DeviceFacts | None = None
@@ -403,6 +404,11 @@ class PhoneTargets:
         with self._lock:
             if self._known is None:
                 self._known = tuple(self._every_target())
+                by_name: dict[str, list[CallTarget]] = {}
+                for target in self._known:
+                    for name in {target.name, target.short_name}:
+                        by_name.setdefault(name, []).append(target)
+                self._by_name = by_name
                 self._refused = refused_names(target.key for target in self._known)
                 self._callable.clear()
             return self._known
@@ -421,17 +427,21 @@ class PhoneTargets:
 
     def _limited_to(self, app: str | None, protocol: str | None) -> list[CallTarget]:
         every: Iterable[CallTarget] = self.screens() if protocol == FORMAT_ID else self._targets()
-        return [
-            target
-            for target in every
-            if app in {None, target.app.package} and protocol in {None, target.provider.protocol}
-        ]
+        return _limited(every, app, protocol)
 
     def _matching(self, text: str, app: str | None, protocol: str | None) -> list[CallTarget]:
-        of_app = self._limited_to(app, protocol)
-        whole = [target for target in of_app if text in {target.name, target.short_name}]
+        whole: Iterable[CallTarget]
+        if protocol == FORMAT_ID:
+            whole = [target for target in self.screens() if text in {target.name, target.short_name}]
+        else:
+            self._targets()
+            whole = self._by_name.get(text, ())
         serial = self._device.serial
-        return whole or [target for target in of_app if names_capability(text, target.key, serial=serial)]
+        return _limited(whole, app, protocol) or [
+            target
+            for target in self._limited_to(app, protocol)
+            if names_capability(text, target.key, serial=serial)
+        ]
 
     def unknown(self, text: str, app: str | None = None, protocol: str | None = None) -> UsageError:
         """Return the error for a text that names no capability: what is close, and whose tools are not known.
@@ -476,6 +486,14 @@ class PhoneTargets:
             for package, provider in providers
             if is_unasked(provider) and (package, component_name(provider)) not in self._learnt
         )
+
+
+def _limited(targets: Iterable[CallTarget], app: str | None, protocol: str | None) -> list[CallTarget]:
+    return [
+        target
+        for target in targets
+        if app in {None, target.app.package} and protocol in {None, target.provider.protocol}
+    ]
 
 
 def _unavailable_error(text: str) -> CallError:

@@ -11,7 +11,6 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any, Final
 
 import anyio
@@ -30,6 +29,7 @@ from mcp.server.subscriptions import (
 )
 from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import MCP_NAME_HEADER, decode_header_value
+from opentelemetry.trace import ProxyTracerProvider, get_tracer_provider
 
 from droidgate.calls.trace_context import TRACEPARENT, read_traceparent
 from droidgate.computer.version import VERSION
@@ -187,8 +187,8 @@ class McpServer:
         self.server.add_notification_handler(
             "notifications/initialized", mcp_types.NotificationParams, self._remember_session
         )
-        if find_spec("opentelemetry.sdk") is None:
-            # The SDK's middleware makes spans of each request, which nothing would record.
+        if isinstance(get_tracer_provider(), ProxyTracerProvider):
+            # Nobody has chosen what records the spans that the SDK's middleware makes of each request.
             self.server.middleware.clear()
         self.server.middleware.append(
             RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience=NAME)
