@@ -27,6 +27,10 @@ _BLANKS: Final = re.compile(r"(?:[ \t]|\\\Z|#[^\n]*)*")
 """Blanks and a comment; mksh passes over a backslash at the end of the text, too."""
 _REDIRECTED: Final = re.compile(r"[0-9]?(?=[<>])")
 _PLAIN: Final = re.compile(r"[^ \t\n;&|<>()\\'\"$`]+")
+_WHOLE_WORD: Final = re.compile(
+    r"[ \t]*+(?:([^ \t\n;&|<>()\\'\"$`~#][^ \t\n;&|<>()\\'\"$`~]*+)|'([^']*+)')(?=[ \t\n;&|]|\Z)"
+)
+"""A word without any expansion, or one in single quotes: what most words are that follow the first."""
 _QUOTED_PLAIN: Final = re.compile(r'[^"\\$`]+')
 _WORD_ENDS: Final = " \t\n;&|<>()"
 _SPECIAL_VARIABLES: Final = frozenset({
@@ -192,6 +196,11 @@ class Parser:
         words: list[ShellWord] = []
         redirections: list[Redirection] = []
         while True:
+            if words and (match := _WHOLE_WORD.match(self._source, self._position)) is not None:
+                self._position = match.end()
+                plain, quoted = match.groups()
+                words.append((Text(quoted, quoted=True) if plain is None else Text(plain),))
+                continue
             redirection = self._redirection()
             if redirection is not None:
                 redirections.append(redirection)

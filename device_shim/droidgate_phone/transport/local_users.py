@@ -82,10 +82,9 @@ def _user_by_netlink(peer: Address, own: Address) -> int | None:
     question = struct.pack("=BBBBI", socket.AF_INET, _TCP, 0, 0, _ALL_STATES) + identity
     question += struct.pack("=III", 0, _ANY_COOKIE, _ANY_COOKIE)
     with socket.socket(_FAMILY, socket.SOCK_RAW, _SOCK_DIAG) as asking:
-        # The kernel has answered when `send` returns.
-        asking.setblocking(False)
         asking.send(_MESSAGE.pack(_MESSAGE.size + len(question), _BY_FAMILY, _REQUEST, 1, 0) + question)
-        answer = asking.recv(8192)
+        # The kernel has answered when `send` returns.
+        answer = asking.recv(8192, socket.MSG_DONTWAIT)
     _, kind, *_ = _MESSAGE.unpack_from(answer)
     if kind != _BY_FAMILY:
         code = -struct.unpack_from("=i", answer, _MESSAGE.size)[0] if len(answer) >= _MESSAGE.size + 4 else 0

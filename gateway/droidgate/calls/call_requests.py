@@ -55,11 +55,12 @@ class ProgressReports:
         self.ask: Callable[[], str | None] | None = None
         self._sink = sink
         self._began = time.monotonic()
-        self._ended = threading.Event()
+        self._ended: threading.Event
         self._thread: threading.Thread | None = None
 
     def __enter__(self) -> Self:
         if self._sink is not None:
+            self._ended = threading.Event()
             self._thread = threading.Thread(target=self._report, args=[self._sink], daemon=True)
             self._thread.start()
         return self
@@ -67,8 +68,8 @@ class ProgressReports:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._ended.set()
         if self._thread is not None:
+            self._ended.set()
             self._thread.join()
 
     def _report(self, sink: ProgressSink) -> None:

@@ -11,9 +11,7 @@ from droidgate.calls.shim_presence import missing_shim, shims_for
 from droidgate.calls.subjects import CapabilityKey
 from droidgate.calls.targets import CallTarget, PhoneTargets, ScreenTarget
 from droidgate.devices.packages import InstalledPackage, list_packages
-from droidgate.sources.callability import why_not_by_shell
 from droidgate_mappings.formats.format import load_formats
-from droidgate_mappings.formats.reachability import capability_verdict, interface_of
 from droidgate_mappings.formats.shell_calls import NotCarriedError
 from droidgate_mappings.model.errors import DeviceError
 from droidgate_mappings.model.json_values import Json
@@ -122,7 +120,7 @@ class CallRoutes:
             return None
         shell = self._shell_route(target)
         is_alone = load_formats()[target.provider.protocol].calls.shim_backend is None
-        return None if why_not_by_shell(target.provider, target.capability) and not is_alone else shell
+        return None if target.why_not_by_shell and not is_alone else shell
 
     def _routes_to(self, target: CallTarget) -> Iterator[CapabilityRoute]:
         """Yield the routes to a capability, the best first.
@@ -147,8 +145,7 @@ class CallRoutes:
         """
         provider = target.provider
         callability = self.targets.callability(target)
-        access = capability_verdict(target.capability.access, interface_of(provider))
-        closed = callability.verdict.closed_because or access.closed_because
+        closed = callability.verdict.closed_because or target.closed_because
         if closed is not None:
             raise call_error(Failure("unavailable", f"{target.capability.id} cannot be called: {closed}"))
         format_ = load_formats()[provider.protocol]

@@ -7,6 +7,7 @@ The path of a call is a generator. It yields what it waits for, and is sent the 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
+from contextlib import ExitStack, suppress
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any, Final, Generic, Protocol, TypeVar
@@ -50,16 +51,22 @@ class Work:
         The disk, or a program that holds the audit log, may keep it for ever.
         """
         import asyncio
-        from concurrent.futures import Future
 
-        outcome: Future[Any] = Future()
+        loop = asyncio.get_running_loop()
+        outcome: asyncio.Future[Any] = loop.create_future()
+
+        def settle(set_outcome: Callable[[Any], None], value: Any) -> None:
+            if not outcome.done():
+                set_outcome(value)
 
         def run() -> None:
-            outcome.set_running_or_notify_cancel()
             try:
-                outcome.set_result(self.function())
+                end = (outcome.set_result, self.function())
             except BaseException as error:  # noqa: BLE001 - the task gets it
-                outcome.set_exception(error)
+                end = (outcome.set_exception, error)
+            # The loop may have ended meanwhile.
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(settle, *end)
 
         try:
             inbox = _IDLE.pop()
@@ -67,7 +74,7 @@ class Work:
             inbox = SimpleQueue()
             Thread(target=_run_all, args=(inbox,), daemon=True).start()
         inbox.put(run)
-        return await asyncio.wrap_future(outcome)
+        return await outcome
 
 
 _IDLE: Final[list[SimpleQueue[Callable[[], None]]]] = []
@@ -141,7 +148,7 @@ async def wait_on_loop(steps: CallSteps[T]) -> T | Rest[T]:
     import anyio
 
     canceled: BaseException | None = None
-    with anyio.CancelScope() as ended:
+    with ExitStack() as ending:
         advance: Callable[[Any], CallStep] = steps.send
         value: Any = None
         while True:
@@ -163,7 +170,8 @@ async def wait_on_loop(steps: CallSteps[T]) -> T | Rest[T]:
                 advance, value = steps.send, await step.wait_on_loop()
             except anyio.get_cancelled_exc_class() as error:
                 if canceled is None:
-                    canceled, ended.shield, ended.deadline = error, True, anyio.current_time() + END_SECONDS
+                    canceled = error
+                    ending.enter_context(anyio.move_on_after(END_SECONDS, shield=True))
                 advance, value = steps.throw, CanceledError("the call was canceled")
             except Exception as error:  # noqa: BLE001 - the steps decide
                 advance, value = steps.throw, error

@@ -32,10 +32,11 @@ from droidgate.devices.device import Device
 from droidgate.devices.packages import package_paths
 from droidgate.devices.properties import build_of, current_user, get_properties
 from droidgate.devices.quoting import check_component, check_package
-from droidgate.sources.callability import Callability, callability_of
+from droidgate.sources.callability import Callability, callability_of, why_not_by_shell
 from droidgate.sources.phone_source import InstalledApp, PhoneReading, PhoneRequest, read_phone
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.installed import INSTALL_SHIM, DeviceFacts, is_shim
+from droidgate_mappings.formats.reachability import capability_verdict, interface_of
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import DeviceError, InputError, UsageError
 from droidgate_mappings.records import dataclass, replace
@@ -133,6 +134,16 @@ class CallTarget:
         return f"{self.app.package}/{component_name(self.provider)}/{self.capability.id}"
 
     @cached_property
+    def closed_because(self) -> str | None:
+        """Why no other app may call it, whatever the phone; None where one may."""
+        return capability_verdict(self.capability.access, interface_of(self.provider)).closed_because
+
+    @cached_property
+    def why_not_by_shell(self) -> str | None:
+        """Why Android's shell carries no call of it, whatever the arguments; None if it does."""
+        return why_not_by_shell(self.provider, self.capability)
+
+    @cached_property
     def pin(self) -> Pin:
         """What an approval holds for.
 
@@ -200,6 +211,7 @@ class PhoneTargets:
         self._reading: PhoneReading | None = None
         self._learnt: dict[tuple[str, str], Provider] = {}
         self._known: tuple[CallTarget, ...] | None = None
+        self._by_name: dict[str, list[CallTarget]] = {}
         self._refused: dict[CapabilityKey, str] = {}
         self._callable: dict[int, tuple[Provider, Callability]] = {}
         self._screen_facts: DeviceFacts | None = None
@@ -392,6 +404,11 @@ class PhoneTargets:
         with self._lock:
             if self._known is None:
                 self._known = tuple(self._every_target())
+                by_name: dict[str, list[CallTarget]] = {}
+                for target in self._known:
+                    for name in {target.name, target.short_name}:
+                        by_name.setdefault(name, []).append(target)
+                self._by_name = by_name
                 self._refused = refused_names(target.key for target in self._known)
                 self._callable.clear()
             return self._known
@@ -410,17 +427,21 @@ class PhoneTargets:
 
     def _limited_to(self, app: str | None, protocol: str | None) -> list[CallTarget]:
         every: Iterable[CallTarget] = self.screens() if protocol == FORMAT_ID else self._targets()
-        return [
-            target
-            for target in every
-            if app in {None, target.app.package} and protocol in {None, target.provider.protocol}
-        ]
+        return _limited(every, app, protocol)
 
     def _matching(self, text: str, app: str | None, protocol: str | None) -> list[CallTarget]:
-        of_app = self._limited_to(app, protocol)
-        whole = [target for target in of_app if text in {target.name, target.short_name}]
+        whole: Iterable[CallTarget]
+        if protocol == FORMAT_ID:
+            whole = [target for target in self.screens() if text in {target.name, target.short_name}]
+        else:
+            self._targets()
+            whole = self._by_name.get(text, ())
         serial = self._device.serial
-        return whole or [target for target in of_app if names_capability(text, target.key, serial=serial)]
+        return _limited(whole, app, protocol) or [
+            target
+            for target in self._limited_to(app, protocol)
+            if names_capability(text, target.key, serial=serial)
+        ]
 
     def unknown(self, text: str, app: str | None = None, protocol: str | None = None) -> UsageError:
         """Return the error for a text that names no capability: what is close, and whose tools are not known.
@@ -465,6 +486,14 @@ class PhoneTargets:
             for package, provider in providers
             if is_unasked(provider) and (package, component_name(provider)) not in self._learnt
         )
+
+
+def _limited(targets: Iterable[CallTarget], app: str | None, protocol: str | None) -> list[CallTarget]:
+    return [
+        target
+        for target in targets
+        if app in {None, target.app.package} and protocol in {None, target.provider.protocol}
+    ]
 
 
 def _unavailable_error(text: str) -> CallError:

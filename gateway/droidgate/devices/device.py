@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import codecs
 import contextlib
-import copy
 import functools
 import os
 import secrets
@@ -272,25 +271,31 @@ class Device:
     def __repr__(self) -> str:
         return f"Device({self.serial!r})"
 
+    def _copy(self) -> Device:
+        """Return a handle of the same device; `copy.copy` takes much longer, and each call needs one."""
+        copied = object.__new__(type(self))
+        copied.__dict__.update(self.__dict__)
+        return copied
+
     def ended_by(self, cancel: threading.Event) -> Device:
         """Return a handle of the same device whose commands end with `CanceledError` once an event is set.
 
         The command's streams are closed then, upon which adbd sends it SIGHUP (AOSP packages/modules/adb,
         daemon/shell_service.cpp); what a service does on its behalf goes on or not, as it likes.
         """
-        copied = copy.copy(self)
+        copied = self._copy()
         copied.cancel = cancel
         return copied
 
     def observed_by(self, observer: CommandObserver) -> Device:
         """Return a handle of the same device that reports each command of `run` when it has ended."""
-        copied = copy.copy(self)
+        copied = self._copy()
         copied.observer = observer
         return copied
 
     def answered_from(self, answers: Answers) -> Device:
         """Return a handle of the same device that runs only commands without an answer, and adds theirs."""
-        other = copy.copy(self)
+        other = self._copy()
         other.answers = answers
         return other
 

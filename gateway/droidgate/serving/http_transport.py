@@ -140,6 +140,7 @@ class FrontDoor:
 
     Args:
         application: What is behind the door.
+        endpoint: What serves `PATH`.
         hosts: Names of this server, in lower case, IPv6 addresses in brackets.
         port: Its port.
         token: Checks the bearer token; None lets everybody in.
@@ -149,6 +150,7 @@ class FrontDoor:
     def __init__(
         self,
         application: Any,
+        endpoint: Any,
         *,
         hosts: Iterable[str],
         port: int,
@@ -156,6 +158,7 @@ class FrontDoor:
         body_seconds: float = BODY_SECONDS,
     ) -> None:
         self._application = application
+        self._endpoint = endpoint
         self._hosts = frozenset(hosts)
         self._port = port
         self._token = token
@@ -187,8 +190,10 @@ class FrontDoor:
         # No server keeps events, so a stream begins without earlier ones; the SDK would send no response.
         headers = [pair for pair in scope["headers"] if pair[0].lower() != _RESUMED_FROM]
         response = _Response(send)
+        # Not through the layers of the application, which have nothing to add for the endpoint.
+        behind = self._endpoint if scope["path"] == PATH else self._application
         try:
-            await self._application({**scope, "headers": headers}, replay, response.send)
+            await behind({**scope, "headers": headers}, replay, response.send)
         except asyncio.CancelledError:
             # Only the end of the server cancels a request (`droidgate.serving.http_transport`).
             await response.end()
@@ -383,7 +388,8 @@ def http_application(
         stateless: Each request has a JSON answer, without sessions; the server sends nothing by itself.
     """
     names = {"localhost", "127.0.0.1", "[::1]", f"[{address.host}]" if ":" in address.host else address.host}
-    inner: Any = application.server.streamable_http_app(
+    server = application.server
+    inner: Any = server.streamable_http_app(
         streamable_http_path=PATH,
         json_response=stateless,
         stateless_http=stateless,
@@ -391,7 +397,8 @@ def http_application(
         # The front door has checked both headers, for every path.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    return FrontDoor(inner, hosts=names, port=address.port, token=token)
+    endpoint = server.session_manager.handle_request
+    return FrontDoor(inner, endpoint, hosts=names, port=address.port, token=token)
 
 
 class _Server(uvicorn.Server):
@@ -438,6 +445,8 @@ def http_server(door: FrontDoor, *, takes_signals: bool = True) -> uvicorn.Serve
             log_config=None,
             access_log=False,
             server_header=False,
+            # Nothing here asks who the client behind a proxy is.
+            proxy_headers=False,
             timeout_keep_alive=5,
             timeout_graceful_shutdown=2 * _GRACE_SECONDS,
         )

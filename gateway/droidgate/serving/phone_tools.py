@@ -122,7 +122,8 @@ class _RunningCalls:
     def __exit__(self, *_error: object) -> None:
         with self._changed:
             self._number -= 1
-            self._changed.notify_all()
+            if not self._number:
+                self._changed.notify_all()
 
     def wait_for_end(self) -> None:
         """Wait until none runs."""
@@ -279,10 +280,12 @@ class PhoneTools:
         cancel = threading.Event()
         sink = None if call.report_progress is None else _progress_sink(call.report_progress)
         key = (call.client.id, called.phone.name, called.target.app.package)
-        limit = self._limits.setdefault(key, anyio.CapacityLimiter(MAX_CALLS))
+        limit = self._limits.get(key)
+        if limit is None:
+            limit = self._limits[key] = anyio.CapacityLimiter(MAX_CALLS)
         steps = self._run_call(call, called, cancel, sink)
         try:
-            async with limit:
+            async with _taken(limit):
                 outcome = await wait_on_loop(steps)
             if isinstance(outcome, Rest):
                 outcome = await anyio.to_thread.run_sync(outcome.wait, abandon_on_cancel=True, limiter=limit)
@@ -478,6 +481,19 @@ class PhoneTools:
             {content.uri: content for _, content in contents},
             app_texts,
         )
+
+
+@asynccontextmanager
+async def _taken(limit: anyio.CapacityLimiter) -> AsyncIterator[None]:
+    """Hold a token; `async with limit` waits for a turn of the event loop even where one is free."""
+    try:
+        limit.acquire_nowait()
+    except anyio.WouldBlock:
+        await limit.acquire()
+    try:
+        yield
+    finally:
+        limit.release()
 
 
 def _without_name(reason: str, package: str) -> str:

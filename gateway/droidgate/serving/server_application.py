@@ -28,6 +28,7 @@ from mcp.server.subscriptions import (
 )
 from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import MCP_NAME_HEADER, decode_header_value
+from opentelemetry.trace import ProxyTracerProvider, get_tracer_provider
 
 from droidgate.calls.subjects import CLIENT_PREFIX
 from droidgate.calls.trace_context import TRACEPARENT, read_traceparent
@@ -187,6 +188,9 @@ class McpServer:
         self.server.add_notification_handler(
             "notifications/initialized", mcp_types.NotificationParams, self._remember_session
         )
+        if isinstance(get_tracer_provider(), ProxyTracerProvider):
+            # Nobody has chosen what records the spans that the SDK's middleware makes of each request.
+            self.server.middleware.clear()
         self.server.middleware.append(
             RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience=NAME)
         )

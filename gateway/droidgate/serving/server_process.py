@@ -143,8 +143,10 @@ def serve_tools(
 ) -> None:
     """Serve tools that may have been looked at before; the rest is as for `serve`."""
     application = McpServer(tools)
-    # What is imported lives as long as the server: no collection has to look through it.
+    # What is imported lives as long as the server: no collection has to look through it. Calls leave few
+    # cycles, and their objects are gone when there are so many.
     gc.freeze()
+    gc.set_threshold(10_000)
     if address is None:
         run_stdio(application)
         return

@@ -4,12 +4,20 @@ import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
+from unittest.mock import Mock
 
 import anyio
 import mcp_types
 import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
+from opentelemetry.trace import (
+    NoOpTracer,
+    NoOpTracerProvider,
+    ProxyTracerProvider,
+    SpanKind,
+    TracerProvider,
+)
 
 from droidgate.serving.tool_results import MAX_STRUCTURED, MAX_TEXT
 from droidgate.serving.tools import ServedTool, ToolCall, ToolOutcome, ToolSnapshot
@@ -303,6 +311,19 @@ async def test_an_answer_that_nobody_asked_for_does_not_count(revision: str) -> 
         # The question has changed since.
         tools.runs["ask"] = (asking("confirm", "Delete everything else?", form(ok="boolean")), NOTHING)
         await answer(await answer(state, {}), {}, ok="yes")
+
+
+@pytest.mark.parametrize("provider", [NoOpTracerProvider, ProxyTracerProvider], ids=["somebody", "nobody"])
+async def test_a_request_is_a_span_where_somebody_records_them(
+    revision: str, provider: type[TracerProvider], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin = Mock(wraps=NoOpTracer().start_as_current_span)
+    monkeypatch.setattr("mcp.shared._otel._tracer.start_as_current_span", begin)
+    monkeypatch.setattr("droidgate.serving.server_application.get_tracer_provider", provider)
+    async with connected("http", revision) as client:
+        await client.call_tool("test_simple_text")
+    made = [call.kwargs["kind"] for call in begin.call_args_list]
+    assert (SpanKind.SERVER in made) == (provider is NoOpTracerProvider)
 
 
 async def test_each_tool_is_listed_as_its_revision_has_it(revision: str) -> None:
