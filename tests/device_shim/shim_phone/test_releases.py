@@ -143,17 +143,26 @@ def assert_nothing_more(world: World, started: Started) -> None:
     assert len(started.answers) == 1
 
 
+def is_agent_in_front(world: World) -> bool:
+    """Return whether the windows of the last call are closed, so that the agent may open one."""
+    top = world.system.stack.top_record()
+    return top is not None and top.match.package.name == AGENT
+
+
 @pytest.mark.parametrize("capability", ["screen", "radio", "desk", "starter"])
 def test_each_kind_of_tool_is_reached_through_each_frontend(world: World, capability: str) -> None:
-    arguments = {"how": "well"}
+    arguments, agent = {"how": "well"}, world.agent()
     answer = "started" if capability == "starter" else "did well"
     assert outputs_of(world.ask(capability, arguments)) == {"result": answer}
+    wait_until(lambda: is_agent_in_front(world))
     assert outputs_of(world.ask(capability, arguments, carrier="start")) == {"result": answer}
-    opened = world.agent().call_mmcp_activity(ComponentName(SHIM, MMCP), capability, arguments)
+    wait_until(lambda: is_agent_in_front(world))
+    opened = agent.call_mmcp_activity(ComponentName(SHIM, MMCP), capability, arguments)
     assert opened.code == RESULT_OK
     assert opened.data is not None
     assert answer in (opened.data.extras.get_string("result") or "")
-    sent = world.agent().call_broadcast(ComponentName(SHIM, RECEIVER), capability, arguments)
+    wait_until(lambda: is_agent_in_front(world))
+    sent = agent.call_broadcast(ComponentName(SHIM, RECEIVER), capability, arguments)
     assert sent.code == RESULT_OK
     assert answer in (sent.data or "")
 
