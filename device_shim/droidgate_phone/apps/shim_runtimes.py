@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 ShimRuntime = Literal["python", "jvm"]
 _NAMES: Final[tuple[ShimRuntime, ...]] = get_args(ShimRuntime)
-_SDK_OF_THE_JVM: Final = 36
+_SDKS_OF_THE_JVM: Final = (29, 34, 36, 37)
 
 
 def check_shim_runtime(name: str, release: ReleaseProfile) -> ShimRuntime:
@@ -29,9 +29,9 @@ def check_shim_runtime(name: str, release: ReleaseProfile) -> ShimRuntime:
     if runtime == "jvm":
         from droidgate_phone.apps.jvm_shim.jvm_parts import find_parts
 
-        if release.sdk != _SDK_OF_THE_JVM:
+        if release.sdk not in _SDKS_OF_THE_JVM:
             raise UsageError(
-                f"shims run on the JVM with Android {_SDK_OF_THE_JVM} only", hint="use --sdk 36 or 36.1"
+                f"shims do not run on the JVM with Android {release.id}", hint="use --sdk 34, 36, 36.1 or 37"
             )
         find_parts()
     return runtime
@@ -47,4 +47,4 @@ def start_shim_runtime(runtime: ShimRuntime, release: ReleaseProfile) -> None:
         from droidgate_phone.apps.jvm_shim.jvm_machine import shared_machine
         from droidgate_phone.apps.jvm_shim.jvm_parts import classes_of_dex
 
-        classes_of_dex(shared_machine().parts, shim_dex() or b"")
+        classes_of_dex(shared_machine(release.sdk).parts, shim_dex() or b"")

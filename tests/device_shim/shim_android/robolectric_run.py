@@ -2,20 +2,22 @@
 
 import os
 import re
+import shutil
 import subprocess
 import zipfile
 from collections.abc import Iterable
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 
 from lxml import etree
 
+from device_shim.phone_system.phone_system_apps import key
 from device_shim.shim_android.manifest_limits import limit_apks
-from device_shim.shim_android.tool_apps import hand_made_shim, tool_apps
-from droidgate_shim.builder.dex import DEX_NAME
+from device_shim.shim_android.tool_apps import UIDS, hand_made_shim, tool_apps
+from droidgate_phone.apps.jvm_shim.jvm_parts import NAMED_BY_SHADOWS, classes_of_dex, find_parts
+from droidgate_shim.builder.dex import shim_dex
 from droidgate_shim.builder.sample_apps import agent_dex
-from requirements_of_tests import CHECKOUT, DEX2JAR_FROM_MAVEN, SHORT_JVM, maven_jars, require
+from requirements_of_tests import CHECKOUT, SHORT_JVM, require
 
 MODULE = CHECKOUT / "device_shim/android/robolectric"
 TESTS = MODULE / "src/test/java/dev/droidgate/proof"
@@ -23,11 +25,6 @@ PICTURES = CHECKOUT / "docs/images/screens"
 PATIENCE = 900
 
 _TEST_METHOD = re.compile(r"@Test\s+(?:@[^\n]*\s+)*public void (\w+)\(")
-_DEX2JAR_PARTS = ("dex-translator", "dex-ir", "dex-reader", "dex-reader-api", "d2j-base-cmd", "d2j-external")
-_ASM_FROM_MAVEN = "9.7.1"
-_ASM_PARTS = ("asm-tree", "asm-util", "asm-commons", "asm-analysis")
-_NAMED_BY_SHADOWS = ("android/app/AppOpsManager$OnOpNotedCallback.class", "android/app/AsyncNotedAppOp.class")
-"""Classes of Android 11 that a shadow of Robolectric 4.17 names, without which it has no Android 10."""
 
 
 @dataclass(frozen=True)
@@ -46,13 +43,13 @@ def write_inputs(folder: Path, *, refresh: bool = False) -> None:
         folder: Where.
         refresh: Whether the tests write the pictures of screens, in place of comparing them.
     """
-    with zipfile.ZipFile(require("framework-jar")) as framework:
-        framework.extractall(folder, _NAMED_BY_SHADOWS)
+    with zipfile.ZipFile(find_parts().framework) as framework:
+        framework.extractall(folder, NAMED_BY_SHADOWS)
     lines = []
-    for app in tool_apps().values():
-        lines += _app_lines(folder, app.name, app.package, app.apk(), app.key.certificate_der, app.uid)
+    for name, apk in tool_apps().items():
+        lines += _app_lines(folder, name, apk, key(name).certificate_der, UIDS[name])
     for name, limit in limit_apks().items():
-        lines += _app_lines(folder, name, "limits", limit.packing.apk)
+        lines += _app_lines(folder, name, limit.packing.apk)
     lines.append(f"limits={','.join(limit_apks())}")
     lines += [f"pictures={PICTURES}", f"refresh={str(refresh).lower()}"]
     (folder / "inputs.properties").write_text("\n".join(lines) + "\n", encoding="latin-1")
@@ -67,37 +64,11 @@ def write_inputs(folder: Path, *, refresh: bool = False) -> None:
     )
 
 
-def _app_lines(
-    folder: Path, name: str, package: str, apk: bytes, certificate: bytes = b"", uid: int = 0
-) -> list[str]:
+def _app_lines(folder: Path, name: str, apk: bytes, certificate: bytes = b"", uid: int = 0) -> list[str]:
     path = folder / f"{name}.apk"
     path.write_bytes(apk)
-    facts: dict[str, object] = {"package": package, "apk": path, "certificate": certificate.hex(), "uid": uid}
+    facts = {"apk": path, "certificate": certificate.hex(), "uid": uid}
     return [f"{name}.{key}={value}" for key, value in facts.items()]
-
-
-def shipped_classes(folder: Path) -> Path:
-    """Return a jar with the class files that dex2jar makes of the dex in a shim's APK."""
-    with zipfile.ZipFile(BytesIO(hand_made_shim())) as apk:
-        return _classes_of_dex(apk.read(DEX_NAME), folder / "shipped.jar")
-
-
-def _classes_of_dex(content: bytes, jar: Path) -> Path:
-    dex = jar.with_suffix(".dex")
-    dex.write_bytes(content)
-    require("dex2jar")
-    version = DEX2JAR_FROM_MAVEN
-    jars = maven_jars(*(f"de.femtopedia.dex2jar:{name}:{version}" for name in _DEX2JAR_PARTS))
-    jars += maven_jars(*(f"org.ow2.asm:{name}:{_ASM_FROM_MAVEN}" for name in _ASM_PARTS))
-    assert len(jars) == len(_DEX2JAR_PARTS) + len(_ASM_PARTS)
-    # The frames of the class files are computed with Android's class hierarchy.
-    class_path = os.pathsep.join(map(str, [*jars, require("framework-jar")]))
-    java = require("newer-jdk").with_name("java")
-    source = MODULE / "src/runtime/java/dev/droidgate/runtime/DexToClasses.java"
-    command: list[str | Path] = [java, *SHORT_JVM, "-cp", class_path, source, dex, jar]
-    run = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr[-4000:]
-    return jar
 
 
 def run_tests(folder: Path, *, refresh: bool = False) -> list[JavaTest]:
@@ -109,12 +80,14 @@ def run_tests(folder: Path, *, refresh: bool = False) -> list[JavaTest]:
     inputs = folder / "inputs"
     inputs.mkdir()
     write_inputs(inputs, refresh=refresh)
-    _classes_of_dex(agent_dex(), inputs / "agent.jar")
-    properties = {"build.folder": folder, "inputs": inputs, "shipped.classes": shipped_classes(folder)}
+    parts = find_parts()
+    shutil.copy(classes_of_dex(parts, agent_dex()), inputs / "agent.jar")
+    shipped = classes_of_dex(parts, shim_dex() or b"")
+    properties = {"build.folder": folder, "inputs": inputs, "shipped.classes": shipped}
     command: list[str | Path] = [require("maven"), "--offline", "--batch-mode", "--quiet"]
     command += ["--file", MODULE / "pom.xml", *(f"-D{name}={value}" for name, value in properties.items())]
     command += ["-Dcompiled.skip=true"]
-    environment = {**os.environ, "JAVA_HOME": str(require("newer-jdk").parent.parent)}
+    environment = {**os.environ, "JAVA_HOME": str(parts.jdk)}
     environment["MAVEN_OPTS"] = " ".join(SHORT_JVM)
     run = subprocess.run(
         [*command, "test"], capture_output=True, text=True, check=False, timeout=PATIENCE, env=environment

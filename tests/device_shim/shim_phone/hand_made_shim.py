@@ -25,7 +25,7 @@ _MANIFEST = """<?xml version="1.0" encoding="utf-8"?>
     <intent><action android:name="com.example.ACTION_MMCP_INVOKE"/></intent>
     <intent><action android:name="mobile.mcp.SERVICE"/></intent>
   </queries>
-  <application android:label="{label}">
+  <application android:label="{label}" android:supportsRtl="true">
     <service android:name="dev.droidgate.shim.frontends.ToolService" android:exported="true"
         android:foregroundServiceType="shortService">
       <intent-filter><action android:name="mobile.mcp.SERVICE"/></intent-filter>
@@ -86,6 +86,7 @@ def make_shim(
     *,
     key: SigningKey,
     package: str = "dev.droidgate.shim.of.made",
+    label: str = "By hand (via droidgate)",
     policy: Mapping[str, Any] | None = None,
     more: str = "",
     version: int = 1,
@@ -102,6 +103,7 @@ def make_shim(
         routes: What `assets/routes.json` lists.
         key: What it is signed with.
         package: Its application id.
+        label: Its name.
         policy: What `assets/policy.json` has in addition to `app`.
         more: Further components.
         version: Version code.
@@ -119,7 +121,7 @@ def make_shim(
         android=ANDROID,
         package=package,
         queries=queries,
-        label="By hand (via droidgate)",
+        label=label,
         more=more,
         permissions="".join(f'<uses-permission android:name="{item}"/>' for item in permissions),
     )

@@ -3,17 +3,23 @@
 import contextlib
 import json
 import re
-import threading
 from pathlib import Path
 
 import pytest
 
 from device_shim.phone_system.phone_system_apps import uid_of
 from device_shim.shim_phone.tool_apps import agent_apk
-from device_shim.shim_phone.world import AGENT, Begun, World, outputs_of, sample_shims, token_of
+from device_shim.shim_phone.world import (
+    AGENT,
+    Begun,
+    ClockThatSkips,
+    World,
+    outputs_of,
+    sample_shims,
+    token_of,
+)
 from droidgate_phone.apps.agent import request_text
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
-from droidgate_phone.common.clocks import Clock, Signal
 from droidgate_phone.common.faults import Faults
 from droidgate_phone.java.app_values import AppFunctionError
 from droidgate_phone.java.intents import ComponentName, Intent
@@ -25,39 +31,13 @@ SHIM = f"dev.droidgate.shim.of.{TALLY}"
 OTHER_AGENT = "com.example.other"
 
 
-class _ClockThatSkips(Clock):
-    """Time that passes, and sometimes passes at once.
-
-    A skip makes timers due. It takes nothing from an app that works meanwhile: what waits for an answer waits
-    as long as the computer needs for it, else a skip during a bind would be a bind of 30 seconds.
-    """
-
-    def __init__(self) -> None:
-        self._skipped = 0.0
-
-    def now(self) -> float:
-        return super().now() + self._skipped
-
-    def skip(self, seconds: float) -> None:
-        self._skipped += seconds
-
-    def wait(self, signal: Signal, seconds: float) -> bool:
-        if threading.current_thread().name != "phone:timers":
-            return super().wait(signal, seconds)
-        end = self.now() + seconds
-        while not super().wait(signal, min(0.01, max(0.0, end - self.now()))):
-            if self.now() >= end:
-                return False
-        return True
+@pytest.fixture
+def clock() -> ClockThatSkips:
+    return ClockThatSkips()
 
 
 @pytest.fixture
-def clock() -> _ClockThatSkips:
-    return _ClockThatSkips()
-
-
-@pytest.fixture
-def world(shim_runtime: ShimRuntime, clock: _ClockThatSkips, tmp_path: Path) -> World:
+def world(shim_runtime: ShimRuntime, clock: ClockThatSkips, tmp_path: Path) -> World:
     """A phone with the tally app, a shim of it, and two agents that may call it."""
     return _world(tmp_path, clock=clock, shim_runtime=shim_runtime)
 
@@ -103,7 +83,7 @@ def test_no_other_agent_finds_it_whether_it_comes_through_the_shim_or_directly(w
     assert _bindings(world) == 3
 
 
-def _let_all_go(world: World, clock: _ClockThatSkips) -> None:
+def _let_all_go(world: World, clock: ClockThatSkips) -> None:
     """Let time pass until the shim is bound to no tool."""
 
     def all_are_gone() -> bool:
@@ -124,7 +104,7 @@ def _identifiers(world: World) -> set[str | None]:
 
 
 def test_an_identifier_says_nothing_of_its_agent_and_stays_while_the_shim_lives(
-    world: World, clock: _ClockThatSkips
+    world: World, clock: ClockThatSkips
 ) -> None:
     _add(world, 5)
     _add(world, 70, OTHER_AGENT)
@@ -186,7 +166,7 @@ def test_unseen_agents_with_the_same_hash_have_bindings_of_their_own(
 
 
 def test_it_is_gone_when_the_agent_was_idle_for_a_minute_and_not_before(
-    world: World, clock: _ClockThatSkips
+    world: World, clock: ClockThatSkips
 ) -> None:
     _add(world, 5)
     _add(world, 70, OTHER_AGENT)

@@ -262,7 +262,7 @@ def test_the_shim_sees_what_the_user_allowed(world: World) -> None:
     assert world.host("status", shim=SHELL_SHIM)["access"]["execute_app_functions"] is False
 
 
-def _install_weather_shim(world: World, folder: Path, tools: Sequence[ListedTool]) -> str:
+def install_weather_shim(world: World, folder: Path, tools: Sequence[ListedTool]) -> str:
     """Install a shim of the weather app, whose receiver listed these tools; return its application id."""
     (source,) = read_source_apps(sample_files(folder, "weather"))
     app = complete_broadcast(source, f"{WEATHER}.WeatherReceiver", tools)
@@ -281,7 +281,7 @@ def test_a_receivers_tools_are_discovered_by_the_shim_and_approved_by_what_they_
     component = f"{WEATHER}/{WEATHER}.WeatherReceiver"
     reported = world.host("discover-broadcast", shim=bare.application_id, component=component)["tools"]
     assert [item[0] for item in reported] == ["currentWeather", "forecast", "warmestPlace"]
-    shim = _install_weather_shim(world, tmp_path, [(item[0], item[1], item[2]) for item in reported])
+    shim = install_weather_shim(world, tmp_path, [(item[0], item[1], item[2]) for item in reported])
     (state,) = world.host("status", shim=shim)["targets"]
     assert state["state"] == "as-approved"
     assert "Bonn" in str(outputs_of(world.ask("currentWeather", {"location": "Bonn"}, shim=shim)))
@@ -292,7 +292,7 @@ def test_a_flood_of_one_app_waits_for_a_discovery_in_a_short_line(
     tmp_path: Path, shim_runtime: ShimRuntime
 ) -> None:
     world = World("weather", shim_runtime=shim_runtime)
-    shim = _install_weather_shim(world, tmp_path, world.reported_tools())
+    shim = install_weather_shim(world, tmp_path, world.reported_tools())
     world.system.faults = Faults(silent=frozenset({WEATHER}))
     tokens: list[str] = []
 

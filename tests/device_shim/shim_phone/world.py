@@ -20,11 +20,12 @@ from droidgate_phone.apps.agent import Agent, Dialect, NoAnswerError, request_te
 from droidgate_phone.apps.app_registry import BEHAVIOURS
 from droidgate_phone.apps.sample_packages import sample_package, signing_key
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
-from droidgate_phone.common.clocks import Clock
+from droidgate_phone.common.clocks import Clock, Signal
 from droidgate_phone.java.app_values import AppFunctionError, BroadcastResult, FunctionOutcome
 from droidgate_phone.java.intents import ComponentName, Intent
 from droidgate_phone.phone import boot
 from droidgate_phone.system.behaviour import App
+from droidgate_phone.system.releases import ReleaseProfile
 from droidgate_shim.builder.shim_choices import ShimOptions
 from droidgate_shim.builder.shims import BuiltShim, build_bare_shim, build_shims
 from waiting import wait_until
@@ -61,7 +62,7 @@ class World:
     def __init__(
         self,
         *apps: str,
-        sdk: str = "36.1",
+        sdk: str | ReleaseProfile = "36.1",
         behaviours: Mapping[str, type[App]] | None = None,
         clock: Clock | None = None,
         shim_runtime: ShimRuntime = "python",
@@ -86,12 +87,14 @@ class World:
         assert status == 0
         return content
 
-    def host(self, method: str, *, shim: str = SHIM, **argument: Any) -> dict[str, Any]:
+    def host(
+        self, method: str, *, shim: str = SHIM, provider: str = "host", **argument: Any
+    ) -> dict[str, Any]:
         """Ask a shim as the host does, `...` is left out; return the answer without its version."""
         stated = {name: value for name, value in {"version": 1, **argument}.items() if value is not ...}
         token = base64.urlsafe_b64encode(json.dumps(stated).encode()).decode().rstrip("=")
         ran = self.run(
-            "content", "call", "--uri", f"content://{shim}.host", "--method", method, "--arg", token
+            "content", "call", "--uri", f"content://{shim}.{provider}", "--method", method, "--arg", token
         )
         assert ran.stdout.startswith("Result: Bundle[{result="), ran
         answer = ran.stdout.split("result=", 1)[1].rstrip("}]\n")
@@ -250,6 +253,32 @@ class World:
         """End the phone."""
         self.system.close()
         self.open.remove(self)
+
+
+class ClockThatSkips(Clock):
+    """Time that passes, and sometimes passes at once.
+
+    A skip makes timers due. It takes nothing from an app that works meanwhile: what waits for an answer waits
+    as long as the computer needs for it, else a skip during a bind would be a bind of 30 seconds.
+    """
+
+    def __init__(self) -> None:
+        self._skipped = 0.0
+
+    def now(self) -> float:
+        return super().now() + self._skipped
+
+    def skip(self, seconds: float) -> None:
+        self._skipped += seconds
+
+    def wait(self, signal: Signal, seconds: float) -> bool:
+        if threading.current_thread().name != "phone:timers":
+            return super().wait(signal, seconds)
+        end = self.now() + seconds
+        while not super().wait(signal, min(0.01, max(0.0, end - self.now()))):
+            if self.now() >= end:
+                return False
+        return True
 
 
 class Begun(Generic[Made]):

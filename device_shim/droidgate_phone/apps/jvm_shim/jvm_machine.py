@@ -37,20 +37,21 @@ Taker = Callable[[str, WireFields], object]
 """Runs an operation that the JVM asks of one process, and returns the answer."""
 
 _shared_lock = threading.Lock()
-_shared: list[Machine] = []
+_shared: dict[int, Machine] = {}
 
 
-def shared_machine() -> Machine:
-    """Return this program's JVM, started where it does not run.
+def shared_machine(sdk: int) -> Machine:
+    """Return this program's JVM of an Android release, started where it does not run.
 
     Raises:
         UsageError: it cannot be had; the message says what is missing and how to get it.
     """
     with _shared_lock:
-        if not _shared or not _shared[0].is_running():
-            _shared[:] = [Machine(find_parts())]
-            atexit.register(_shared[0].close)
-        return _shared[0]
+        machine = _shared.get(sdk)
+        if machine is None or not machine.is_running():
+            machine = _shared[sdk] = Machine(find_parts(), sdk)
+            atexit.register(machine.close)
+        return machine
 
 
 def _nobody(operation: str, fields: WireFields) -> object:
@@ -63,18 +64,19 @@ class Machine:
 
     Args:
         parts: What it is made of.
+        sdk: Whose Android's classes it has.
 
     Raises:
         UsageError: it does not start.
     """
 
-    def __init__(self, parts: JvmParts) -> None:
+    def __init__(self, parts: JvmParts, sdk: int) -> None:
         self.parts = parts
         self._folder = tempfile.TemporaryDirectory(prefix="shim-jvm-")
         self._errors = Path(self._folder.name, "errors.txt")
         path = os.pathsep.join(map(str, (compiled_bridge(parts), *parts.runtime)))
-        temporary = f"-Djava.io.tmpdir={self._folder.name}"
-        command = [parts.program("java"), *_OPTIONS, temporary, "-cp", path, "dev.droidgate.runtime.Main"]
+        settings = (f"-Djava.io.tmpdir={self._folder.name}", f"-Drobolectric.enabledSdks={sdk}")
+        command = [parts.program("java"), *_OPTIONS, *settings, "-cp", path, "dev.droidgate.runtime.Main"]
         with self._errors.open("ab") as errors:
             self._process = subprocess.Popen(  # noqa: S603 - a JDK's own program, with our own options
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors

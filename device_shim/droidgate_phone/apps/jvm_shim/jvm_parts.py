@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import tempfile
 import tomllib
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -28,6 +29,11 @@ from droidgate_shim.builder.sample_apps import agent_dex
 
 _FETCH: Final = "scripts/fetch_robolectric.sh downloads 1.2 GB from Maven Central, once"
 _CHECKED: Final = "checked-jars.json"
+
+NAMED_BY_SHADOWS: Final = (
+    "android/app/AppOpsManager$OnOpNotedCallback.class", "android/app/AsyncNotedAppOp.class",
+)  # fmt: skip
+"""Classes of Android 11 that a shadow of Robolectric 4.17 names, without which it has no Android 10."""
 
 _checked_here: dict[str, str] = {}
 
@@ -153,7 +159,7 @@ def find_parts() -> JvmParts:
         )
     if not _sources().is_dir():
         raise _missing("the Java sources next to it", "run it in a clone of the repository")
-    # The second jar of the framework is the one that Robolectric finds in the local repository by itself.
+    # Robolectric finds the other jars of the framework in the local repository by itself.
     return JvmParts(jdk, pinned_jars("runtime"), pinned_jars("framework")[0], pinned_jars("dex"))
 
 
@@ -207,6 +213,8 @@ def compiled_bridge(parts: JvmParts) -> Path:
         options = ["-proc:none", "-nowarn", "-Xlint:none", "--release", str(LEAST_JDK)]
         _run([parts.program("javac"), *options, "-d", str(folder), "-cp", path, *map(str, sources)])
         shutil.copy(settings, folder)
+        with zipfile.ZipFile(parts.framework) as framework:
+            framework.extractall(folder, NAMED_BY_SHADOWS)
 
     return _made_once(f"bridge-{digest[:32]}", compile_into)
 

@@ -54,7 +54,8 @@ def process_of(context: Context) -> JvmProcess:
         statics = context.platform.statics
         process = statics.get(_KEY)
         if not isinstance(process, JvmProcess):
-            process = statics[_KEY] = JvmProcess(shared_machine(), cast("AppContext", context))
+            app = cast("AppContext", context)
+            process = statics[_KEY] = JvmProcess(shared_machine(app.system.release.sdk), app)
         return process
 
 
@@ -218,7 +219,6 @@ class JvmProcess:
             "cancel_function": self._cancel_function,
             "start_done": self._acknowledge,
             "finished": self._finish_activity,
-            "finish_sub": lambda _: None,
             "received": self._finish_broadcast,
             "function_done": self._finish_function,
             "file": self._keep_file,

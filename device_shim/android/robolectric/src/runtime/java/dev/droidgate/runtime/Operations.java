@@ -1,12 +1,10 @@
 package dev.droidgate.runtime;
 
+import static org.robolectric.Shadows.shadowOf;
+
+import android.app.AlarmManager;
 import android.app.Instrumentation;
 import android.app.Service;
-import android.app.appfunctions.AppFunctionException;
-import android.app.appfunctions.AppFunctionService;
-import android.app.appfunctions.ExecuteAppFunctionRequest;
-import android.app.appfunctions.ExecuteAppFunctionResponse;
-import android.app.appfunctions.IExecuteAppFunctionCallback;
 import android.content.BroadcastReceiver;
 import android.content.ComponentName;
 import android.content.ContentProvider;
@@ -18,13 +16,13 @@ import android.os.CancellationSignal;
 import android.os.IBinder;
 import android.os.Message;
 import android.os.Messenger;
-import android.os.OutcomeReceiver;
 import android.os.ParcelFileDescriptor;
+import android.os.SystemClock;
 import dev.droidgate.robolectric.BinderOnPhone;
-import dev.droidgate.runtime.shadows.PackagesOnPhone;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.lang.reflect.Method;
+import org.json.JSONArray;
 import org.json.JSONObject;
 import org.robolectric.shadow.api.Shadow;
 import org.robolectric.shadows.ShadowBroadcastPendingResult;
@@ -43,12 +41,17 @@ final class Operations {
                 Intent bound = Values.intent(process, asked.getJSONObject("intent"));
                 IBinder binder = process.service(asked.getString("class_name")).onBind(bound);
                 return binder == null ? null : process.numberOf(binder);
+            case "service_timeout":
+                process.service(asked.getString("class_name")).onTimeout(asked.getInt("start"));
+                return null;
             case "service_destroy":
                 Service service = process.services.remove(asked.getString("class_name"));
                 if (service != null) {
                     service.onDestroy();
                 }
                 return null;
+            case "next_wake":
+                return nextWake(process);
             case "deliver":
                 return delivered(process, asked);
             case "died":
@@ -74,7 +77,7 @@ final class Operations {
             case "provider_open":
                 return providerOpen(process, asked);
             case "function":
-                return function(process, asked);
+                return FunctionsOnPhone.begin(process, asked);
             case "function_cancel":
                 CancellationSignal signal = (CancellationSignal) process.thing(asked.getInt("signal"));
                 if (signal != null) {
@@ -83,7 +86,7 @@ final class Operations {
                 return null;
             case "function_outcome":
                 int call = asked.getInt("call");
-                FunctionsOnPhone.finished((IExecuteAppFunctionCallback) process.thing(call), asked);
+                FunctionsOnPhone.finished(process.thing(call), asked);
                 process.forget(call);
                 return null;
             default:
@@ -96,7 +99,14 @@ final class Operations {
         switch (asked.getString("op")) {
             case "activity_create":
                 Intent intent = Values.intent(process, asked.getJSONObject("intent"));
-                return process.screens.create(number, asked.getString("class_name"), intent);
+                JSONArray saved = asked.optJSONArray("saved");
+                Bundle state = saved == null ? null : Values.bundle(process, saved);
+                return process.screens.create(number, asked.getString("class_name"), intent, state);
+            case "activity_save":
+                return Values.toJson(process, process.screens.save(number));
+            case "activity_recreate":
+                process.screens.recreate(number);
+                return null;
             case "activity_stop":
                 process.screens.stop(number);
                 return null;
@@ -119,6 +129,17 @@ final class Operations {
             default:
                 throw new IllegalArgumentException("no such operation: " + asked.getString("op"));
         }
+    }
+
+    /** Returns in how many milliseconds the process's next alarm wakes the device, null without one. */
+    private static Object nextWake(ShimProcess process) {
+        AlarmManager manager = process.context.getSystemService(AlarmManager.class);
+        return shadowOf(manager).getScheduledAlarms().stream()
+                .filter(alarm -> alarm.getType() == AlarmManager.ELAPSED_REALTIME_WAKEUP)
+                .filter(alarm -> alarm.onAlarmListener.getClass().getClassLoader() == process.code())
+                .map(alarm -> alarm.getTriggerAtMs() - SystemClock.elapsedRealtime())
+                .min(Long::compare)
+                .orElse(null);
     }
 
     private static Object started(ShimProcess process, JSONObject asked) throws Exception {
@@ -238,39 +259,5 @@ final class Operations {
             out.write(Values.bytes(content));
         }
         return true;
-    }
-
-    private static Object function(ShimProcess process, JSONObject asked) throws Exception {
-        AppFunctionService service = (AppFunctionService) process.service(asked.getString("class_name"));
-        ExecuteAppFunctionRequest request =
-                new ExecuteAppFunctionRequest.Builder(process.packageName, asked.getString("function"))
-                        .setParameters(Documents.document(asked.getJSONObject("parameters")))
-                        .build();
-        int call = asked.getInt("call");
-        CancellationSignal signal = new CancellationSignal();
-        int number = process.numberOf(signal);
-        service.onExecuteFunction(
-                request,
-                asked.getString("caller"),
-                PackagesOnPhone.signing(Values.texts(asked.getJSONArray("certificates"))),
-                signal,
-                new OutcomeReceiver<ExecuteAppFunctionResponse, AppFunctionException>() {
-                    @Override
-                    public void onResult(ExecuteAppFunctionResponse response) {
-                        process.forget(number);
-                        JSONObject outcome = Documents.toJson(response.getResultDocument());
-                        process.send("function_done", "call", call, "outcome", outcome);
-                    }
-
-                    @Override
-                    public void onError(AppFunctionException failed) {
-                        process.forget(number);
-                        JSONObject error =
-                                Values.object(
-                                        "code", failed.getErrorCode(), "message", failed.getErrorMessage());
-                        process.send("function_done", "call", call, "error", error);
-                    }
-                });
-        return number;
     }
 }

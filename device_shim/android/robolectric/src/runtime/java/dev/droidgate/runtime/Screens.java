@@ -4,13 +4,10 @@ import static org.robolectric.Shadows.shadowOf;
 
 import android.app.Activity;
 import android.app.ActivityThread;
-import android.app.Application;
-import android.app.ComponentCaller;
 import android.app.Instrumentation;
 import android.content.Context;
 import android.content.Intent;
 import android.content.pm.ActivityInfo;
-import android.content.res.Configuration;
 import android.os.Binder;
 import android.os.Bundle;
 import android.os.IBinder;
@@ -22,9 +19,8 @@ import android.widget.Button;
 import android.widget.CompoundButton;
 import android.widget.LinearLayout;
 import android.widget.TextView;
-import dev.droidgate.robolectric.CallersOnPhone;
+import dev.droidgate.runtime.shadows.CallersOnPhone;
 import dev.droidgate.runtime.shadows.PackagesOnPhone;
-import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -34,18 +30,17 @@ import java.util.Map;
 import org.json.JSONArray;
 import org.json.JSONException;
 import org.json.JSONObject;
+import org.robolectric.RuntimeEnvironment;
+import org.robolectric.shadows.ActivityReflector;
 import org.robolectric.shadows.ShadowActivity;
 import org.robolectric.util.ReflectionHelpers;
 import org.robolectric.util.ReflectionHelpers.ClassParameter;
+import org.robolectric.util.reflector.Reflector;
 
 /** The activities of a process, by the phone's numbers. */
 public final class Screens {
-    private static final int ATTACH_PARAMETERS = 20;
-
     /** {@code WindowManager.LayoutParams.SYSTEM_FLAG_HIDE_NON_SYSTEM_OVERLAY_WINDOWS}. */
     private static final int HIDES_OVERLAYS = 0x00080000;
-
-    private static final Map<IBinder, Screens> TOKENS = new HashMap<>();
 
     private final ProcessLink process;
     private final Map<Integer, Activity> shown = new HashMap<>();
@@ -89,8 +84,26 @@ public final class Screens {
         }
     }
 
-    /** Shows an activity; returns whether and how it ended at once. */
-    Object create(int number, String className, Intent intent) throws ReflectiveOperationException {
+    /** Returns what an activity wants to keep beyond its process. */
+    Bundle save(int number) {
+        Bundle state = new Bundle();
+        call(shown.get(number), "performSaveInstanceState", ClassParameter.from(Bundle.class, state));
+        // What Android adds, as of its views, has kinds that do not leave the process.
+        state.keySet().removeIf(key -> key.startsWith("android:"));
+        return state;
+    }
+
+    /** Makes an activity anew, as Android does when the display turns. */
+    void recreate(int number) throws ReflectiveOperationException {
+        Activity before = shown.get(number);
+        Bundle state = save(number);
+        destroy(before);
+        create(number, before.getClass().getName(), before.getIntent(), state);
+    }
+
+    /** Shows an activity, with what it saved if it comes again; returns whether and how it ended at once. */
+    Object create(int number, String className, Intent intent, Bundle state)
+            throws ReflectiveOperationException {
         Activity activity = (Activity) process.create(className);
         Instrumentation starter = new Starter(process, number);
         ActivityInfo info = new ActivityInfo();
@@ -99,11 +112,13 @@ public final class Screens {
         info.applicationInfo = process.context().getApplicationInfo();
         info.theme = android.R.style.Theme_DeviceDefault_Light;
         IBinder token = new Binder();
-        TOKENS.put(token, this);
-        attach(activity, starter, token, intent, info);
+        Reflector.reflector(ActivityReflector.class, activity)
+                .callAttach(
+                        activity, process.context(), (ActivityThread) RuntimeEnvironment.getActivityThread(),
+                        starter, process.application, intent, info, token, info.name, null);
         activity.setTheme(info.theme);
         shown.put(number, activity);
-        starter.callActivityOnCreate(activity, null);
+        starter.callActivityOnCreate(activity, state);
         if (!activity.isFinishing()) {
             call(activity, "performStart", ClassParameter.from(String.class, "start"));
             call(
@@ -118,25 +133,6 @@ public final class Screens {
             process.send("hide_overlays", "activity", number);
         }
         return activity.isFinishing() ? ended(number, activity) : null;
-    }
-
-    private void attach(
-            Activity activity, Instrumentation starter, IBinder token, Intent intent, ActivityInfo info)
-            throws ReflectiveOperationException {
-        for (Method method : Activity.class.getDeclaredMethods()) {
-            if (method.getName().equals("attach") && method.getParameterCount() == ATTACH_PARAMETERS) {
-                method.setAccessible(true);
-                method.invoke(
-                        activity, process.context(), ActivityThread.currentActivityThread(), starter, token,
-                        0,
-                        process.application, intent, info, info.name, null, null, null,
-                        new Configuration(process.context().getResources().getConfiguration()), null, null,
-                        null, null,
-                        new Binder(), new Binder(), null);
-                return;
-            }
-        }
-        throw new NoSuchMethodException("Activity.attach");
     }
 
     private static void call(Activity activity, String name, ClassParameter<?>... parameters) {
@@ -200,34 +196,13 @@ public final class Screens {
         }
     }
 
-    /** Closes what an activity has started, as {@code finishActivity} asks. */
-    public static void finishSub(IBinder token) {
-        Screens screens = TOKENS.get(token);
-        if (screens == null) {
-            return;
-        }
-        for (Map.Entry<Integer, Activity> entry : screens.shown.entrySet()) {
-            if (token.equals(ReflectionHelpers.getField(entry.getValue(), "mToken"))) {
-                screens.process.send("finish_sub", "activity", entry.getKey());
-            }
-        }
-    }
-
     void result(int number, int request, int code, Intent data, int uid) {
         Activity activity = shown.get(number);
         if (activity == null) {
             return;
         }
         CallersOnPhone.uid = uid;
-        call(
-                activity,
-                "dispatchActivityResult",
-                ClassParameter.from(String.class, null),
-                ClassParameter.from(int.class, request),
-                ClassParameter.from(int.class, code),
-                ClassParameter.from(Intent.class, data),
-                ClassParameter.from(ComponentCaller.class, new ComponentCaller(new Binder(), new Binder())),
-                ClassParameter.from(String.class, "result"));
+        shadowOf(activity).internalCallDispatchActivityResult(null, request, code, data);
     }
 
     /** Returns what an activity shows: kind, id, text, state and what is inside. */

@@ -5,7 +5,7 @@ import org.junit.Test;
 import org.junit.runner.RunWith;
 
 /**
- * Where Robolectric sets Android 16 up, for as long as the phone speaks; names no class of Android's itself.
+ * Where Robolectric sets Android up, for as long as the phone speaks; names no class of Android's itself.
  */
 @RunWith(AndroidRunner.class)
 public final class Server {

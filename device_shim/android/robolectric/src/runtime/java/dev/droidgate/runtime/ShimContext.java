@@ -2,7 +2,6 @@ package dev.droidgate.runtime;
 
 import android.app.KeyguardManager;
 import android.app.NotificationManager;
-import android.app.appfunctions.AppFunctionManager;
 import android.content.BroadcastReceiver;
 import android.content.ComponentName;
 import android.content.Context;
@@ -15,6 +14,7 @@ import android.content.pm.PackageManager;
 import android.content.res.AssetManager;
 import android.content.res.Resources;
 import android.os.Binder;
+import android.os.Build;
 import android.os.Bundle;
 import android.os.Handler;
 import android.os.PowerManager;
@@ -142,7 +142,7 @@ public final class ShimContext extends ContextWrapper {
             case Context.POWER_SERVICE:
                 return owned(Shadow.newInstanceOf(PowerManager.class));
             case Context.APP_FUNCTION_SERVICE:
-                return owned(new AppFunctionManager(new FunctionsOnPhone(process), this));
+                return owned(FunctionsOnPhone.manager(process, this));
             default:
                 return null;
         }
@@ -200,21 +200,19 @@ public final class ShimContext extends ContextWrapper {
     }
 
     @Override
-    public Intent registerReceiver(BroadcastReceiver receiver, IntentFilter filter) {
-        process.register(receiver, filter);
-        return null;
-    }
-
-    @Override
     public Intent registerReceiver(
             BroadcastReceiver receiver, IntentFilter filter, String permission, Handler handler) {
-        return registerReceiver(receiver, filter);
+        return registerReceiver(receiver, filter, permission, handler, 0);
     }
 
     @Override
     public Intent registerReceiver(
             BroadcastReceiver receiver, IntentFilter filter, String permission, Handler handler, int flags) {
-        return registerReceiver(receiver, filter);
+        if (Build.VERSION.SDK_INT >= 34 && (flags & (RECEIVER_EXPORTED | RECEIVER_NOT_EXPORTED)) == 0) {
+            throw new SecurityException("a receiver needs RECEIVER_EXPORTED or RECEIVER_NOT_EXPORTED");
+        }
+        process.register(receiver, filter);
+        return null;
     }
 
     @Override

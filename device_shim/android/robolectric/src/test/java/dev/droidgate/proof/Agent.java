@@ -1,10 +1,6 @@
 package dev.droidgate.proof;
 
-import android.app.PendingIntent;
-import android.content.BroadcastReceiver;
-import android.content.Context;
 import android.content.Intent;
-import android.content.IntentFilter;
 import android.os.Bundle;
 import android.os.Handler;
 import android.os.IBinder;
@@ -20,8 +16,6 @@ import java.util.Map;
 import org.json.JSONArray;
 import org.json.JSONException;
 import org.json.JSONObject;
-import org.robolectric.shadow.api.Shadow;
-import org.robolectric.shadows.ShadowPendingIntent;
 
 /**
  * An agent that knows section 3 of the Mobile-MCP specification of 14 February 2026 and nothing of the shim.
@@ -30,10 +24,8 @@ import org.robolectric.shadows.ShadowPendingIntent;
  * implementation's.
  */
 final class Agent {
-    private static final String ACTION = "dev.droidgate.proof.ANSWER";
-
-    /** An answer: the value of its one output, or the failure's token. */
-    record Answer(String id, Object output, String token) {}
+    /** A successful answer, with the value of its one output. */
+    record Answer(String id, Object output) {}
 
     /** What came back, in its order. */
     final List<Answer> answers = new ArrayList<>();
@@ -41,20 +33,10 @@ final class Agent {
     private final Phone phone;
     private final Inputs.App app;
     private IBinder binder;
-    private Intent lastStart;
-    private int starts;
 
     Agent(Phone phone, Inputs.App app) {
         this.phone = phone;
         this.app = app;
-        BroadcastReceiver receiver =
-                new BroadcastReceiver() {
-                    @Override
-                    public void onReceive(Context by, Intent intent) {
-                        took(intent.getExtras());
-                    }
-                };
-        phone.shim.registerReceiver(receiver, new IntentFilter(ACTION));
         Intent service = new Intent().setClassName(phone.shim, ToolService.class.getName());
         phone.as(app.uid(), () -> binder = phone.service(ToolService.class).onBind(service));
     }
@@ -109,69 +91,24 @@ final class Agent {
         phone.as(app.uid(), () -> new Messenger(binder).send(message));
     }
 
-    /**
-     * Starts the shim's service with a request; the specification's intent names the component and no action.
-     */
-    void start(String id, String capability, Object... arguments) {
-        int flags = PendingIntent.FLAG_UPDATE_CURRENT | PendingIntent.FLAG_MUTABLE;
-        PendingIntent callback =
-                PendingIntent.getBroadcast(phone.shim, id.hashCode(), new Intent(ACTION), flags);
-        ShadowPendingIntent shadow = Shadow.extract(callback);
-        shadow.setCreatorPackage(app.packageName());
-        shadow.setCreatorUid(app.uid());
-        lastStart =
-                new Intent()
-                        .setClassName(phone.shim, ToolService.class.getName())
-                        .putExtra("mobile-mcp-request", request(id, capability, arguments))
-                        .putExtra("mcp_callback", callback);
-        phone.service(ToolService.class).onStartCommand(new Intent(lastStart), 0, ++starts);
-    }
-
-    /** Delivers the last start once more, as Android does after the death of a process. */
-    void startAgain() {
-        phone.service(ToolService.class)
-                .onStartCommand(lastStart, ToolService.START_FLAG_REDELIVERY, ++starts);
-    }
-
     private void took(Bundle extras) {
         String text = extras.getString("mobile-mcp-response");
         try {
             JSONObject response =
                     new JSONObject(text).getJSONObject("mobile-mcp-response").getJSONObject("response");
-            Object output = null;
-            String token = null;
-            if ("success".equals(response.getString("status"))) {
-                JSONArray list = response.getJSONObject("capability").getJSONArray("output");
-                output = list.getJSONObject(0).get("value");
-            } else {
-                token = response.getString("message").split(":", 2)[0];
-            }
-            answers.add(new Answer(response.getString("id"), output, token));
+            JSONArray outputs = response.getJSONObject("capability").getJSONArray("output");
+            answers.add(new Answer(response.getString("id"), outputs.getJSONObject(0).get("value")));
         } catch (JSONException malformed) {
             throw new AssertionError(text, malformed);
         }
     }
 
-    /** Waits for an answer, and returns and forgets it; that it is the only one is seen to. */
-    Answer answer() {
+    /** Waits for the one answer, forgets it, and returns its output. */
+    Object output() {
         phone.until("an answer", () -> !answers.isEmpty());
         if (answers.size() != 1) {
             throw new AssertionError(answers);
         }
-        return answers.remove(0);
-    }
-
-    /** Waits for the answer of a call that succeeds, and returns its one output. */
-    Object output() {
-        Answer answer = answer();
-        if (answer.token() != null) {
-            throw new AssertionError(answer);
-        }
-        return answer.output();
-    }
-
-    /** Waits for the answer of a call that fails, and returns the failure's token. */
-    String token() {
-        return answer().token();
+        return answers.remove(0).output();
     }
 }

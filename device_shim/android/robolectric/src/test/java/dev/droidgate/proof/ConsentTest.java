@@ -3,13 +3,11 @@ package dev.droidgate.proof;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
-import dev.droidgate.shim.consent.ConsentActivity;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.Test;
 import org.robolectric.RuntimeEnvironment;
 import org.robolectric.annotation.Config;
-import org.robolectric.annotation.GraphicsMode;
 
 /** The question to the user as Android draws it. */
 public final class ConsentTest extends ShimTest {
@@ -35,7 +33,6 @@ public final class ConsentTest extends ShimTest {
     private final List<String> wrong = new ArrayList<>();
 
     @Test
-    @GraphicsMode(GraphicsMode.Mode.NATIVE)
     @Config(sdk = {29, 34, 37})
     public void whoAsksForWhatAndTheAnswersAreSeenWhateverElseIsShown() {
         Consent consent = new Consent(phone);
@@ -90,17 +87,5 @@ public final class ConsentTest extends ShimTest {
         assertEquals(always.equals("Once"), consent.hidden("Always") != null);
         consent.allow();
         assertEquals("12:00", agent.output());
-    }
-
-    @Test
-    @Config(sdk = {29, 37})
-    public void aQuestionThatTheUserLeavesIsANotification() {
-        agent.send("1", "clock.now");
-        phone.until("the user is asked", () -> phone.shown(ConsentActivity.class) != null);
-        phone.recreate(ConsentActivity.class);
-        assertEquals(0, phone.notifications());
-        phone.stop(ConsentActivity.class);
-        assertEquals(1, phone.notifications());
-        assertTrue(agent.answers.isEmpty());
     }
 }

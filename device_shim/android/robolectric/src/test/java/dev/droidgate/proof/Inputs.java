@@ -13,7 +13,7 @@ final class Inputs {
     private Inputs() {}
 
     /** An app's APK as Android would know it. */
-    record App(String name, String packageName, Path apk, String certificate, int uid) {}
+    record App(String packageName, Path apk, String certificate, int uid) {}
 
     private static Properties read() {
         Properties properties = new Properties();
@@ -37,8 +37,7 @@ final class Inputs {
 
     static App app(String name) {
         return new App(
-                name,
-                HELD.getProperty(name + ".package"),
+                "dev.droidgate.proof." + name,
                 Path.of(HELD.getProperty(name + ".apk")),
                 HELD.getProperty(name + ".certificate"),
                 Integer.parseInt(HELD.getProperty(name + ".uid")));

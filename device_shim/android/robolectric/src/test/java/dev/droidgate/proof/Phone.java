@@ -3,16 +3,11 @@ package dev.droidgate.proof;
 import static org.robolectric.Shadows.shadowOf;
 
 import android.app.Activity;
-import android.app.AlarmManager;
 import android.app.Application;
-import android.app.KeyguardManager;
 import android.app.Notification;
 import android.app.NotificationManager;
 import android.app.Service;
-import android.content.BroadcastReceiver;
-import android.content.ComponentName;
 import android.content.Intent;
-import android.content.IntentFilter;
 import android.content.ServiceConnection;
 import android.content.pm.PackageInfo;
 import android.content.pm.PackageParser;
@@ -22,21 +17,14 @@ import android.graphics.Canvas;
 import android.graphics.Color;
 import android.graphics.drawable.ShapeDrawable;
 import android.graphics.drawable.shapes.OvalShape;
-import android.os.Bundle;
 import android.os.Handler;
-import android.os.IBinder;
 import android.os.Looper;
 import android.os.Message;
 import android.os.MessageQueue;
-import android.os.PowerManager;
 import android.os.Process;
-import android.os.SystemClock;
 import android.view.View;
 import android.widget.FrameLayout;
 import dev.droidgate.robolectric.BinderOnPhone;
-import dev.droidgate.robolectric.CallersOnPhone;
-import dev.droidgate.shim.frontends.MmcpActivity;
-import dev.droidgate.shim.frontends.ToolService;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -50,14 +38,10 @@ import org.robolectric.RuntimeEnvironment;
 import org.robolectric.android.controller.ActivityController;
 import org.robolectric.android.controller.ServiceController;
 import org.robolectric.shadow.api.Shadow;
-import org.robolectric.shadows.ShadowActivity.IntentForResult;
-import org.robolectric.shadows.ShadowAlarmManager;
-import org.robolectric.shadows.ShadowApplication;
 import org.robolectric.shadows.ShadowPackageManager;
 import org.robolectric.shadows.ShadowPackageParser;
 import org.robolectric.shadows.ShadowSigningInfo;
 import org.robolectric.util.ReflectionHelpers;
-import org.robolectric.util.ReflectionHelpers.ClassParameter;
 
 /**
  * The system around the shim: which apps are installed, whose uid is whose, and what becomes of what apps
@@ -67,8 +51,6 @@ import org.robolectric.util.ReflectionHelpers.ClassParameter;
  * components as the system server would between processes. All of it runs on the test's thread.
  */
 public final class Phone {
-    private record Waiting(Activity asking, Intent intent) {}
-
     /** What an app does. */
     interface Work {
         void run() throws Exception;
@@ -83,10 +65,7 @@ public final class Phone {
     private final Map<String, Inputs.App> installed = new HashMap<>();
     private final Map<String, ServiceController<? extends Service>> services = new LinkedHashMap<>();
     private final List<ActivityController<? extends Activity>> screen = new ArrayList<>();
-    private final Map<Activity, Waiting> waiting = new HashMap<>();
     private final Handler system = new Handler(Looper.getMainLooper());
-    private int starts;
-    private boolean isForged;
 
     /** Makes a phone with the shim and these apps. */
     Phone(String... apps) {
@@ -94,10 +73,6 @@ public final class Phone {
         shims().clear();
         shadowOf(shim).setUnbindServiceCallsOnServiceDisconnected(false);
         packages().setPackagesForUid(Process.myUid(), shim.getPackageName());
-        // Robolectric gives them every broadcast of their actions, also one that names another component.
-        for (ShadowApplication.Wrapper wrapper : shadowOf(shim).getRegisteredReceivers()) {
-            shim.unregisterReceiver(wrapper.broadcastReceiver);
-        }
         for (String app : apps) {
             install(Inputs.app(app));
         }
@@ -173,12 +148,6 @@ public final class Phone {
         current.as(current.installed.get(packageName).uid(), work);
     }
 
-    /** Puts a receiver where broadcasts that name its class reach it. */
-    void listen(BroadcastReceiver receiver) {
-        // Robolectric takes a class's name for a match, and an action that somebody else is named with too.
-        shim.registerReceiver(receiver, new IntentFilter(receiver.getClass().getName()));
-    }
-
     // Services.
 
     /** Returns the running service of a class, made where there is none. */
@@ -194,66 +163,21 @@ public final class Phone {
         return (S) running.get();
     }
 
-    /** Returns with which notification the shim's service went to the foreground last. */
-    Object foreground() {
-        return shadowOf((Service) service(ToolService.class)).getLastForegroundNotification();
-    }
-
-    /** Has Android refuse that the shim's service goes to the foreground. */
-    void forbidForeground() {
-        shadowOf((Service) service(ToolService.class))
-                .setThrowInStartForeground(new IllegalStateException("not now"));
-    }
-
-    /** Has no window be seen, for a keyguard without a lock where the screen is on. */
-    void hideWindows(boolean isOn) {
-        shadowOf(shim.getSystemService(KeyguardManager.class)).setKeyguardLocked(isOn);
-        shadowOf(shim.getSystemService(PowerManager.class)).turnScreenOn(isOn);
-    }
-
-    /** Returns in how many milliseconds the shim wakes the device, -1 for never. */
-    long wakesIn() {
-        ShadowAlarmManager.ScheduledAlarm next =
-                shadowOf(shim.getSystemService(AlarmManager.class)).peekNextScheduledAlarm();
-        boolean wakes = next != null && next.getType() == AlarmManager.ELAPSED_REALTIME_WAKEUP;
-        return wakes ? next.getTriggerAtMs() - SystemClock.elapsedRealtime() : -1;
-    }
-
-    /** Returns the class behind a component, null where there is none. */
-    private static <T> Class<? extends T> typeOf(ComponentName component, Class<T> kind) {
+    /** Returns the class that an intent names. */
+    private static <T> Class<? extends T> typeOf(Intent intent, Class<T> kind) {
         try {
-            return component == null ? null : Class.forName(component.getClassName()).asSubclass(kind);
-        } catch (ClassNotFoundException none) {
-            return null;
+            return Class.forName(intent.getComponent().getClassName()).asSubclass(kind);
+        } catch (ClassNotFoundException missing) {
+            throw new AssertionError(missing);
         }
-    }
-
-    ComponentName started(Intent intent) {
-        Class<? extends Service> type = typeOf(intent.getComponent(), Service.class);
-        if (type == null) {
-            return null;
-        }
-        Intent received = new Intent(intent);
-        system.post(() -> service(type).onStartCommand(received, 0, ++starts));
-        return intent.getComponent();
     }
 
     boolean bound(Intent intent, ServiceConnection connection) {
-        ComponentName component = intent.getComponent();
-        Class<? extends Service> type = typeOf(component, Service.class);
-        if (type == null) {
-            return false;
-        }
+        Class<? extends Service> type = typeOf(intent, Service.class);
         Intent received = new Intent(intent);
         system.post(
-                () -> {
-                    IBinder binder = service(type).onBind(received);
-                    if (binder == null) {
-                        connection.onNullBinding(component);
-                    } else {
-                        connection.onServiceConnected(component, binder);
-                    }
-                });
+                () -> connection.onServiceConnected(
+                        intent.getComponent(), service(type).onBind(received)));
         return true;
     }
 
@@ -281,18 +205,6 @@ public final class Phone {
         return opened.get();
     }
 
-    private void deliver(IntentForResult started) {
-        Class<? extends Activity> type = typeOf(started.intent.getComponent(), Activity.class);
-        if (type == null) {
-            return;
-        }
-        Activity asking = started.requestCode < 0 ? null : shown(Activity.class);
-        Activity opened = open(type, new Intent(started.intent));
-        if (asking != null) {
-            waiting.put(opened, new Waiting(asking, started.intent));
-        }
-    }
-
     /** Lays an activity's window out as large as the display, and returns its view. */
     View layOut(Class<? extends Activity> type) {
         View decor = shown(type).getWindow().getDecorView();
@@ -309,21 +221,6 @@ public final class Phone {
         return decor;
     }
 
-    /** Lets the next result be reported as another app's than the one that set it. */
-    void forge() {
-        isForged = true;
-    }
-
-    /** Makes the open activity of a class anew. */
-    void recreate(Class<?> type) {
-        ActivityController<?> item = controller(type);
-        Activity before = item.get();
-        Activity again = item.recreate().get();
-        waiting.replaceAll(
-                (opened, found) -> found.asking() == before ? new Waiting(again, found.intent()) : found);
-        settle();
-    }
-
     /** Leaves the open activity of a class, as Home does. */
     void stop(Class<?> type) {
         controller(type).pause().stop();
@@ -331,38 +228,18 @@ public final class Phone {
     }
 
     private boolean close() {
-        boolean closed = false;
-        for (ActivityController<? extends Activity> item : new ArrayList<>(screen)) {
-            Activity activity = item.get();
-            if (!activity.isFinishing()) {
-                continue;
-            }
-            screen.remove(item);
-            closed = true;
-            Waiting asking = waiting.remove(activity);
-            int code = shadowOf(activity).getResultCode();
-            Intent result = shadowOf(activity).getResultIntent();
-            item.pause().stop().destroy();
-            if (asking != null && !asking.asking().isFinishing()) {
-                String setter = asking.intent().getComponent().getPackageName();
-                CallersOnPhone.uid = isForged ? 1 : installed.get(setter).uid();
-                shadowOf(asking.asking()).receiveResult(asking.intent(), code, result);
-            }
-        }
-        return closed;
+        List<ActivityController<? extends Activity>> finished =
+                screen.stream().filter(item -> item.get().isFinishing()).toList();
+        finished.forEach(item -> item.pause().stop().destroy());
+        return screen.removeAll(finished);
     }
 
     private boolean deliverStarted() {
-        List<IntentForResult> started = new ArrayList<>();
-        // Only this list: the shim's threads add to Robolectric's two lists one after the other.
-        ShadowApplication asked = shadowOf(shim);
-        for (IntentForResult intent = asked.getNextStartedActivityForResult();
-                intent != null;
-                intent = asked.getNextStartedActivityForResult()) {
-            started.add(0, intent);
+        Intent started = shadowOf(shim).getNextStartedActivity();
+        if (started != null) {
+            open(typeOf(started, Activity.class), new Intent(started));
         }
-        started.forEach(this::deliver);
-        return !started.isEmpty();
+        return started != null;
     }
 
     // Time.
@@ -418,23 +295,16 @@ public final class Phone {
         return false;
     }
 
-    /** Returns the notifications that ask for a tap. */
-    private List<Notification> tappable() {
-        return shadowOf(shim.getSystemService(NotificationManager.class)).getAllNotifications().stream()
-                .filter(item -> item.contentIntent != null)
-                .toList();
-    }
-
-    /** Returns how many notifications ask for a tap. */
-    long notifications() {
-        return tappable().size();
-    }
-
     /** Returns the newest notification that asks for a tap, as wide as the display. */
     View notification() {
         FrameLayout shade = new FrameLayout(shim);
         shade.setBackgroundColor(Color.WHITE);
-        Notification newest = tappable().get(tappable().size() - 1);
+        NotificationManager notifications = shim.getSystemService(NotificationManager.class);
+        Notification newest =
+                shadowOf(notifications).getAllNotifications().stream()
+                        .filter(item -> item.contentIntent != null)
+                        .reduce((older, newer) -> newer)
+                        .get();
         shade.addView(
                 Notification.Builder.recoverBuilder(shim, newest).createContentView().apply(shim, shade));
         int width = shim.getResources().getDisplayMetrics().widthPixels;
@@ -470,9 +340,7 @@ public final class Phone {
         }
     }
 
-    /**
-     * Ends the shim's process: nothing is left of it but its files and the activities that Android remembers.
-     */
+    /** Ends the shim's process: nothing is left of it but its files. */
     void killShim() {
         quiet();
         for (Object shim : shims().values()) {
@@ -480,32 +348,7 @@ public final class Phone {
             threads(shim).forEach(ThreadPoolExecutor::shutdownNow);
         }
         shims().clear();
-        ReflectionHelpers.<Map<?, ?>>getStaticField(MmcpActivity.class, "WAITING").clear();
         services.clear();
         screen.clear();
-    }
-
-    /** Ends the shim's process under its open windows, which Android then makes anew in this order. */
-    @SafeVarargs
-    final List<Activity> killShimUnder(Class<? extends Activity>... types) {
-        Map<Class<? extends Activity>, Bundle> saved = new LinkedHashMap<>();
-        Map<Class<? extends Activity>, Intent> intents = new HashMap<>();
-        for (Class<? extends Activity> type : types) {
-            Activity open = shown(type);
-            intents.put(type, open.getIntent());
-            saved.put(type, new Bundle());
-            ReflectionHelpers.callInstanceMethod(
-                    Activity.class,
-                    open,
-                    "performSaveInstanceState",
-                    ClassParameter.from(Bundle.class, saved.get(type)));
-        }
-        killShim();
-        List<Activity> again = new ArrayList<>();
-        saved.forEach(
-                (type, state) ->
-                        again.add(
-                                Robolectric.buildActivity(type, intents.get(type)).create(state).get()));
-        return again;
     }
 }

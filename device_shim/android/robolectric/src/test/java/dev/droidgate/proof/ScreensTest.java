@@ -7,7 +7,6 @@ import java.io.IOException;
 import org.junit.Test;
 import org.robolectric.RuntimeEnvironment;
 import org.robolectric.annotation.Config;
-import org.robolectric.annotation.GraphicsMode;
 
 /** The screens that the documentation shows, as each release of Android draws them. */
 public final class ScreensTest extends ShimTest {
@@ -17,7 +16,6 @@ public final class ScreensTest extends ShimTest {
             "Play the list Evening, skip what was played today, and lower the volume after midnight. ";
 
     @Test
-    @GraphicsMode(GraphicsMode.Mode.NATIVE)
     @Config(sdk = {29, 34, 36, 37})
     public void theScreensAreThoseInTheDocumentation() throws IOException {
         phone.label(AGENT, "Home helper");

@@ -1,6 +1,5 @@
 package dev.droidgate.proof;
 
-import android.content.ComponentName;
 import android.content.Context;
 import android.content.Intent;
 import android.content.ServiceConnection;
@@ -25,7 +24,7 @@ public final class Shadows {
 
     private Shadows() {}
 
-    /** What leaves a context goes to the test's phone: starts and bindings. */
+    /** What leaves a context goes to the test's phone: bindings. */
     @Implements(className = "android.app.ContextImpl", isInAndroidSdk = false)
     public static final class ContextOnPhone extends ShadowContextImpl {
         @RealObject private Context context;
@@ -44,18 +43,6 @@ public final class Shadows {
         @Implementation
         protected Object getSystemService(String name) {
             return name.equals("app_function") ? appFunctions : super.getSystemService(name);
-        }
-
-        @Override
-        @Implementation
-        protected ComponentName startService(Intent intent) {
-            return Phone.current().started(intent);
-        }
-
-        @Override
-        @Implementation
-        protected ComponentName startForegroundService(Intent intent) {
-            return Phone.current().started(intent);
         }
 
         @Override

@@ -6,7 +6,7 @@ import org.junit.Before;
 import org.junit.runner.RunWith;
 
 /**
- * A phone with the shim, all tools, and an agent that nobody has granted anything.
+ * A phone with the shim, a tool, and an agent that nobody has granted anything.
  *
  * <p>Test classes name no class of Android's in their own members: JUnit looks at them before there is an
  * Android, and the oldest release is all that it sees then.
@@ -21,8 +21,8 @@ public abstract class ShimTest {
 
     @Before
     public final void startPhone() {
-        phone = new Phone("desk", "radio", "clock", "notes", "agent");
-        Apps.begin(phone);
+        phone = new Phone("clock", "agent");
+        Clock.CALLS.clear();
         host = new Host(phone);
         agent = new Agent(phone, Inputs.app("agent"));
     }

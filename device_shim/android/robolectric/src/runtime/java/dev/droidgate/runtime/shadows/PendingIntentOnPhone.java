@@ -3,6 +3,7 @@ package dev.droidgate.runtime.shadows;
 import android.app.PendingIntent;
 import android.content.Context;
 import android.content.Intent;
+import android.os.Build;
 import dev.droidgate.runtime.ProcessLink;
 import org.json.JSONObject;
 import org.robolectric.annotation.Implementation;
@@ -45,6 +46,9 @@ public final class PendingIntentOnPhone extends ShadowPendingIntent {
 
     private static PendingIntent made(String kind, Context context, Intent intent, int flags) {
         boolean mutable = (flags & PendingIntent.FLAG_IMMUTABLE) == 0;
+        if (Build.VERSION.SDK_INT >= 31 && mutable && (flags & PendingIntent.FLAG_MUTABLE) == 0) {
+            throw new IllegalArgumentException("neither FLAG_IMMUTABLE nor FLAG_MUTABLE");
+        }
         return ProcessLink.ownerOf(context).createPendingIntent(kind, intent, mutable);
     }
 

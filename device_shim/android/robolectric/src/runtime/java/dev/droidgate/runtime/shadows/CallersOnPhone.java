@@ -1,4 +1,4 @@
-package dev.droidgate.robolectric;
+package dev.droidgate.runtime.shadows;
 
 import org.robolectric.annotation.Implementation;
 import org.robolectric.annotation.Implements;
