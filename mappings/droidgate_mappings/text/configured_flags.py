@@ -22,35 +22,32 @@ MAX_REFERENCES: Final = 20
 """How many references are followed from one value; AssetManager stops at 20 too."""
 
 _RELEASE: Final = re.compile(r"v([0-9]{1,5})", re.IGNORECASE)
-_DIMENSIONS: Final = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        "mcc[0-9]{3}",
-        "mnc[0-9]{1,3}",
-        r"(?!car$)[a-z]{2,3}|b\+[a-z0-9+]+[a-z0-9]",
-        "r[a-z]{2}",
-        "neuter|feminine|masculine",
-        "ldltr|ldrtl",
-        "sw[0-9]{1,5}dp",
-        "w[0-9]{1,5}dp",
-        "h[0-9]{1,5}dp",
-        "small|normal|large|xlarge",
-        "long|notlong",
-        "round|notround",
-        "widecg|nowidecg",
-        "highdr|lowdr",
-        "port|land|square",
-        "desk|car|television|appliance|watch|vrheadset",
-        "night|notnight",
-        "(?:[a-z]+|[0-9]{1,5})dpi",
-        "notouch|stylus|finger",
-        "keysexposed|keyshidden|keyssoft",
-        "nokeys|qwerty|12key",
-        "navexposed|navhidden",
-        "nonav|dpad|trackball|wheel",
-        "[0-9]{1,4}x[0-9]{1,4}",
-        _RELEASE.pattern,
-    )
+_DIMENSIONS: Final = (
+    "mcc[0-9]{3}",
+    "mnc[0-9]{1,3}",
+    r"(?!car$)[a-z]{2,3}|b\+[a-z0-9+]+[a-z0-9]",
+    "r[a-z]{2}",
+    "neuter|feminine|masculine",
+    "ldltr|ldrtl",
+    "sw[0-9]{1,5}dp",
+    "w[0-9]{1,5}dp",
+    "h[0-9]{1,5}dp",
+    "small|normal|large|xlarge",
+    "long|notlong",
+    "round|notround",
+    "widecg|nowidecg",
+    "highdr|lowdr",
+    "port|land|square",
+    "desk|car|television|appliance|watch|vrheadset",
+    "night|notnight",
+    "(?:[a-z]+|[0-9]{1,5})dpi",
+    "notouch|stylus|finger",
+    "keysexposed|keyshidden|keyssoft",
+    "nokeys|qwerty|12key",
+    "navexposed|navhidden",
+    "nonav|dpad|trackball|wheel",
+    "[0-9]{1,4}x[0-9]{1,4}",
+    _RELEASE.pattern,
 )
 """What a qualifier can name, in the order of its words, which is Android's precedence too."""
 
@@ -120,7 +117,7 @@ def is_qualifier(text: str) -> bool:
     """Return whether a text is the qualifier of a resource folder, so that a value can be written for it."""
     dimensions = iter(_DIMENSIONS)
     words = text.lower().split("-") if text else ()
-    return all(any(dimension.fullmatch(word) for dimension in dimensions) for word in words)
+    return all(any(re.fullmatch(dimension, word) for dimension in dimensions) for word in words)
 
 
 def joined_qualifiers(*groups: Iterable[str]) -> list[str] | None:
