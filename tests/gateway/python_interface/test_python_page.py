@@ -305,3 +305,24 @@ def test_a_source_that_cannot_be_one_is_an_error_with_the_fix(called: Callable[[
     with pytest.raises(droidgate.DroidgateError) as caught:
         called()
     assert caught.value.hint == hint
+
+
+@pytest.mark.usefixtures("own_folder")
+@pytest.mark.parametrize("called", [
+    read,
+    lambda source: convert(source, to="mcp"),
+    lambda source: diff(source, source),
+    lambda source: why(agent="ui", source=source),
+], ids=["read", "convert", "diff", "why"])  # fmt: skip
+def test_the_error_of_a_folder_that_cannot_be_read_has_each_reason(called: Callable[[str], Any]) -> None:
+    Path("apps").mkdir()
+    for number in range(5):
+        Path(f"apps/{number}-mmcp_manifest.json").write_text('{"instructions": "a",}')
+    with pytest.raises(droidgate.InputError) as caught:
+        called("apps")
+    places = [f"apps/{number}-mmcp_manifest.json:1:22" for number in range(5)]
+    assert [other.place for other in caught.value.others] == places
+    first, *shown = [line for line in str(caught.value).splitlines() if not line.startswith("hint: ")]
+    assert first == "apps: nothing in it can be read"
+    problem = "not JSON: expecting property name enclosed in double quotes"
+    assert shown == [*(f"{place}: {problem}" for place in places[:3]), "and 2 more in `others` of this error"]
