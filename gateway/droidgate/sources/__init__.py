@@ -71,17 +71,19 @@ def read(
     return providers
 
 
-def providers_of(source: str | PathLike[str] | Iterable[Provider]) -> Providers:
+def providers_of(source: str | PathLike[str] | Provider | Iterable[Provider]) -> Providers:
     """Return what a source declares, or providers that were read already.
 
     Args:
-        source: A source as `read` takes it, or providers: what `read` returns, or any of them.
+        source: A source as `read` takes it, or providers: what `read` returns, or one or more of them.
 
     Raises:
         InputError, DeviceError, UsageError: as `read`.
     """
     if isinstance(source, Providers):
         return source
+    if isinstance(source, Provider):
+        return Providers((source,))
     if isinstance(source, Iterable) and not isinstance(source, str | bytes | PathLike):
         providers = tuple(source)
         if all(isinstance(provider, Provider) for provider in providers):

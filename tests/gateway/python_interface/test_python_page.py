@@ -33,6 +33,7 @@ from droidgate import (
     why,
 )
 from droidgate.computer.version import VERSION
+from droidgate.shims.shim_calls import call_shim
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_shim.builder.sample_apps import sample_apps_directory
 from gateway.coverage_html.made_reports import make_report
@@ -283,11 +284,14 @@ def test_results_are_printed_on_one_line(tmp_path: Path) -> None:
 def test_one_provider_of_several_converts_alone() -> None:
     providers = read(sample_apps_directory())
     assert len(providers) > 1
-    assert list(convert([providers[0]], to="mcp").files) == ["tools.json"]
+    for alone in ([providers[0]], providers[0]):
+        assert list(convert(alone, to="mcp").files) == ["tools.json"]
     assert len(convert(providers, to="mcp").files) == len(providers)
 
 
 LIST: Any = ["apps"]
+ANYTHING: Any = None
+READ: Any = read(APP)
 
 
 @pytest.mark.usefixtures("own_folder")
@@ -299,8 +303,16 @@ LIST: Any = ["apps"]
     (lambda: read(LIST), "pass each of several sources on its own: *SOURCES"),
     (lambda: convert(LIST, to="mcp"), "read several sources together with droidgate.read(*SOURCES)"),
     (lambda: droidgate.diff([], Path("ap")), "did you mean 'apps'?"),
+    (lambda: droidgate.Phone(ANYTHING).call("a", deadline=0), "a call may take 1 to 150 seconds"),
+    (lambda: droidgate.Phone(ANYTHING).explain("a", deadline=151), "a call may take 1 to 150 seconds"),
+    (lambda: droidgate.serve(deadline=float("nan")), "a call may take 1 to 150 seconds"),
+    (lambda: call_shim(ANYTHING, "a", {}, deadline_ms=0), "a call may take 0.001 to 150 seconds"),
+    (lambda: droidgate.lint(READ), "name what was read: only convert, diff and migrate take providers"),
+    (lambda: read(READ[0]), "name what was read: only convert, diff and migrate take providers"),
 ])  # fmt: skip
-def test_a_source_that_cannot_be_one_is_an_error_with_the_fix(called: Callable[[], Any], hint: str) -> None:
+def test_an_argument_that_cannot_be_used_is_an_error_with_the_fix(
+    called: Callable[[], Any], hint: str
+) -> None:
     Path("apps").mkdir()
     with pytest.raises(droidgate.DroidgateError) as caught:
         called()
