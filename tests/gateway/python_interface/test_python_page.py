@@ -7,8 +7,9 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from inspect import isfunction
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import lxml.html
 import pytest
@@ -165,6 +166,24 @@ def test_a_stable_name_has_a_docstring_and_is_on_the_page(name: str) -> None:
     assert re.search(rf"\b{name}\b", PAGE)
 
 
+def types_in(hint: Any) -> Iterator[type]:
+    for part in hint if isinstance(hint, list) else get_args(hint):
+        yield from types_in(part)
+    if isinstance(hint, type) and hint.__module__.startswith("droidgate"):
+        yield hint
+
+
+def test_what_stable_functions_take_and_return_has_a_stable_name() -> None:
+    owners = (droidgate.Phone, droidgate.PhoneShims)
+    methods = (item for owner in owners for name, item in vars(owner).items() if not name.startswith("_"))
+    functions = (*methods, *(getattr(droidgate, name) for name in droidgate.__all__))
+    hints = [hint for item in functions if isfunction(item) for hint in get_type_hints(item).values()]
+    hints += [droidgate.Type, *get_type_hints(droidgate.ObjectType).values()]
+    types = {type_ for hint in hints for type_ in types_in(hint)}
+    assert droidgate.InstalledApp in types
+    assert {type_.__name__ for type_ in types} <= {*droidgate.__all__}
+
+
 FINDER = doctest.DocTestFinder(recurse=False)
 EXAMPLES = {
     name: test
@@ -175,7 +194,7 @@ EXAMPLES = {
 
 
 def test_each_function_has_an_example_but_those_that_serve() -> None:
-    functions = {name for name in droidgate.__all__ if not isinstance(getattr(droidgate, name), type)}
+    functions = {name for name in droidgate.__all__ if isfunction(getattr(droidgate, name))}
     assert functions - EXAMPLES.keys() == {"serve", "serve_mobile_agent"}
 
 
