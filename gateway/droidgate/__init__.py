@@ -125,7 +125,17 @@ else:
         if name not in homes:
             message = f"module {__name__!r} has no attribute {name!r}"
             raise AttributeError(message, name=name, obj=import_module(__name__))
-        value = globals()[name] = getattr(import_module(homes[name]), name)
+        try:
+            module = import_module(homes[name])
+        except ModuleNotFoundError as error:
+            # Elsewhere a package of an extra is imported when it is used; servers are made of theirs.
+            if error.name is None or not homes[name].startswith("droidgate.serving."):
+                raise
+            from droidgate.computer.optional_packages import need
+
+            need(error.name, "serve")
+            raise
+        value = globals()[name] = getattr(module, name)
         return value
 
     def __dir__() -> list[str]:

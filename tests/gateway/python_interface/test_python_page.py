@@ -235,6 +235,21 @@ def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
         getattr(droidgate, "inspect")  # noqa: B009 - type checkers know that it is not there
 
 
+def test_a_server_without_its_extra_is_an_error_with_the_command_that_installs_it() -> None:
+    code = """if True:
+        import sys, droidgate
+        sys.modules["anyio"] = None
+        for name in ("serve", "serve_mobile_agent"):
+            try:
+                getattr(droidgate, name)()
+            except droidgate.UsageError as error:
+                print(error.message, error.hint)
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    missing = r"this needs the package anyio, which is not installed pip install .*\[serve\].*\n"
+    assert re.fullmatch(missing * 2, done.stdout)
+
+
 def test_importing_droidgate_loads_no_other_module_of_ours() -> None:
     code = "import sys, droidgate; print([name for name in sys.modules if name.startswith('droidgate')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
