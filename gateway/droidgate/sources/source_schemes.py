@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from os import PathLike, fspath
 from typing import Final
 
-from droidgate.sources.source_results import Providers
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import UsageError
 
@@ -32,7 +31,8 @@ def source_names(sources: Iterable[str | PathLike[str]]) -> list[str]:
         if not isinstance(source, str | PathLike):
             message = f"a source is a path as text or a Path, not {type(source).__name__}: {source!r:.80}"
             hint = "pass each of several sources on its own: *SOURCES"
-            if isinstance(source, Provider | Providers):
+            parts = (source, *source) if isinstance(source, Iterable) else (source,)
+            if any(isinstance(part, Provider) for part in parts):
                 hint = "name what was read: only convert, diff and migrate take providers"
             raise UsageError(message, hint=hint)
     return [fspath(source) for source in names]
