@@ -22,6 +22,9 @@ TEXT_KEYS: Final = {CURRENT: "instructions", DRAFT: "appDescription"}
 TEXT_FIELDS: Final = {CURRENT: "instructions", DRAFT: "description"}
 """The provider's field for it."""
 
+JSON_PATH: Final = "mmcp_manifest.json"
+"""The name of a file with a manifest's JSON."""
+
 LOOKS_FOR: Final = (
     ComponentQuery("activity", NAMES["advertise_action"]),
     ComponentQuery("service", NAMES["advertise_action"]),

@@ -23,7 +23,7 @@ from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.records import dataclass, replace
 from droidgate_mappings.text.aapt_text import is_string_reference, reference_in
 from droidgate_mappings.text.json_text import decode_utf8, parse_json
-from droidgate_mmcp.format import CURRENT, FORMAT_ID, NAMES, TEXT_KEYS
+from droidgate_mmcp.format import CURRENT, FORMAT_ID, JSON_PATH, NAMES, TEXT_KEYS
 from droidgate_mmcp.tool_manifest import parse_manifest, read_manifest
 
 TOOLS_NOT_IN_FILES: Final = finding_code(
@@ -37,6 +37,7 @@ ASKED_BY_SHIM: Final = f"install a shim, which asks the app: {INSTALL_SHIM}"
 
 _SURE: Final = 90
 _LIKELY: Final = 60
+_POSSIBLE: Final = 10
 _OF_OTHER_LISTS: Final = "schema_version"
 """Key of a list of tools that is none of mMCP's, whatever else it has."""
 _OTHER_TOOL_KEYS: Final = frozenset({"inputSchema", "input_schema", "function"})
@@ -57,7 +58,8 @@ def detect(source: SourceFile) -> int:
     try:
         value = parse_json(source.data, path=source.path, lenient_controls=True)
     except InputError:
-        return 0
+        # A manifest that is cut off is a problem of its file, and other JSON that is cut off is not.
+        return _POSSIBLE if source.path.endswith(JSON_PATH) else 0
     tools = value.get("tools")
     if not isinstance(tools, list) or not all(isinstance(tool, Mapping) for tool in tools):
         return 0

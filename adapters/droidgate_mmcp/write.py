@@ -23,7 +23,7 @@ from droidgate_mappings.tables.loading import DialectTable
 from droidgate_mappings.text.utf16 import utf16_length
 from droidgate_mmcp.android_manifest import ComponentElement, refuse_long_texts, write_android_manifest
 from droidgate_mmcp.discovery import write_discovery
-from droidgate_mmcp.format import BROADCAST, FORMAT_ID, NAMES, TABLES, TEXT_FIELDS, TEXT_KEYS
+from droidgate_mmcp.format import BROADCAST, FORMAT_ID, JSON_PATH, NAMES, TABLES, TEXT_FIELDS, TEXT_KEYS
 from droidgate_mmcp.tool_manifest import usual_form, write_json
 from droidgate_mmcp.type_words import (
     FORM_NOTE,
@@ -34,7 +34,6 @@ from droidgate_mmcp.type_words import (
 )
 
 MANIFEST_PATH: Final = "AndroidManifest.xml"
-JSON_PATH: Final = "mmcp_manifest.json"
 DISCOVERY_PATH: Final = "mmcp_discovery.json"
 
 _OF_ONE_DIALECT: Final = frozenset({"protocolVersion", "text_key", "parameters", "instructions", "return"})

@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from droidgate.calls.audit_log import AuditLog as AuditLog
-    from droidgate.calls.call_requests import CallResult as CallResult
+    from droidgate.calls.call_requests import CallProgress as CallProgress, CallResult as CallResult
     from droidgate.calls.caller import CallPlan as CallPlan
     from droidgate.calls.phones import Phone as Phone, open_device as open_device
     from droidgate.calls.pins import PinStore as PinStore
@@ -25,7 +25,13 @@ if TYPE_CHECKING:
         ReportOptions as ReportOptions,
         report_coverage as report_coverage,
     )
-    from droidgate.coverage.scan import ScanOptions as ScanOptions, scan as scan
+    from droidgate.coverage.scan import (
+        ScanOptions as ScanOptions,
+        ScanResult as ScanResult,
+        Watcher as Watcher,
+        scan as scan,
+    )
+    from droidgate.devices.adb_client import AdbClient as AdbClient
     from droidgate.devices.describing import (
         DeviceDescription as DeviceDescription,
         list_devices as list_devices,
@@ -38,15 +44,28 @@ if TYPE_CHECKING:
         ClientChange as ClientChange,
         install_client as install_client,
     )
-    from droidgate.serving.mobile_agent.mobile_agent_process import serve_mobile_agent as serve_mobile_agent
-    from droidgate.serving.server_process import serve as serve
+    from droidgate.serving.mobile_agent.mobile_agent_process import (
+        ListeningServer as ListeningServer,
+        serve_mobile_agent as serve_mobile_agent,
+    )
+    from droidgate.serving.server_process import Listening as Listening, serve as serve
     from droidgate.shims.building import ShimBuild as ShimBuild, build_shim as build_shim
+    from droidgate.shims.device_user import InstalledShim as InstalledShim
+    from droidgate.shims.doctor import DoctorCheck as DoctorCheck
+    from droidgate.shims.granting import GrantChange as GrantChange
+    from droidgate.shims.installations import InstalledShims as InstalledShims, RemovedShims as RemovedShims
     from droidgate.shims.phone_shims import PhoneShims as PhoneShims
     from droidgate.shims.refusals import ShimRefusalError as ShimRefusalError
+    from droidgate.shims.shim_calls import ShimAnswer as ShimAnswer
+    from droidgate.shims.sync_runs import SyncedChange as SyncedChange
     from droidgate.sources import Providers as Providers, read as read
-    from droidgate.sources.callability import callability_of as callability_of
+    from droidgate.sources.callability import (
+        Callability as Callability,
+        callability_of as callability_of,
+    )
     from droidgate.sources.differences import diff as diff
     from droidgate.sources.linting import LintReport as LintReport, lint as lint
+    from droidgate.sources.phone_source import InstalledApp as InstalledApp, PhoneReading as PhoneReading
     from droidgate_mappings.compare import Change as Change, Comparison as Comparison, Weight as Weight
     from droidgate_mappings.formats.format import Format as Format, load_formats as load_formats
     from droidgate_mappings.model.capability import (
@@ -63,6 +82,18 @@ if TYPE_CHECKING:
         WriteError as WriteError,
     )
     from droidgate_mappings.model.findings import Finding as Finding, Level as Level
+    from droidgate_mappings.model.types import (
+        AllOfType as AllOfType,
+        AnyType as AnyType,
+        ArrayType as ArrayType,
+        ObjectType as ObjectType,
+        OneOfType as OneOfType,
+        OpaqueType as OpaqueType,
+        Property as Property,
+        RefType as RefType,
+        ScalarType as ScalarType,
+        Type as Type,
+    )
     from droidgate_mappings.values.failures import CallError as CallError
     from droidgate_shim.builder.shim_choices import ShimOptions as ShimOptions
 
@@ -94,7 +125,17 @@ else:
         if name not in homes:
             message = f"module {__name__!r} has no attribute {name!r}"
             raise AttributeError(message, name=name, obj=import_module(__name__))
-        value = globals()[name] = getattr(import_module(homes[name]), name)
+        try:
+            module = import_module(homes[name])
+        except ModuleNotFoundError as error:
+            # Elsewhere a package of an extra is imported when it is used; servers are made of theirs.
+            if error.name is None or not homes[name].startswith("droidgate.serving."):
+                raise
+            from droidgate.computer.optional_packages import need
+
+            need(error.name, "serve")
+            raise
+        value = globals()[name] = getattr(module, name)
         return value
 
     def __dir__() -> list[str]:

@@ -17,6 +17,7 @@ from droidgate_mappings.model.errors import DroidgateError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.records import dataclass, field
+from droidgate_shim.deadlines import check_seconds
 
 EVERY_SECONDS: Final = 1.0
 ASK_AFTER: Final = 3
@@ -105,7 +106,7 @@ class CallRequest:
         arguments: Name -> value.
         app: Only capabilities of this package.
         protocol: Only capabilities of this format.
-        deadline: Seconds that the call may take.
+        deadline: Seconds that the call may take, 1 to 150.
         client: Who calls, for the policy and the audit log.
         files: Argument -> file on this computer that the app gets for the time of the call; the argument is
             its path on the phone.
@@ -120,6 +121,10 @@ class CallRequest:
     client: str = CLI
     files: Mapping[str, Path] = field(default_factory=dict)
     traceparent: str | None = None
+
+    def __post_init__(self) -> None:
+        """Raise a UsageError for a deadline out of range."""
+        check_seconds(self.deadline)
 
 
 @dataclass(frozen=True, slots=True)

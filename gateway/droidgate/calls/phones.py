@@ -109,7 +109,7 @@ class Phone:
             arguments: Name -> value; none by default.
             app: Only capabilities of this package.
             protocol: Only capabilities of this format.
-            deadline: Seconds that the call may take.
+            deadline: Seconds that the call may take, 1 to 150.
             approved: Make the call although the user has not approved the capability; what the policy denies
                 is not called.
             files: Argument -> file on this computer, which the app can read for the time of the call.
@@ -119,7 +119,7 @@ class Phone:
             progress: Gets what the call waits for, each second, on another thread.
 
         Raises:
-            UsageError: no capability, or more than one, is named so.
+            UsageError: no capability, or more than one, is named so, or the deadline is out of range.
             CallError: the call failed or is not allowed; `failure.token` says why.
             DeviceError: the phone fails; whether the call was made is not known.
             WriteError: the trace cannot be written, or there is a file of its name.

@@ -34,7 +34,7 @@ def read_all(
     read = read_sources(sources, formats=only, strict=strict, skips_unreadable=keep_going, variant=variant)
     for problem in read.problems:
         print_problem(problem)
-    check_declared(read, sources)
+    check_declared(read, sources, are_problems_printed=True)
     return read
 
 

@@ -86,11 +86,11 @@ class Conversion:
         return write_files(data, force=force)
 
 
-def convert(source: str | PathLike[str] | Iterable[Provider], to: str) -> Conversion:
+def convert(source: str | PathLike[str] | Provider | Iterable[Provider], to: str) -> Conversion:
     """Convert what a source declares into a format; nothing is written to disk.
 
     Args:
-        source: A source as `read` takes it, or providers: what `read` returns, or any of them.
+        source: A source as `read` takes it, or providers: what `read` returns, or one or more of them.
         to: A format's id, or `FORMAT+DIALECT`; without a dialect it is the format's default.
 
     Raises:

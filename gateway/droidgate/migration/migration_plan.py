@@ -711,7 +711,7 @@ class Migration:
 
 
 def migrate(
-    source: str | PathLike[str] | Iterable[Provider],
+    source: str | PathLike[str] | Provider | Iterable[Provider],
     *,
     to: str,
     into: str | PathLike[str],
@@ -721,7 +721,7 @@ def migrate(
     """Plan how an Android project declares in another protocol what a source declares.
 
     Args:
-        source: A source as `read` takes it, or providers: what `read` returns, or any of them.
+        source: A source as `read` takes it, or providers: what `read` returns, or one or more of them.
         to: A format's id, or `FORMAT+DIALECT`.
         into: Folder of the Android project, or of its module.
         package: Java package of the app, where neither its build file nor its manifest has one.

@@ -23,6 +23,7 @@ from droidgate.serving.tokens import TokenCheck, read_or_make_token, token_file
 from droidgate.serving.tool_search import SearchTools
 from droidgate.serving.tools import ToolProvider
 from droidgate_mappings.records import dataclass
+from droidgate_shim.deadlines import check_seconds
 
 if TYPE_CHECKING:
     from droidgate.serving.http_transport import HttpAddress
@@ -104,10 +105,13 @@ def serve(  # noqa: PLR0913
         on_listening: Called when an HTTP server accepts connections.
 
     Raises:
-        UsageError: a folder is not there, or the address is not one of loopback, or is in use.
+        UsageError: a folder is not there, the deadline is out of range, or the address is not one of loopback
+            or is in use.
         InputError: the token's file or the user's policy cannot be used.
     """
     address = http_address(http)
+    if deadline is not None:
+        check_seconds(deadline)
     phones = phone_tools(
         serials,
         select=select,

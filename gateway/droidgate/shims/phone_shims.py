@@ -105,7 +105,7 @@ class PhoneShims:
             arguments: Name -> value.
             shim: Only this shim: its application id, or the package of its app.
             signed_by: SHA-256 of the certificate of a shim to trust that another key than the user's signed.
-            deadline_ms: How long it may take, in milliseconds.
+            deadline_ms: How long it may take, 1 to 150,000 milliseconds.
 
         Raises:
             UsageError: no shim, or more than one, offers the capability.

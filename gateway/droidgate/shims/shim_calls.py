@@ -27,6 +27,7 @@ from droidgate_mobile_mcp.wire import (
     write_request,
 )
 from droidgate_shim.builder.source_app import certificate_digest
+from droidgate_shim.deadlines import SHORTEST_MS, check_seconds
 
 _DIALECT: Final = "S1"
 _MOST_NAMED: Final = 10
@@ -112,14 +113,16 @@ def call_shim(
         arguments: Name -> value.
         shim: Only this shim: its application id, or the package of its app.
         signed_by: SHA-256 of the certificate of a shim to trust that another key than the user's signed.
-        deadline_ms: How long it may take, in milliseconds; the shim's own limit where it is None.
+        deadline_ms: How long it may take, 1 to 150,000 milliseconds; the shim's own limit where it is None.
 
     Raises:
-        UsageError: no shim, or more than one, offers the capability.
+        UsageError: no shim, or more than one, offers the capability, or the deadline is out of range.
         InputError: another key than the user's, or the one that is named, signed the shim.
         ShimRefusalError: the call failed.
         DeviceError: the device or the shim fails.
     """
+    if deadline_ms is not None:
+        check_seconds(deadline_ms / 1000, SHORTEST_MS / 1000)
     packages = device_user.packages()
     chosen = shim_with(installed_shims(device_user, packages), capability, shim)
     check_signer(device_user, packages[chosen.application_id], signed_by)

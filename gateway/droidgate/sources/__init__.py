@@ -71,17 +71,19 @@ def read(
     return providers
 
 
-def providers_of(source: str | PathLike[str] | Iterable[Provider]) -> Providers:
+def providers_of(source: str | PathLike[str] | Provider | Iterable[Provider]) -> Providers:
     """Return what a source declares, or providers that were read already.
 
     Args:
-        source: A source as `read` takes it, or providers: what `read` returns, or any of them.
+        source: A source as `read` takes it, or providers: what `read` returns, or one or more of them.
 
     Raises:
         InputError, DeviceError, UsageError: as `read`.
     """
     if isinstance(source, Providers):
         return source
+    if isinstance(source, Provider):
+        return Providers((source,))
     if isinstance(source, Iterable) and not isinstance(source, str | bytes | PathLike):
         providers = tuple(source)
         if all(isinstance(provider, Provider) for provider in providers):
@@ -132,21 +134,31 @@ def numbered(source: str, number: int, count: int) -> str:
     return source if count == 1 else f"{source} (source {number} of {count})"
 
 
-def check_declared(providers: Providers, sources: Sequence[str]) -> None:
+def check_declared(
+    providers: Providers, sources: Sequence[str], *, are_problems_printed: bool = False
+) -> None:
     """Raise where sources hold neither a descriptor nor an application.
+
+    Args:
+        providers: What they declare.
+        sources: Their names, for the error.
+        are_problems_printed: The user has seen each problem, so the error does not have them again.
 
     Raises:
         EmptyError: they hold neither.
-        InputError: nothing in them can be read.
+        InputError: nothing in them can be read; its `others` are the reasons.
     """
     if providers.providers or providers.applications or providers.only_in_variants:
         return
     place = " ".join(sources)
-    if sources and providers.unreadable == len(sources):
-        message = f"none of the {len(sources)} sources can be read"
-        raise InputError(message, place=place, hint="each source is named above, with the reason")
     if providers.problems:
-        raise InputError("nothing in it can be read", place=place, hint="each reason is named above")
+        message, hint = "nothing in it can be read", "each reason is named above"
+        if providers.unreadable == len(sources):
+            message = f"none of the {len(sources)} sources can be read"
+            hint = "each source is named above, with the reason"
+        error = InputError(message, place=place, hint=hint if are_problems_printed else None)
+        error.others = () if are_problems_printed else providers.problems
+        raise error
     message = "no descriptor of a known protocol in it"
     raise EmptyError(message, place=place, hint="see `droidgate formats` for what is read")
 

@@ -33,12 +33,13 @@ _HIDING_CODES: Final = frozenset({DECLARATION_UNREAD, VARIANT_CODE})
 
 
 def diff(
-    old: str | PathLike[str] | Iterable[Provider], new: str | PathLike[str] | Iterable[Provider]
+    old: str | PathLike[str] | Provider | Iterable[Provider],
+    new: str | PathLike[str] | Provider | Iterable[Provider],
 ) -> Comparison:
     """Return what changed between two versions.
 
     Args:
-        old: A source as `read` takes it, or providers: what `read` returns, or any of them.
+        old: A source as `read` takes it, or providers: what `read` returns, or one or more of them.
         new: The same of the later version. What could not be read of either is not compared.
 
     Raises:

@@ -141,7 +141,7 @@ class FormatReader:
         """Add problems; one with the same text as another is not repeated."""
         for problem in problems:
             for each in (problem, *problem.others):
-                self.problems.setdefault(str(each), each)
+                self.problems.setdefault(DroidgateError.__str__(each), each)
 
     def context(self) -> ReadingContext:
         """Return what a reader reports to."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from os import PathLike, fspath
 from typing import Final
 
+from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import UsageError
 
 STANDARD_INPUT: Final = "-"
@@ -29,5 +30,9 @@ def source_names(sources: Iterable[str | PathLike[str]]) -> list[str]:
     for source in names:
         if not isinstance(source, str | PathLike):
             message = f"a source is a path as text or a Path, not {type(source).__name__}: {source!r:.80}"
-            raise UsageError(message, hint="pass each of several sources on its own: *SOURCES")
+            hint = "pass each of several sources on its own: *SOURCES"
+            parts = (source, *source) if isinstance(source, Iterable) else (source,)
+            if any(isinstance(part, Provider) for part in parts):
+                hint = "name what was read: only convert, diff and migrate take providers"
+            raise UsageError(message, hint=hint)
     return [fspath(source) for source in names]

@@ -12,7 +12,9 @@ DroidgateError
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Final
+
+_SHOWN_OTHERS: Final = 3
 
 
 class DroidgateError(Exception):
@@ -55,6 +57,12 @@ class InputError(DroidgateError):
         first, *others = problems
         first.others = tuple(others)
         return first
+
+    def __str__(self) -> str:
+        """Return the error, with the first of the others: a traceback shows nothing else of them."""
+        shown = [super().__str__(), *map(DroidgateError.__str__, self.others[:_SHOWN_OTHERS])]
+        more = len(self.others) - _SHOWN_OTHERS
+        return "\n".join([*shown, f"and {more} more in `others` of this error"] if more > 0 else shown)
 
 
 class EmptyError(InputError):

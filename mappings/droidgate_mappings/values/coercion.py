@@ -280,6 +280,9 @@ class ValueFitter:
             UnfitValueError: the value does not fit its declaration.
         """
         self._spend(pointer, depth)
+        if isinstance(value, tuple):
+            # Python code may give a tuple for a list; JSON has none.
+            value = list(value)
         resolved = self._resolve(declared, pointer)
         if value is None and (
             declared.nullable or (resolved.nullable and not find_violation(None, declared))
@@ -325,6 +328,8 @@ class ValueFitter:
                 raise UnfitValueError(pointer, "an object of the platform has no JSON value")
             case AnyType(boolean=False):
                 raise UnfitValueError(pointer, "no value is allowed")
+        if not isinstance(value, (int, *_KINDS)):
+            raise UnfitValueError(pointer, f"a JSON value is declared and {_kind_of(value)} is given")
         return value
 
     def _coerce(self, pointer: str, message: str) -> None:
@@ -522,13 +527,25 @@ def _whole(value: float | Decimal) -> int | None:
     return int(value) if isinstance(value, float) and value.is_integer() else None
 
 
-def _kind_of(value: Json) -> str:
+_KINDS: Final[dict[type, str]] = {
+    str: "a text",
+    list: "a list",
+    dict: "an object",
+    type(None): "null",
+    float: "a number",
+    Decimal: "a number",
+}
+
+
+def _kind_of(value: object) -> str:
     if isinstance(value, bool):
         return "a boolean"
     if isinstance(value, int):
         return "an integer"
-    kinds = {str: "a text", list: "a list", dict: "an object", type(None): "null"}
-    return kinds.get(type(value), "a number")
+    for kind, words in _KINDS.items():
+        if isinstance(value, kind):
+            return words
+    return f"a value of Python's type {type(value).__name__}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,6 +120,12 @@ def test_a_file_of_each_dialect_is_distinguished_from_other_tools(text: str, sur
     assert FORMAT.detect(SourceFile("a", text.encode())) == sure
 
 
+@pytest.mark.parametrize("length", [1, 38, len(SECTION_2.strip()) - 1])
+def test_a_manifest_that_is_cut_off_is_one_by_its_name(length: int) -> None:
+    cut = SECTION_2.strip()[:length].encode()
+    assert FORMAT.detect(SourceFile("a/mmcp_manifest.json", cut)) > 0
+
+
 def test_unknown_keys_are_kept_where_they_are() -> None:
     provider = only(read_json(manifest_of({**GREET, "icon": "wave"}, author={"name": "me"})))
     assert provider.extensions == {"mmcp": {"keys": {"author": {"name": "me"}}}}

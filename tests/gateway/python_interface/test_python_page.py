@@ -7,8 +7,9 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from inspect import isfunction
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import lxml.html
 import pytest
@@ -33,6 +34,7 @@ from droidgate import (
     why,
 )
 from droidgate.computer.version import VERSION
+from droidgate.shims.shim_calls import call_shim
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_shim.builder.sample_apps import sample_apps_directory
 from gateway.coverage_html.made_reports import make_report
@@ -164,6 +166,24 @@ def test_a_stable_name_has_a_docstring_and_is_on_the_page(name: str) -> None:
     assert re.search(rf"\b{name}\b", PAGE)
 
 
+def types_in(hint: Any) -> Iterator[type]:
+    for part in hint if isinstance(hint, list) else get_args(hint):
+        yield from types_in(part)
+    if isinstance(hint, type) and hint.__module__.startswith("droidgate"):
+        yield hint
+
+
+def test_what_stable_functions_take_and_return_has_a_stable_name() -> None:
+    owners = (droidgate.Phone, droidgate.PhoneShims)
+    methods = (item for owner in owners for name, item in vars(owner).items() if not name.startswith("_"))
+    functions = (*methods, *(getattr(droidgate, name) for name in droidgate.__all__))
+    hints = [hint for item in functions if isfunction(item) for hint in get_type_hints(item).values()]
+    hints += [droidgate.Type, *get_type_hints(droidgate.ObjectType).values()]
+    types = {type_ for hint in hints for type_ in types_in(hint)}
+    assert droidgate.InstalledApp in types
+    assert {type_.__name__ for type_ in types} <= {*droidgate.__all__}
+
+
 FINDER = doctest.DocTestFinder(recurse=False)
 EXAMPLES = {
     name: test
@@ -174,7 +194,7 @@ EXAMPLES = {
 
 
 def test_each_function_has_an_example_but_those_that_serve() -> None:
-    functions = {name for name in droidgate.__all__ if not isinstance(getattr(droidgate, name), type)}
+    functions = {name for name in droidgate.__all__ if isfunction(getattr(droidgate, name))}
     assert functions - EXAMPLES.keys() == {"serve", "serve_mobile_agent"}
 
 
@@ -213,6 +233,21 @@ def test_the_version_is_that_of_the_command_and_one_format_needs_no_list() -> No
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="module 'droidgate' has no attribute 'inspect'"):
         getattr(droidgate, "inspect")  # noqa: B009 - type checkers know that it is not there
+
+
+def test_a_server_without_its_extra_is_an_error_with_the_command_that_installs_it() -> None:
+    code = """if True:
+        import sys, droidgate
+        sys.modules["anyio"] = None
+        for name in ("serve", "serve_mobile_agent"):
+            try:
+                getattr(droidgate, name)()
+            except droidgate.UsageError as error:
+                print(error.message, error.hint)
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    missing = r"this needs the package anyio, which is not installed pip install .*\[serve\].*\n"
+    assert re.fullmatch(missing * 2, done.stdout)
 
 
 def test_importing_droidgate_loads_no_other_module_of_ours() -> None:
@@ -283,11 +318,14 @@ def test_results_are_printed_on_one_line(tmp_path: Path) -> None:
 def test_one_provider_of_several_converts_alone() -> None:
     providers = read(sample_apps_directory())
     assert len(providers) > 1
-    assert list(convert([providers[0]], to="mcp").files) == ["tools.json"]
+    for alone in ([providers[0]], providers[0]):
+        assert list(convert(alone, to="mcp").files) == ["tools.json"]
     assert len(convert(providers, to="mcp").files) == len(providers)
 
 
 LIST: Any = ["apps"]
+ANYTHING: Any = None
+READ: Any = read(APP)
 
 
 @pytest.mark.usefixtures("own_folder")
@@ -299,9 +337,38 @@ LIST: Any = ["apps"]
     (lambda: read(LIST), "pass each of several sources on its own: *SOURCES"),
     (lambda: convert(LIST, to="mcp"), "read several sources together with droidgate.read(*SOURCES)"),
     (lambda: droidgate.diff([], Path("ap")), "did you mean 'apps'?"),
+    (lambda: droidgate.Phone(ANYTHING).call("a", deadline=0), "a call may take 1 to 150 seconds"),
+    (lambda: droidgate.Phone(ANYTHING).explain("a", deadline=151), "a call may take 1 to 150 seconds"),
+    (lambda: droidgate.serve(deadline=float("nan")), "a call may take 1 to 150 seconds"),
+    (lambda: call_shim(ANYTHING, "a", {}, deadline_ms=0), "a call may take 0.001 to 150 seconds"),
+    (lambda: droidgate.lint(READ), "name what was read: only convert, diff and migrate take providers"),
+    (lambda: read(READ[0]), "name what was read: only convert, diff and migrate take providers"),
 ])  # fmt: skip
-def test_a_source_that_cannot_be_one_is_an_error_with_the_fix(called: Callable[[], Any], hint: str) -> None:
+def test_an_argument_that_cannot_be_used_is_an_error_with_the_fix(
+    called: Callable[[], Any], hint: str
+) -> None:
     Path("apps").mkdir()
     with pytest.raises(droidgate.DroidgateError) as caught:
         called()
     assert caught.value.hint == hint
+
+
+@pytest.mark.usefixtures("own_folder")
+@pytest.mark.parametrize("called", [
+    read,
+    lambda source: convert(source, to="mcp"),
+    lambda source: diff(source, source),
+    lambda source: why(agent="ui", source=source),
+], ids=["read", "convert", "diff", "why"])  # fmt: skip
+def test_the_error_of_a_folder_that_cannot_be_read_has_each_reason(called: Callable[[str], Any]) -> None:
+    Path("apps").mkdir()
+    for number in range(5):
+        Path(f"apps/{number}-mmcp_manifest.json").write_text('{"instructions": "a",}')
+    with pytest.raises(droidgate.InputError) as caught:
+        called("apps")
+    places = [f"apps/{number}-mmcp_manifest.json:1:22" for number in range(5)]
+    assert [other.place for other in caught.value.others] == places
+    first, *shown = [line for line in str(caught.value).splitlines() if not line.startswith("hint: ")]
+    assert first == "apps: nothing in it can be read"
+    problem = "not JSON: expecting property name enclosed in double quotes"
+    assert shown == [*(f"{place}: {problem}" for place in places[:3]), "and 2 more in `others` of this error"]

@@ -3,7 +3,9 @@
 import re
 from collections.abc import Mapping
 from contextlib import suppress
+from datetime import date
 from decimal import Decimal
+from pathlib import PosixPath
 from typing import Any
 
 import jsonschema
@@ -190,6 +192,8 @@ NULLABLE = string(nullable=True)
 @pytest.mark.parametrize(("properties", "arguments", "values", "coerced"), [
     pytest.param({"x": required(int32()), "y": required(int32())}, {"x": 3.0, "y": Decimal("4E+1")},
         {"x": 3, "y": 40}, [], id="an integer may be written as a number without fraction"),
+    pytest.param({"x": required(one_of(string(), array(AnyType())))}, {"x": ((1,), 2)}, {"x": [[1], 2]}, [],
+        id="a tuple is a list"),
     pytest.param({"a": required(int32()), "b": required(int32())}, {"b": 1, "a": 2}, {"a": 2, "b": 1}, [],
         id="values come in the declared order"),
     pytest.param({"x": optional(string()), "y": optional(NULLABLE)}, {"x": None, "y": None}, {"y": None},
@@ -303,6 +307,22 @@ def test_every_problem_of_the_arguments_is_found_with_its_pointer() -> None:
     with pytest.raises(CallError) as raised:
         fit_arguments(values, tool, {})
     assert raised.value.message == problems[0].message
+
+
+@pytest.mark.parametrize(("declared", "given_value", "words"), [
+    (string(), PosixPath("x"), "a text is declared and a value of Python's type PosixPath is given"),
+    (int32(), date(2026, 1, 2), "an integer is declared and a value of Python's type date is given"),
+    (boolean(), b"true", "a boolean is declared and a value of Python's type bytes is given"),
+    (array(int32()), {1}, "a list is declared and a value of Python's type set is given"),
+    (AnyType(), {1}, "a JSON value is declared and a value of Python's type set is given"),
+    (string(), 1.5, "a text is declared and a number is given"),
+    (string(), Decimal(1), "a text is declared and a number is given"),
+])  # fmt: skip
+def test_a_value_that_json_does_not_have_is_named_by_its_python_type(
+    declared: Type, given_value: Any, words: str
+) -> None:
+    (problem,) = argument_problems({"x": given_value}, capability(x=required(declared)), {})
+    assert problem.message == f"invalid_argument: /x: {words}"
 
 
 FITTING = {

@@ -7,6 +7,7 @@ from pathlib import Path
 from droidgate.cli.command_classes import Command, argument, flag, option
 from droidgate.cli.completing import complete_declared
 from droidgate.cli.shared_options import ARGUMENTS, AS_JSON, SERIAL, SIGNED_BY, VALUES
+from droidgate_shim.deadlines import LONGEST_SECONDS, SHORTEST_SECONDS
 
 
 class Call(Command, work="droidgate.cli.calls.run_call:call"):
@@ -47,7 +48,9 @@ class Call(Command, work="droidgate.cli.calls.run_call:call"):
     )
     pull: Path | None = option("--pull DIR", "Fetch the files that the result names")
     serial: str | None = SERIAL
-    deadline: float = option("--deadline SECONDS", "Seconds that it may take", 30.0, min=1, max=150)
+    deadline: float = option(
+        "--deadline SECONDS", "Seconds that it may take", 30.0, min=SHORTEST_SECONDS, max=LONGEST_SECONDS
+    )
     approved: bool = flag("--yes -y", "Call it without asking; what the policy denies is not called")
     explain: bool = flag("--explain", "Show the route and the device commands, and call nothing")
     trace: Path | None = option(

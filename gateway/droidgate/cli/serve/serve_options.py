@@ -7,6 +7,7 @@ from pathlib import Path
 
 from droidgate.cli.command_classes import Command, PagedCommand, flag, option
 from droidgate.cli.shared_options import AS_JSON, SERIALS
+from droidgate_shim.deadlines import LONGEST_SECONDS, SHORTEST_SECONDS
 
 
 class Serve(
@@ -50,8 +51,8 @@ class Serve(
     deadline: float | None = option(
         "--deadline SECONDS",
         "Seconds that a call may take. The default is 30, or 150 for a client that takes tasks",
-        min=1,
-        max=150,
+        min=SHORTEST_SECONDS,
+        max=LONGEST_SECONDS,
     )
     files: list[Path] | None = option(
         "--files FOLDER", "Let clients send the files in this folder to apps; may be repeated"

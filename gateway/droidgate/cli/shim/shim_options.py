@@ -18,7 +18,7 @@ from droidgate.cli.shared_options import (
     VALUES,
     ConversionThreshold,
 )
-from droidgate_shim.deadlines import LONGEST_DEADLINE_MS
+from droidgate_shim.deadlines import LONGEST_SECONDS, SHORTEST_MS
 
 if TYPE_CHECKING:
     from droidgate_shim.builder.shim_choices import ShimOptions
@@ -36,7 +36,6 @@ _APP_HELP = "An APK, a container or folder of APKs, a project's folder, or a pho
 
 _MAKING: Final = "How shims are made"
 
-_LONGEST_CALL: Final = LONGEST_DEADLINE_MS / 1000
 READING_DEADLINE: Final = option(
     "--deadline SECONDS", "Seconds that reading apps and building shims may take", 600.0, min=0.1, max=1e6
 )
@@ -77,7 +76,7 @@ class ShimBuildOptions(Options):
         "adb, on Android 16 and later, can call appfunctions",
     )
     call_deadline: float | None = option(
-        "--call-deadline SECONDS", "Seconds that a call may take", min=0.001, max=_LONGEST_CALL
+        "--call-deadline SECONDS", "Seconds that a call may take", min=SHORTEST_MS / 1000, max=LONGEST_SECONDS
     )
     signer: str | None = option(
         "--signer SHA256", "Certificate that will sign the app of a project, which has none yet"
@@ -218,7 +217,7 @@ class ShimCall(
     signed_by: str | None = SIGNED_BY
     serial: str | None = SERIAL
     deadline: float | None = option(
-        "--deadline SECONDS", "Seconds that the call may take", min=0.001, max=_LONGEST_CALL
+        "--deadline SECONDS", "Seconds that the call may take", min=SHORTEST_MS / 1000, max=LONGEST_SECONDS
     )
     as_json: bool = AS_JSON
 
