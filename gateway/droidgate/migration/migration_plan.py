@@ -758,8 +758,8 @@ def migrate(
 def without_results(providers: Providers, to: str) -> tuple[Providers, tuple[str, ...]]:
     """Return the providers without what an earlier migration of them wrote, and the labels of the latter.
 
-    A result has the component that another provider gets in the target, and no capability that it does not
-    give it, so nothing is lost where only the other one is migrated.
+    A result has the component that another provider gets in the target, whatever the namespace, and no
+    capability that it does not give it, so nothing is lost where only the other one is migrated.
 
     Args:
         providers: What a source declares.
@@ -772,19 +772,24 @@ def without_results(providers: Providers, to: str) -> tuple[Providers, tuple[str
     others = [provider for provider in providers if provider.protocol != target.id]
     if len(others) == len(providers):
         return providers, ()
-    written: dict[str, set[str]] = {}
+    written: dict[tuple[str | None, str], set[str]] = {}
     for outcome in translate_each(_join_providers(others, target), target, dialect):
         if isinstance(outcome, Translation):
             provider = outcome.writing.provider
-            written.setdefault(provider_label(provider), set()).update(_method_names(provider))
+            written.setdefault(_class_of(provider), set()).update(_method_names(provider))
 
     def is_result(provider: Provider) -> bool:
-        methods = written.get(provider_label(provider))
+        methods = written.get(_class_of(provider))
         return provider.protocol == target.id and methods is not None and _method_names(provider) <= methods
 
     results = tuple(provider_label(provider) for provider in providers if is_result(provider))
     left = tuple(provider for provider in providers if not is_result(provider))
     return replace(providers, providers=left), results
+
+
+def _class_of(provider: Provider) -> tuple[str | None, str]:
+    """Return the app and the class without its package: a new component's is the app's namespace."""
+    return provider.package, provider_label(provider).rpartition(".")[2]
 
 
 def _method_names(provider: Provider) -> set[str]:
