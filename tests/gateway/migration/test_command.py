@@ -38,6 +38,19 @@ def test_migrate_shows_a_diff_and_writes_nothing(droidgate: Runner, project: Pat
     assert files_of(project) == before
 
 
+def test_another_app_replaces_what_a_migration_wrote_only_with_drop(droidgate: Runner, project: Path) -> None:
+    into = ("--to", "mobile-mcp", "--into", project, "--write")
+    assert droidgate("migrate", project, *into).code == 0
+    before = files_of(project)
+    notes = ("migrate", sample_apps_directory() / "notes/app", *into, "--language", "none")
+    refused = droidgate(*notes)
+    assert (refused.code, files_of(project)) == (3, before)
+    assert ".MobileMcpToolService would no longer declare" in refused.err
+    assert "hint: --drop drops them" in refused.err
+    assert droidgate(*notes, "--drop").code == 0
+    assert files_of(project) != before
+
+
 @titled(("source", "target", "language", "package"), {
     "another app's files": (CLOCK, "appfunctions", "java", NAMESPACE),
     "the project itself, into a descriptor": (None, "mobile-mcp", "java", NAMESPACE),
