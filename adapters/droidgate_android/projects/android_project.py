@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from droidgate_android.projects.gradle_text import GradleFile
-from droidgate_android.projects.manifest_merge import LibraryManifest, ManifestMerger
+from droidgate_android.projects.manifest_merge import LibraryManifest, ManifestMerger, is_relative
 from droidgate_android.projects.resources import ResourceFile, SourceResources, SourceSet
 from droidgate_android.projects.text_manifest import Manifest, ManifestReader, merge_manifests
 from droidgate_mappings.formats.application import Application, Component, names_pointed_to
@@ -15,6 +15,7 @@ from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.model.names import qualified_class
 from droidgate_mappings.records import dataclass, field, replace
 
 MAIN: Final = "main"
@@ -167,15 +168,17 @@ def read_source_set(
         package = package or (None if module.gradle.is_library else base.package)
     application = components[0]
     facts = facts.with_build_file(module.gradle)
+    package = package or module.gradle.default_package
+    namespace = namespace or module.gradle.namespace or manifest.package or inherited
     return Application(
-        package=package or module.gradle.default_package,
-        components=components,
+        package=package,
+        components=_with_whole_names(components, package, namespace),
         resources=resources,
         place=manifest.place,
         label=application.label,
         description=application.description,
         unresolved=application.unresolved,
-        namespace=namespace or module.gradle.namespace or manifest.package or inherited,
+        namespace=namespace,
         loose_assets=_names_nobody_points_to(resources, components),
         version_code=facts.version_code,
         version_name=facts.version_name,
@@ -183,6 +186,23 @@ def read_source_set(
         target_sdk=facts.target_sdk,
         permissions=permissions,
         queries=facts.queries,
+    )
+
+
+def _with_whole_names(
+    components: tuple[Component, ...], package: str | None, namespace: str | None
+) -> tuple[Component, ...]:
+    """Return components with whole class names where the application id is not the namespace.
+
+    What reads a provider knows its application id only, and would complete a relative name with it.
+    """
+    if namespace is None or package in {None, namespace}:
+        return components
+    return tuple(
+        replace(component, name=qualified_class(component.name, namespace))
+        if is_relative(component.name)
+        else component
+        for component in components
     )
 
 

@@ -202,7 +202,7 @@ def _prepare(library: LibraryManifest, findings: list[Finding]) -> None:
         element.set(FILE_MARK, library.path)
         for name in CLASS_ATTRIBUTES.get(str(element.tag), ()):
             value = element.get(f"{ANDROID}{name}")
-            if value is None or not _is_relative(value):
+            if value is None or not is_relative(value):
                 continue
             if library.namespace is None:
                 findings.append(_leave_out(element, name, value))
@@ -231,12 +231,13 @@ def _listed(element: Element, name: str) -> frozenset[str]:
     return frozenset(part.strip() for part in element.get(f"{TOOLS}{name}", "").split(","))
 
 
-def _is_relative(name: str) -> bool:
+def is_relative(name: str) -> bool:
+    """Return whether a class name of a manifest is relative to the namespace, and no reference."""
     return bool(name) and (name.startswith(".") or "." not in name) and not name.startswith(("@", "$"))
 
 
 def _qualified(name: str, namespace: str | None) -> str:
-    if namespace is None or not _is_relative(name):
+    if namespace is None or not is_relative(name):
         return name
     return qualified_class(name, namespace)
 

@@ -29,7 +29,7 @@ from droidgate.migration.source_sets import (
     replace_text,
 )
 from droidgate.sources import check_convertible, providers_of, read_sources
-from droidgate.sources.source_results import Providers, check_java_package, provider_label
+from droidgate.sources.source_results import Providers, check_java_package, provider_label, provider_labels
 from droidgate_android.handlers.methods import identifiers
 from droidgate_android.handlers.places import MARK
 from droidgate_android.manifest_edit import COMPONENTS, merge_manifest, parse_manifest
@@ -498,13 +498,23 @@ def plan_migration(
 
 
 def _check_components(translations: Sequence[Translation]) -> None:
-    components = [translation.writing.provider.component for translation in translations]
-    if len(set(components)) < len(components):
-        sources = ", ".join(
-            str(translation.source.source or translation.source.component) for translation in translations
-        )
-        message = f"{len(components)} providers cannot become one component"
-        raise UsageError(message, hint=f"migrate one of them: {sources}")
+    seen: dict[str | None, Provider] = {}
+    for translation in translations:
+        first = seen.setdefault(translation.writing.provider.component, translation.source)
+        if first is not translation.source:
+            message = f"2 providers cannot become one component: {_why_apart(first, translation.source)}"
+            labels = ", ".join(provider_labels((first, translation.source)))
+            raise UsageError(message, hint=f"migrate one of them with --provider: {labels}")
+
+
+def _why_apart(first: Provider, second: Provider) -> str:
+    """Return why two providers are not joined, as a clause."""
+    fields = {"package": "app", "protocol": "protocol", "dialect": "dialect", "access": "access rules"}
+    differing = [word for field, word in fields.items() if getattr(first, field) != getattr(second, field)]
+    if differing:
+        return f"they differ in {' and '.join(differing)}"
+    shared = ", ".join(f'"{name}"' for name in sorted(_shared_names(first, second)))
+    return f"both declare {shared}" if shared else "both are written as they are"
 
 
 def _security_notes(translation: Translation) -> Iterator[str]:
@@ -717,6 +727,7 @@ def migrate(
     into: str | PathLike[str],
     package: str | None = None,
     language: Language | None = None,
+    drop: bool = False,
 ) -> Migration:
     """Plan how an Android project declares in another protocol what a source declares.
 
@@ -726,11 +737,13 @@ def migrate(
         into: Folder of the Android project, or of its module.
         package: Java package of the app, where neither its build file nor its manifest has one.
         language: Of the handler; by default the language of most of the app. `none` writes no handler.
+        drop: Let a component that the project has lose capabilities that the source does not declare.
 
     Raises:
         InputError: the source or the project cannot be read, or declares nothing.
         UsageError: the target is unknown or not part of an app, or two providers would become one component.
-        WriteError: the project has something else under a name that is needed.
+        WriteError: the project has something else under a name that is needed, or a component would lose
+            capabilities.
 
     Example:
         >>> migration = droidgate.migrate("pdf-tool", to="mobile-mcp", into="weather")
@@ -751,15 +764,16 @@ def migrate(
     plan = plan_migration(
         project, source_set, conversion.translations, target, dialect, language or source_set.language
     )
-    notes = (*plan.notes, *_no_longer_declared(project, conversion.translations, target))
-    return Migration(providers, conversion, replace(plan, notes=notes))
+    if not drop:
+        _check_losses(project, source_set, conversion.translations)
+    return Migration(providers, conversion, plan)
 
 
 def without_results(providers: Providers, to: str) -> tuple[Providers, tuple[str, ...]]:
     """Return the providers without what an earlier migration of them wrote, and the labels of the latter.
 
-    A result has the component that another provider gets in the target, and no capability that it does not
-    give it, so nothing is lost where only the other one is migrated.
+    A result has the component that another provider gets in the target, whatever the namespace, and no
+    capability that it does not give it, so nothing is lost where only the other one is migrated.
 
     Args:
         providers: What a source declares.
@@ -772,14 +786,14 @@ def without_results(providers: Providers, to: str) -> tuple[Providers, tuple[str
     others = [provider for provider in providers if provider.protocol != target.id]
     if len(others) == len(providers):
         return providers, ()
-    written: dict[str, set[str]] = {}
+    written: dict[tuple[str | None, str], set[str]] = {}
     for outcome in translate_each(_join_providers(others, target), target, dialect):
         if isinstance(outcome, Translation):
             provider = outcome.writing.provider
-            written.setdefault(provider_label(provider), set()).update(_method_names(provider))
+            written.setdefault(_class_of(provider), set()).update(_method_names(provider))
 
     def is_result(provider: Provider) -> bool:
-        methods = written.get(provider_label(provider))
+        methods = written.get(_class_of(provider))
         return provider.protocol == target.id and methods is not None and _method_names(provider) <= methods
 
     results = tuple(provider_label(provider) for provider in providers if is_result(provider))
@@ -787,31 +801,40 @@ def without_results(providers: Providers, to: str) -> tuple[Providers, tuple[str
     return replace(providers, providers=left), results
 
 
+def _class_of(provider: Provider) -> tuple[str | None, str]:
+    """Return the app and the class without its package: a new component's is the app's namespace."""
+    return provider.package, provider_label(provider).rpartition(".")[2]
+
+
 def _method_names(provider: Provider) -> set[str]:
     """Return the names of its capabilities in source code, where a migration may declare them."""
     return set(identifiers(capability.id for capability in provider.capabilities).values())
 
 
-def _join_providers(providers: Iterable[Provider], target: Format) -> Iterable[Provider]:
-    """Return the providers, in one those of one app that would get one component and differ in nothing else.
+_JOINED_TEXTS: Final = {"name": ", ", "description": "\n\n", "instructions": "\n\n"}
+"""What is between the texts of providers that become one."""
 
-    Their capabilities are together in the new component; rules of access are not mixed.
+
+def _join_providers(providers: Iterable[Provider], target: Format) -> Iterable[Provider]:
+    """Return the providers, in one those of one app that would get one component and differ in texts only.
+
+    Their capabilities and texts are together in the new component; rules of access are not mixed.
     """
     joined: dict[str, Provider] = {}
     for provider in providers:
         parts: dict[str, object] = {
-            "component": None,
-            "source": None,
+            **dict.fromkeys(("component", "source", *_JOINED_TEXTS)),
             "capabilities": (),
             "definitions": {},
             "extensions": {},
         }
         key = provider.changed(parts).model_dump_json()
         first = joined.get(key)
-        if first is None or provider.protocol == target.id or not _is_disjoint(first, provider):
+        if first is None or provider.protocol == target.id or _shared_names(first, provider):
             joined[key if first is None else f"{key}{len(joined)}"] = provider
             continue
         changes = {
+            **{field: _joined_text(field, first, provider) for field in _JOINED_TEXTS},
             "capabilities": first.capabilities + provider.capabilities,
             "definitions": {**provider.definitions, **first.definitions},
             "extensions": {**provider.extensions, **first.extensions},
@@ -820,25 +843,45 @@ def _join_providers(providers: Iterable[Provider], target: Format) -> Iterable[P
     return joined.values()
 
 
-def _is_disjoint(first: Provider, second: Provider) -> bool:
-    """Return whether no capability or definition of one means something else in the other."""
+def _joined_text(field: str, first: Provider, second: Provider) -> str | None:
+    texts = dict.fromkeys(text for text in (getattr(first, field), getattr(second, field)) if text)
+    return _JOINED_TEXTS[field].join(texts) or None
+
+
+def _shared_names(first: Provider, second: Provider) -> set[str]:
+    """Return the capabilities of both, and the definitions that mean something else in the other."""
     ids = {capability.id for capability in first.capabilities}
-    return ids.isdisjoint(capability.id for capability in second.capabilities) and all(
-        first.definitions.get(name, definition) == definition
+    return (ids & {capability.id for capability in second.capabilities}) | {
+        name
         for name, definition in second.definitions.items()
-    )
+        if first.definitions.get(name, definition) != definition
+    }
 
 
-def _no_longer_declared(project: Path, translations: Sequence[Translation], target: Format) -> Iterator[str]:
-    """Yield a note for each component that the migration writes again without capabilities that it has."""
+def _check_losses(project: Path, source_set: WritableSourceSet, translations: Sequence[Translation]) -> None:
+    """Refuse to write a component again without capabilities that it has.
+
+    Raises:
+        WriteError: it would lose one.
+    """
+    formats = {translation.writing.provider.protocol for translation in translations}
     try:
-        existing = read_sources([fspath(project)], formats=[target.id])
+        existing = read_sources([fspath(project)], formats=sorted(formats))
     except InputError:
         return
+    folder, namespace = source_set.folder.resolve(), source_set.namespace
     for written in (translation.writing.provider for translation in translations):
-        ids = {capability.id for capability in written.capabilities}
+        methods = _method_names(written)
         for provider in existing:
-            lost = [capability.id for capability in provider.capabilities if capability.id not in ids]
-            if provider.component is not None and provider.component == written.component and lost:
-                message = f"{written.component} no longer declares {', '.join(lost)}"
-                yield f"{message}: to keep them, migrate the providers of both together"
+            if provider.component is None or written.component is None or provider.source is None:
+                continue
+            names = {qualified_class(name, namespace) for name in (provider.component, written.component)}
+            own = identifiers(capability.id for capability in provider.capabilities)
+            lost = [id_ for id_, method in own.items() if method not in methods]
+            if lost and len(names) == 1 and Path(provider.source.path).resolve().is_relative_to(folder):
+                message = f"{written.component} would no longer declare {', '.join(lost)}"
+                hint = (
+                    "--drop drops them; to keep them, migrate in one run what declares them too: "
+                    "--provider may be repeated"
+                )
+                raise WriteError(message, place=str(provider.source), hint=hint)

@@ -8,6 +8,7 @@ import pytest
 
 from droidgate.migration.migration_plan import migrate
 from droidgate.migration.source_sets import Language
+from droidgate.sources.source_results import provider_label
 from droidgate_shim.builder.sample_apps import sample_apps_directory
 from gateway.cli.program_runs import Runner, run_process
 from gateway.migration.projects import copy_module, files_of, read_providers
@@ -16,6 +17,7 @@ from gateway.sources.kotlin_trees import ENTRY_POINT, ENTRY_POINT_PATH, entry_po
 from titled_rows import titled
 
 CLOCK = sample_apps_directory() / "clock-in"
+NAMESPACE = "dev.droidgate.sample.pdftool"
 
 
 @pytest.fixture
@@ -36,19 +38,40 @@ def test_migrate_shows_a_diff_and_writes_nothing(droidgate: Runner, project: Pat
     assert files_of(project) == before
 
 
-@titled(("source", "target", "language"), {
-    "another app's files": (CLOCK, "appfunctions", "java"),
-    "the project itself, into a descriptor": (None, "mobile-mcp", "java"),
-    "the project itself, into source code with names of its own": (None, "appfunctions", "kotlin"),
+def test_another_app_replaces_what_a_migration_wrote_only_with_drop(droidgate: Runner, project: Path) -> None:
+    into = ("--to", "mobile-mcp", "--into", project, "--write")
+    assert droidgate("migrate", project, *into).code == 0
+    before = files_of(project)
+    notes = ("migrate", sample_apps_directory() / "notes/app", *into, "--language", "none")
+    refused = droidgate(*notes)
+    assert (refused.code, files_of(project)) == (3, before)
+    assert ".MobileMcpToolService would no longer declare" in refused.err
+    assert "hint: --drop drops them" in refused.err
+    assert droidgate(*notes, "--drop").code == 0
+    assert files_of(project) != before
+
+
+@titled(("source", "target", "language", "package"), {
+    "another app's files": (CLOCK, "appfunctions", "java", NAMESPACE),
+    "the project itself, into a descriptor": (None, "mobile-mcp", "java", NAMESPACE),
+    "the project itself, into source code with names of its own": (None, "appfunctions", "kotlin", NAMESPACE),
+    "an application id that is not the namespace": (None, "mobile-mcp", "java", "dev.other"),
 })  # fmt: skip
 def test_migrate_with_write_writes_and_a_second_run_changes_nothing(
-    source: Path | None, target: str, language: Language, droidgate: Runner, project: Path
+    source: Path | None, target: str, language: Language, package: str, droidgate: Runner, project: Path
 ) -> None:
+    build_file = project / "build.gradle.kts"
+    named = f'applicationId = "{NAMESPACE}"'
+    build_file.write_text(build_file.read_text().replace(named, f'applicationId = "{package}"'))
     arguments = ("migrate", source or project, "--to", target, "--into", project, "--language", language)
     first = droidgate(*arguments, "--write", "--details")
     assert first.code == 0
     assert "updated: src/main/AndroidManifest.xml" in first.out
-    assert sorted(provider.protocol for provider in read_providers(project)) == sorted([target, "mmcp"])
+    written = read_providers(project)
+    assert sorted(provider.protocol for provider in written) == sorted([target, "mmcp"])
+    assert {(provider.package, provider_label(provider).rpartition(".")[0]) for provider in written} == {
+        (package, NAMESPACE)
+    }
     after = files_of(project)
     second = droidgate(*arguments, "--write", "--details")
     assert second.code == 0

@@ -9,13 +9,11 @@ import pytest
 from adapters.handlers.jvm import compile_java, resource_classes
 from adapters.handlers.providers import WEATHER, sample_provider
 from droidgate.migration import migration_plan
-from droidgate.migration.migration_plan import plan_migration
 from droidgate.migration.source_sets import find_source_set, read_text_file, replace_text
 from droidgate.sources import read
 from droidgate_mappings.formats.format import find_format
 from droidgate_mappings.model.capability import Capability, CapabilityAccess, ComponentAccess, Provider
 from droidgate_mappings.model.errors import DroidgateError, InputError, UsageError, WriteError
-from droidgate_mappings.translate import translate
 from droidgate_shim.builder.sample_apps import sample_apps_directory
 from gateway.migration.projects import MODULES, copy_module, files_of, migrate, read_providers
 from gateway.sources.formats_of_tests import write_tree
@@ -148,17 +146,6 @@ def test_a_format_that_is_not_a_part_of_an_app_is_refused(tmp_path: Path) -> Non
     assert "droidgate convert" in (error.hint or "")
 
 
-def test_two_providers_for_one_component_are_refused(tmp_path: Path) -> None:
-    project = copy_module("pdf-tool", tmp_path)
-    target, dialect = find_format("mobile-mcp")
-    translations = translate([sample_provider("notes/app"), WEATHER], target, dialect)
-    error = refusal(
-        UsageError,
-        lambda: plan_migration(project, find_source_set(project), translations, target, dialect, "java"),
-    )
-    assert "2 providers" in error.message
-
-
 ENTRY_POINTS = """package dev.notes
 import androidx.appfunctions.*
 @AppFunctionServiceEntryPoint(serviceName = "NotesService", appFunctionXmlFileName = "notes")
@@ -168,26 +155,53 @@ abstract class BaseTasks : AppFunctionService() { @AppFunction fun task(x: Strin
 """
 
 
-def test_services_of_one_app_become_one_component_and_lost_functions_are_reported(tmp_path: Path) -> None:
+def test_services_of_one_app_become_one_component_and_functions_are_dropped_only_on_request(
+    tmp_path: Path,
+) -> None:
     code = "app/src/main/java/dev/notes/Notes.kt"
     write_tree(tmp_path, {**kotlin_tree(), code: ENTRY_POINTS})
     notes, tasks = read(tmp_path)
-    together = migration_plan.migrate([notes, tasks], to="mmcp", into=tmp_path, language="kotlin")
+
+    def plan(*providers: Provider, drop: bool = False) -> migration_plan.Migration:
+        return migration_plan.migrate(providers, to="mmcp", into=tmp_path, language="kotlin", drop=drop)
+
+    together = plan(notes, tasks.changed({"name": "Tasks", "instructions": "Ask first."}))
     [translation] = together.conversion.translations
     assert [item.id for item in translation.source.capabilities] == [
         "dev.notes.BaseNotes#note", "dev.notes.BaseTasks#task",
     ]  # fmt: skip
-    migration_plan.migrate([notes], to="mmcp", into=tmp_path, language="kotlin").write()
-    alone = migration_plan.migrate([tasks], to="mmcp", into=tmp_path, language="kotlin")
-    [lost] = [note for note in alone.notes if "no longer" in note]
-    assert lost == (
-        ".MmcpToolActivity no longer declares dev_notes_BaseNotes_note: to keep them, "
-        "migrate the providers of both together"
+    texts = f"{notes.name}, Tasks" if notes.name else "Tasks", "Ask first."
+    assert (translation.source.name, translation.source.instructions) == texts
+    plan(notes).write()
+    error = refusal(WriteError, lambda: plan(tasks))
+    assert error.message == ".MmcpToolActivity would no longer declare dev_notes_BaseNotes_note"
+    plan(tasks, drop=True).write()
+    assert {item.id for item in read_providers(tmp_path, find_format("mmcp")[0])[0].capabilities} == {
+        "dev_notes_BaseTasks_task"
+    }
+    plan(notes, tasks).write()
+
+
+@titled(("changes", "reason"), {
+    "another app": ({"package": "a.b"}, "they differ in app"),
+    "other callers": ({"access": ComponentAccess(permission="a.b.C")}, "they differ in access rules"),
+    "other protocols": ({"protocol": "appfunctions", "dialect": "v2"}, "they differ in protocol and dialect"),
+    "a capability of the same name": ({"name": "Other"}, 'both declare "forecast"'),
+})  # fmt: skip
+def test_providers_that_cannot_become_one_component_are_refused_with_the_reason(
+    changes: dict[str, object], reason: str, tmp_path: Path
+) -> None:
+    project = make_module(tmp_path)
+    first = Provider(protocol="mmcp", component=".A", capabilities=(Capability(id="forecast"),))
+    error = refusal(
+        UsageError,
+        lambda: migration_plan.migrate(
+            [first, first.changed({"component": ".B", **changes})], to="mobile-mcp", into=project
+        ),
     )
-    assert not any("no longer" in note for note in together.notes)
-    closed = tasks.model_copy(update={"access": tasks.access.model_copy(update={"permission": "a.b.C"})})
-    with pytest.raises(UsageError, match="2 providers cannot become one component"):
-        migration_plan.migrate([notes, closed], to="mmcp", into=tmp_path, language="kotlin")
+    assert error.message == f"2 providers cannot become one component: {reason}"
+    assert error.hint is not None
+    assert error.hint.startswith("migrate one of them with --provider: ")
 
 
 def test_a_descriptor_of_another_component_stays_and_the_new_one_gets_another_name(tmp_path: Path) -> None:

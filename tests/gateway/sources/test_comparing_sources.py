@@ -4,12 +4,14 @@ What one side of `diff` could not read is neither gone nor new.
 """
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from adapters.apk_writing.packed_samples import build_with_aapt2
 from droidgate import convert, diff, read
 from droidgate_mappings.compare import Weight
 from droidgate_mappings.formats.format import find_format
@@ -19,6 +21,7 @@ from gateway.cli.program_runs import Runner
 from gateway.sources.formats_of_tests import write_tree
 from gateway.sources.kotlin_trees import ADD_NOTE, DELETE_NOTE, ENTRY_POINT_PATH, FUNCTIONS, entry_point_tree
 from model_types import boolean, properties_of, required
+from requirements_of_tests import require
 
 APPS = ("clock-in", "notes", "pdf-tool", "tally")
 TARGETS = ("mobile-mcp", "mmcp", "mmcp+draft", "appfunctions", "mcp")
@@ -33,6 +36,46 @@ def written(provider: Provider, target: str, folder: Path) -> Provider:
     convert([provider], target).write(folder)
     (again,) = read(str(folder))
     return again
+
+
+SCREEN: dict[str, str | bytes] = {
+    "AndroidManifest.xml": """<manifest xmlns:android="http://schemas.android.com/apk/res/android"
+package="dev.ns"><application><activity android:name=".Main" android:exported="true">
+<intent-filter><action android:name="android.intent.action.VIEW"/></intent-filter>
+<meta-data android:name="android.app.shortcuts" android:resource="@xml/shortcuts"/></activity></application>
+</manifest>""",
+    "res/xml/shortcuts.xml": """<shortcuts xmlns:android="http://schemas.android.com/apk/res/android">
+<capability android:name="actions.intent.OPEN_APP_FEATURE"><intent android:action="android.intent.action.VIEW"
+android:targetPackage="dev.other" android:targetClass="dev.ns.Main">
+<parameter android:name="feature" android:key="feature"/></intent></capability></shortcuts>""",
+}
+
+
+@pytest.mark.requires("aapt2", "framework-res")
+@pytest.mark.parametrize(("app", "name"), [
+    ("clock-in", "dev.droidgate.sample.clockin.ClockInService"),
+    ("pdf-tool", "dev.droidgate.sample.pdftool.ToolActivity"),
+    ("notes", "dev.droidgate.sample.notes.NotesService"),
+    (None, "dev.ns.Main"),
+], ids=["Mobile-MCP", "mMCP", "AppFunctions", "App Actions"])  # fmt: skip
+def test_a_tree_and_its_apk_are_alike_where_the_application_id_is_not_the_namespace(
+    app: str | None, name: str, tmp_path: Path
+) -> None:
+    main = tmp_path / "app/src/main"
+    if app is None:
+        write_tree(main, SCREEN)
+    else:
+        shutil.copytree(sample_apps_directory() / app / "app/src/main", main)
+    namespace = name.rpartition(".")[0]
+    build_file = f"""plugins {{ id("com.android.application") }}
+android {{ namespace = "{namespace}"; defaultConfig {{ applicationId = "dev.other" }} }}"""
+    write_tree(tmp_path, {"app/build.gradle.kts": build_file})
+    options = ("--rename-manifest-package", "dev.other", "--min-sdk-version", "26")
+    apk = build_with_aapt2(require("aapt2"), require("framework-res"), main, tmp_path, *options)
+    for source in (tmp_path / "app", apk):
+        (provider,) = read(source).choose(name)
+        assert (provider.package, provider.component) == ("dev.other", name)
+    assert diff(tmp_path / "app", apk).providers == ()
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -81,19 +81,19 @@ class TestNamedFiles:
     def test_a_manifest_finds_what_is_next_to_it(self) -> None:
         project("p")
         path = "p/app/src/main/AndroidManifest.xml"
-        assert found(path) == [("dev.app", ".S", ["one", "two"], "p/app/src/main/assets/t.txt")]
+        assert found(path) == [("dev.app", "dev.ns.S", ["one", "two"], "p/app/src/main/assets/t.txt")]
         assert path in read(path).files_read
 
     def test_a_manifest_is_found_from_inside_its_folder(self, monkeypatch: pytest.MonkeyPatch) -> None:
         project("p")
         monkeypatch.chdir("p/app/src/main")
-        assert found("AndroidManifest.xml") == [("dev.app", ".S", ["one", "two"], "assets/t.txt")]
+        assert found("AndroidManifest.xml") == [("dev.app", "dev.ns.S", ["one", "two"], "assets/t.txt")]
 
     def test_the_manifest_of_a_build_type_uses_the_resources_of_main(self) -> None:
         debug = manifest(service(".D", 'android:resource="@raw/d"'))
         project("p", {"app/src/debug/AndroidManifest.xml": debug, "app/src/main/res/raw/d.txt": "tools d"})
         (provider,) = read("p/app/src/debug/AndroidManifest.xml").providers
-        assert (provider.component, provider.capabilities[0].id) == (".D", "d")
+        assert (provider.component, provider.capabilities[0].id) == ("dev.ns.D", "d")
 
     def test_a_manifest_may_have_any_name(self) -> None:
         write_tree(
@@ -177,7 +177,7 @@ class TestNamedFiles:
 class TestProjects:
     def test_a_project_is_read_with_paths_as_the_user_writes_them(self) -> None:
         project("p")
-        expected = ("dev.app", ".S", ["one", "two"])
+        expected = ("dev.app", "dev.ns.S", ["one", "two"])
         for written, prefix in (
             ("p", "p/"),
             ("p/", "p/"),
@@ -191,7 +191,7 @@ class TestProjects:
     def test_a_project_is_read_from_inside(self, monkeypatch: pytest.MonkeyPatch) -> None:
         project("p")
         monkeypatch.chdir("p")
-        assert found(".") == [("dev.app", ".S", ["one", "two"], "app/src/main/assets/t.txt")]
+        assert found(".") == [("dev.app", "dev.ns.S", ["one", "two"], "app/src/main/assets/t.txt")]
         (application,) = read(".").applications
         assert (application.namespace, str(application.place)) == ("dev.ns", f"app/{MAIN}")
 
@@ -209,7 +209,7 @@ class TestProjects:
                 "plain/assets/o.txt": "tools o",
             },
         )
-        assert [item[:2] for item in found("p")] == [("dev.app", ".S"), (None, ".L"), ("dev.old", ".O")]
+        assert [item[:2] for item in found("p")] == [("dev.app", "dev.ns.S"), (None, ".L"), ("dev.old", ".O")]
 
     def test_a_build_type_adds_to_main(self) -> None:
         gradle = GRADLE.replace(
@@ -234,12 +234,12 @@ class TestProjects:
             },
         )
         assert found("p") == [
-            ("dev.app", ".S", ["one", "two"], "p/app/src/main/assets/t.txt"),
-            ("dev.app.debug", ".D", ["overlay"], "p/app/src/debug/res/raw/d.txt"),
-            ("dev.app.debug", ".S", ["changed"], "p/app/src/debug/assets/t.txt"),
+            ("dev.app", "dev.ns.S", ["one", "two"], "p/app/src/main/assets/t.txt"),
+            ("dev.app.debug", "dev.ns.D", ["overlay"], "p/app/src/debug/res/raw/d.txt"),
+            ("dev.app.debug", "dev.ns.S", ["changed"], "p/app/src/debug/assets/t.txt"),
         ]
         ((name, other),) = read("p").other_variants
-        assert (name, [item.component for item in other]) == ("tester", [".Flavour"])
+        assert (name, [item.component for item in other]) == ("tester", ["dev.ns.Flavour"])
 
     def test_a_module_with_tests_only_is_read_too(self) -> None:
         files: dict[str, str | bytes] = {
@@ -273,7 +273,7 @@ class TestProjects:
         )
         reading = read("p")
         assert [(provider.component, str(provider.source)) for provider in reading.providers] == [
-            (".S", "p/app/src/main/assets/t.txt"),
+            ("dev.ns.S", "p/app/src/main/assets/t.txt"),
             (None, "p/app/src/main/assets/merged.json:1"),
         ]
         (finding,) = reading.findings
@@ -286,11 +286,11 @@ class TestProjects:
         wrong = manifest(service(".W", 'android:value="t.txt"'))
         skipped = ("build", "app/build/intermediates", ".git", ".gradle/x", "node_modules/y")
         project("p", {f"{folder}/src/main/AndroidManifest.xml": wrong for folder in skipped})
-        assert [item[1] for item in found("p")] == [".S"]
+        assert [item[1] for item in found("p")] == ["dev.ns.S"]
 
     def test_a_folder_called_build_is_read_when_it_is_named(self) -> None:
         project("build")
-        assert [item[1] for item in found("build")] == [".S"]
+        assert [item[1] for item in found("build")] == ["dev.ns.S"]
 
     def test_links_that_lead_round_in_circles_are_not_followed(self) -> None:
         project("p")
@@ -302,7 +302,7 @@ class TestProjects:
             ("p/app/src/main/assets/broken.json", "nowhere"),
         ):
             Path(link).symlink_to(target)
-        assert [item[1] for item in found("p")] == [".S"]
+        assert [item[1] for item in found("p")] == ["dev.ns.S"]
 
     @pytest.mark.parametrize("name", ["assets", "res"])
     def test_a_folder_that_a_link_leads_out_of_the_project_is_not_listed(self, name: str) -> None:

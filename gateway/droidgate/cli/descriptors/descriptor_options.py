@@ -118,7 +118,16 @@ class Migrate(
     """
 
     _headings = {
-        "What is written": ("target", "project", "package", "language", "name", "description", "write"),
+        "What is written": (
+            "target",
+            "project",
+            "package",
+            "language",
+            "name",
+            "description",
+            "drop",
+            "write",
+        ),
         "What is read": ("only", "providers", "variant", "strict"),
     }
 
@@ -135,6 +144,7 @@ class Migrate(
     )
     name: str | None = PROVIDER_NAME
     description: str | None = PROVIDER_DESCRIPTION
+    drop: bool = flag("--drop", "Let the project's component lose capabilities that the source does not have")
     write: bool = flag("--write", "Apply the changes; without it they are only shown")
     only: list[str] | None = ONLY_FORMATS
     providers: list[str] | None = CHOSEN_PROVIDERS

@@ -77,7 +77,8 @@ def migrate_source(options: Migrate) -> Report | Callable[[], int]:
     Raises:
         InputError: the source or the project cannot be read, or they do not fit.
         UsageError: an unknown target, or one that is not part of an app; several providers.
-        WriteError: the project holds something else under a name that is needed, or cannot be written.
+        WriteError: the project holds something else under a name that is needed, a component of it would lose
+            capabilities, or it cannot be written.
     """
     read = read_all([options.source], only=options.only, strict=options.strict, variant=options.variant)
     if options.providers:
@@ -95,6 +96,7 @@ def migrate_source(options: Migrate) -> Report | Callable[[], int]:
         into=options.project,
         package=options.package,
         language=None if options.language is None else options.language.value,
+        drop=options.drop,
     )
     for failure in migration.conversion.failures:
         print_problem(failure.error)
