@@ -4,6 +4,7 @@ What one side of `diff` could not read is neither gone nor new.
 """
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,14 @@ from droidgate_mappings.model.capability import Provider
 from droidgate_shim.builder.sample_apps import sample_apps_directory
 from gateway.cli.program_runs import Runner
 from gateway.sources.formats_of_tests import write_tree
-from gateway.sources.kotlin_trees import ADD_NOTE, DELETE_NOTE, ENTRY_POINT_PATH, FUNCTIONS, entry_point_tree
+from gateway.sources.kotlin_trees import (
+    ADD_NOTE,
+    DELETE_NOTE,
+    ENTRY_POINT_PATH,
+    FUNCTIONS,
+    entry_point_tree,
+    kotlin_tree,
+)
 from model_types import boolean, properties_of, required
 
 APPS = ("clock-in", "notes", "pdf-tool", "tally")
@@ -105,6 +113,31 @@ def compared(droidgate: Runner, folder: Path, old: dict[str, str], new: dict[str
     assert ran.code == 3, ran.err
     result: dict[str, Any] = json.loads(ran.out)["comparison"]
     return result
+
+
+@pytest.mark.parametrize("old", ["app.apk", "git:HEAD", "."])
+def test_a_function_that_goes_from_a_migrated_app_is_gone(
+    old: str, droidgate: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path / "home"))
+    app, new = tmp_path / "app", tmp_path / "new"
+    write_tree(app, {**kotlin_tree(), NOTES_FILE: TWO})
+    monkeypatch.chdir(app)
+    assert droidgate("migrate", ".", "--to", "mobile-mcp", "--into", ".", "--write").code == 0
+    shutil.copytree(app, new)
+    write_tree(new, {NOTES_FILE: FUNCTIONS})
+    if old == "app.apk":
+        assert droidgate("pack", ".", "-o", old, "--generate").code == 0
+    elif old != ".":
+        _commit(app)
+    ran = droidgate("diff", old, new, "--fail-on", "breaking")
+    assert (ran.code, ran.out.split("\n")[-2]) == (1, "1 breaking; 3 capabilities are as they were")
+
+
+def _commit(folder: Path) -> None:
+    git = ("git", "-c", "user.name=T", "-c", "user.email=t@example.com", "-C", str(folder))
+    for arguments in (("init", "-q"), ("add", "."), ("commit", "-q", "--allow-empty", "-m", "old")):
+        subprocess.run([*git, *arguments], check=True)
 
 
 BROKEN = TWO.replace("title: String", "title String")
@@ -210,9 +243,7 @@ def test_a_side_without_a_descriptor_is_empty(
             (tmp_path / name).mkdir()
             write_tree(tmp_path / name, files)
     if source == "revision":
-        git = ("git", "-c", "user.name=T", "-c", "user.email=t@example.com", "-C", "old")
-        for arguments in (("init", "-q"), ("add", "."), ("commit", "-q", "--allow-empty", "-m", "old")):
-            subprocess.run([*git, *arguments], check=True)
+        _commit(tmp_path / "old")
         monkeypatch.chdir(tmp_path / "old")
         sides = "git:HEAD", "../new"
     ran = droidgate("diff", *sides, "--fail-on", "breaking")
