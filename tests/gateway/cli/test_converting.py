@@ -602,6 +602,19 @@ def test_check_writes_nothing_and_finds_what_would_change(droidgate: Runner) -> 
     assert Path("out/tools.json").read_text() == "{}"
 
 
+@pytest.mark.parametrize(("source", "xml", "code"), [
+    pytest.param("./timer", TIMER, 0, id="another path of the source is no difference"),
+    pytest.param("timer", TIMER.replace("<capabilit", "\n\n<capabilit", 1), 0, id="nor is another line"),
+    pytest.param("timer", TIMER.replace("Starts a timer", "Starts it"), 1, id="another text is one"),
+])  # fmt: skip
+def test_check_looks_at_what_is_declared(droidgate: Runner, source: str, xml: str, code: int) -> None:
+    converted(droidgate, "timer", to="mmcp")
+    path = Path("timer/app/src/main/res/xml/timer.xml")
+    assert path.read_text() != xml or source != "timer"
+    path.write_text(xml)
+    converted(droidgate, source, "--check", to="mmcp", code=code)
+
+
 def test_where_no_provider_can_be_written_each_is_named_and_nothing_is_written(droidgate: Runner) -> None:
     for name in ("one.json", "two.json"):
         write_tools(Path(name), TOO_LONG)

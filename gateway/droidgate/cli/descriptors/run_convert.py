@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -31,10 +32,12 @@ from droidgate.sources import check_convertible
 from droidgate.sources.source_results import Providers
 from droidgate_mappings.formats.format import Artifact, find_format
 from droidgate_mappings.model.capability import Provider
-from droidgate_mappings.model.errors import UsageError, WriteError
+from droidgate_mappings.model.errors import InputError, UsageError, WriteError
 from droidgate_mappings.model.findings import Finding, Level, at_least
+from droidgate_mappings.model.json_values import Json, json_equal
 from droidgate_mappings.model.names import NameEntry
 from droidgate_mappings.text.counted_nouns import amount, noun
+from droidgate_mappings.text.json_text import WRITTEN, parse_json
 from droidgate_mappings.text_safety.marks import OVER_LONG_TEXT, TextMark, text_marks
 from droidgate_mappings.translate import Translation, dialect_name, provider_name
 
@@ -42,6 +45,7 @@ FIDELITY_FILE: Final = "fidelity.json"
 NAMES_FILE: Final = "names.json"
 
 _STANDARD_OUTPUT: Final = Path("-")
+_LINE: Final = re.compile(r":\d+\Z")
 
 
 class ConversionTarget(Document):
@@ -154,7 +158,7 @@ def convert_sources(options: Convert) -> Report | Callable[[], int]:
     data = conversion_files(read, converted, options.out)
     _warn_of_output_in_source(options)
     if options.check:
-        files = compare_files(data)
+        files: Mapping[Path, str] = _check_files(data)
         if any(status != "unchanged" for status in files.values()):
             code = code or ExitCode.FINDINGS
     else:
@@ -182,6 +186,41 @@ def _warn_of_output_in_source(options: Convert) -> None:
         if folder.is_dir() and options.out.resolve().is_relative_to(folder.resolve()):
             print_warning(f"warning: {options.out} is in the source {source}: the next run reads it too")
             print_warning("hint: choose an output outside of the source")
+
+
+def _check_files(data: Mapping[Path, bytes]) -> Mapping[Path, str]:
+    """Return what would become of files; a report is unchanged where only lines of sources differ."""
+    return {
+        path: "unchanged"
+        if status == "would update"
+        and path.name.endswith((FIDELITY_FILE, NAMES_FILE))
+        and _is_same_report(path.read_bytes(), data[path])
+        else status
+        for path, status in compare_files(data).items()
+    }
+
+
+def _is_same_report(old: bytes, new: bytes) -> bool:
+    try:
+        before, after = (_without_lines(parse_json(data, limits=WRITTEN)) for data in (old, new))
+    except InputError:
+        return False
+    return json_equal(before, after)
+
+
+def _without_lines(value: Json) -> Json:
+    """Return a report without lines of sources, whose paths are absolute, and without droidgate's version."""
+    if isinstance(value, list):
+        return [_without_lines(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: str(Path(_LINE.sub("", item)).absolute())
+        if key in {"place", "path"} and isinstance(item, str)
+        else _without_lines(item)
+        for key, item in value.items()
+        if key not in {"line", "droidgate"}
+    }
 
 
 def _warn_of_differences(files: Mapping[Path, str], code: int) -> int:
