@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from droidgate.cli.descriptors.descriptor_options import Convert
 from droidgate.cli.exit_codes import ExitCode
@@ -45,6 +45,7 @@ FIDELITY_FILE: Final = "fidelity.json"
 NAMES_FILE: Final = "names.json"
 
 _STANDARD_OUTPUT: Final = Path("-")
+_LEFT: Final = "no longer written"
 _LINE: Final = re.compile(r":\d+\Z")
 
 
@@ -157,12 +158,13 @@ def convert_sources(options: Convert) -> Report | Callable[[], int]:
         return lambda: _print_artifact(text, page, code)
     data = conversion_files(read, converted, options.out)
     _warn_of_output_in_source(options)
+    left = dict.fromkeys(sorted(_files_of_earlier(options.out) - data.keys()), _LEFT)
     if options.check:
-        files: Mapping[Path, str] = _check_files(data)
+        files: Mapping[Path, str] = _check_files(data) | left
         if any(status != "unchanged" for status in files.values()):
             code = code or ExitCode.FINDINGS
     else:
-        files = write_files(data, force=options.force)
+        files = write_files(data, force=options.force) | left
     report = Report(
         lambda: conversion_page(converted, read.findings, sources=options.form == "markdown"),
         lambda: fidelity_document(read, converted),
@@ -173,10 +175,10 @@ def convert_sources(options: Convert) -> Report | Callable[[], int]:
             *(mark.as_finding() for item in converted.translations for mark in _marks_of(item)),
         ],
     )
-    if not options.check:
+    if not options.check and not left:
         return report
     print_report = report.prepare(options.form)
-    return lambda: _warn_of_differences(files, print_report())
+    return lambda: _warn_of_differences(files, print_report(), is_check=options.check)
 
 
 def _warn_of_output_in_source(options: Convert) -> None:
@@ -188,7 +190,7 @@ def _warn_of_output_in_source(options: Convert) -> None:
             print_warning("hint: choose an output outside of the source")
 
 
-def _check_files(data: Mapping[Path, bytes]) -> Mapping[Path, str]:
+def _check_files(data: Mapping[Path, bytes]) -> dict[Path, str]:
     """Return what would become of files; a report is unchanged where only lines of sources differ."""
     return {
         path: "unchanged"
@@ -223,13 +225,29 @@ def _without_lines(value: Json) -> Json:
     }
 
 
-def _warn_of_differences(files: Mapping[Path, str], code: int) -> int:
-    """Warn where files are not what would be written, and return the exit code."""
-    different = sum(status != "unchanged" for status in files.values())
-    if different:
+def _files_of_earlier(out: Path) -> set[Path]:
+    """Return the files that are still in a folder of those that its `fidelity.json` lists."""
+    try:
+        earlier: Any = parse_json((out / FIDELITY_FILE).read_bytes(), limits=WRITTEN)
+        listed = [file["path"] for conversion in earlier["conversions"] for file in conversion["files"]]
+        return {path for path in (path_below(out, name) for name in listed) if path.is_file()}
+    except (OSError, InputError, WriteError, LookupError, TypeError, ValueError):
+        # It is not a report of ours, and is replaced or refused as any other file.
+        return set()
+
+
+def _warn_of_differences(files: Mapping[Path, str], code: int, *, is_check: bool) -> int:
+    """Warn where files are not what would be written, or are left over, and return the exit code."""
+    left = sum(status == _LEFT for status in files.values())
+    different = sum(status != "unchanged" for status in files.values()) - left
+    if different and is_check:
         verb = noun(different, "differs", "differ")
-        print_warning(f"warning: {different} of {amount(len(files), 'file')} {verb} from the source")
+        print_warning(f"warning: {different} of {amount(len(files) - left, 'file')} {verb} from the source")
         print_warning("hint: run the same command with --force in place of --check to write the files")
+    if left:
+        verb = noun(left, "is", "are")
+        print_warning(f"warning: {amount(left, 'file')} of an earlier conversion {verb} no longer written")
+        print_warning(f"hint: delete what is {_LEFT!r}")
     return code
 
 
