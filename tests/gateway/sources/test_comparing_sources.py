@@ -258,3 +258,31 @@ def test_a_side_without_a_descriptor_is_empty(
     assert [item["message"] for item in document["problems"]] == [
         f"the {kind} holds no Android project and no descriptor"
     ]
+
+
+@pytest.mark.parametrize(("old", "new", "message"), [
+    ("git:HEAD:./new", "new", "the provider is new, with 1 capability: add"),
+    ("git:HEAD:./gone", "./gone", "the provider is gone, with 1 capability: add"),
+    ("git:HEAD:gone", "git:HEAD:./new", "the provider is gone, with 1 capability: add"),
+    ("git:HEAD:nosuch", "nosuch", None),
+    ("git:HEAD:gone", "nosuch", None),
+    ("git:nosuch:new", "new", None),
+])  # fmt: skip
+def test_a_path_that_one_side_lacks_is_empty_where_the_other_side_is_the_same_path(
+    old: str,
+    new: str,
+    message: str | None,
+    droidgate: Runner,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_tree(tmp_path / "gone", ONE_TOOL)
+    _commit(tmp_path)
+    (tmp_path / "gone").rename("new")
+    ran = droidgate("diff", old, new, "--fail-on", "breaking")
+    if message is None:
+        assert (ran.code, ran.out) == (3, "")
+    else:
+        assert (ran.code, message in ran.out) == (int("is gone" in message), True)
+        assert "no such file or folder" in ran.err
