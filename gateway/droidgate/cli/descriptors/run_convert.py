@@ -331,7 +331,7 @@ def conversion_page(
     )
     lost_in_reading = [finding for finding in reading if at_least(finding.level, Level.RENAMED)]
     if reading:
-        blocks += [Heading("Remarks of the readers"), *remarks_table(reading), Line()]
+        blocks += [Heading("Remarks of the readers"), *remarks_table(reading, lines=sources), Line()]
     names = [provider_name(translation.source) for translation in converted.translations]
     blocks += marks_page(zip(names, map(_marks_of, converted.translations), strict=True))
     for translation in converted.translations:
