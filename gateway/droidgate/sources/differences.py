@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from os import PathLike
+from os import PathLike, fspath
+from pathlib import Path
 from typing import Final, TypeVar
 
 from droidgate.sources import providers_of
 from droidgate.sources.source_code import VARIANT_CODE
 from droidgate.sources.source_results import Providers
+from droidgate.sources.source_schemes import GIT_SCHEME
 from droidgate_mappings.compare import (
     Change,
     Comparison,
@@ -25,6 +28,7 @@ from droidgate_mappings.formats.format import Writing, load_formats
 from droidgate_mappings.formats.leniency import DECLARATION_UNREAD
 from droidgate_mappings.model.capability import CapabilitySet, Provider
 from droidgate_mappings.model.errors import EmptyError, WriteError
+from droidgate_mappings.text.shown_paths import printable
 
 Source = TypeVar("Source")
 
@@ -68,6 +72,8 @@ def read_sides(
 ) -> tuple[Providers, Providers, tuple[EmptyError, ...]]:
     """Read both sides of a comparison; one that holds nothing is empty where the other declares something.
 
+    So is a path that is not there, where the other side is this path in a revision.
+
     Args:
         old: The earlier source.
         new: The later one.
@@ -81,8 +87,9 @@ def read_sides(
     """
     empty: list[EmptyError] = []
     sides: list[Providers] = []
-    for source in (old, new):
+    for source, other in ((old, new), (new, old)):
         try:
+            _check_not_deleted(source, other)
             sides.append(read(source))
         except EmptyError as error:
             empty.append(error)
@@ -91,6 +98,17 @@ def read_sides(
     if empty and not (before.providers or after.providers):
         raise empty[0]
     return before, after, tuple(empty)
+
+
+def _check_not_deleted(source: object, other: object) -> None:
+    """Raise an `EmptyError` for a path that is not there, where the other side is this path in a revision."""
+    if not (isinstance(source, str | PathLike) and isinstance(other, str) and other.startswith(GIT_SCHEME)):
+        return
+    path = posixpath.normpath(fspath(source))
+    named = posixpath.normpath(other.split(":", 2)[-1])
+    if f"/{named}".endswith(f"/{path}") and other.count(":") > 1 and not Path(path).exists():
+        hint = "what the other side has of it counts as removed or added"
+        raise EmptyError("there is no such file or folder", place=printable(path), hint=hint)
 
 
 def _in_new_protocols(

@@ -15,7 +15,7 @@ from typing import IO, Final
 
 from droidgate.sources.source_schemes import GIT_SCHEME
 from droidgate_android.projects.project_files import MAX_FILE_BYTES
-from droidgate_mappings.model.errors import BudgetError, InputError
+from droidgate_mappings.model.errors import BudgetError, EmptyError, InputError
 from droidgate_mappings.text.shown_paths import printable
 
 _OFFLINE: Final = ("-c", "protocol.allow=never")
@@ -33,7 +33,8 @@ def read_file_of(source: str) -> bytes | None:
             (below the working folder where it begins with `./`), as gitrevisions(7) has it.
 
     Raises:
-        InputError: there is no git, no repository, or no such revision or path in it.
+        InputError: there is no git, no repository, or no such revision in it.
+        EmptyError: the revision has no such path.
         BudgetError: the file is too large to be read.
     """
     digest, kind, size = _object_of(source)
@@ -61,14 +62,45 @@ def files_of(source: str) -> Iterator[tuple[str, int, Callable[[], IO[bytes]]]]:
 
 def _object_of(source: str) -> tuple[str, str, int]:
     """Return digest, type and bytes of the object that a source names."""
-    query = source.removeprefix(GIT_SCHEME).encode(errors="surrogateescape")
-    answer = b"" if b"\n" in query else _run("cat-file", "--batch-check", place=source, standard_input=query)
-    match answer.split():
-        case [digest, kind, size] if size.isdigit():
-            return digest.decode(), kind.decode(), int(size)
-        case _:
-            message = "the repository has no such revision or path"
-            raise InputError(message, place=printable(source), hint=_HINT)
+    name = source.removeprefix(GIT_SCHEME)
+    if "\n" in name or (found := _find_objects(source, name)[0]) is None:
+        raise _missing_error(source, name)
+    return found
+
+
+def _find_objects(source: str, *names: str) -> list[tuple[str, str, int] | None]:
+    """Return digest, type and bytes of objects by their names, None for each that is not there."""
+    query = "".join(f"{name}\n" for name in names).encode(errors="surrogateescape")
+    answer = _run("cat-file", "--batch-check", place=source, standard_input=query)
+    found: list[tuple[str, str, int] | None] = []
+    for line in answer.split(b"\n")[:-1]:
+        match line.split():
+            case [digest, kind, size] if size.isdigit():
+                found.append((digest.decode(), kind.decode(), int(size)))
+            case _:
+                found.append(None)
+    return found
+
+
+def _missing_error(source: str, name: str) -> InputError:
+    """Return why there is no object of a name; an `EmptyError` where its revision has no such path."""
+    place, message = printable(source), "the repository has no such revision or path"
+    revision, _, path = name.partition(":")
+    if "\n" in name or not revision:
+        return InputError(message, place=place, hint=_HINT)
+    below = f"{revision}:./" + ("" if path == "." else path)
+    commit, tree, nearby = _find_objects(source, "HEAD", f"{revision}^{{tree}}", below)
+    if commit is None:
+        hint = "there is nothing to compare with before the first commit: leave this check out of it"
+        return InputError("the branch has no commit yet", place=place, hint=hint)
+    if tree is None:
+        return InputError(message, place=place, hint=_HINT)
+    message = "the revision has no such file or folder"
+    if nearby is not None:
+        hint = f"name {printable(GIT_SCHEME + below)}, which is below the working folder"
+        return InputError(message, place=place, hint=hint)
+    hint = "a path is below the repository's root, or with ./ below the working folder"
+    return EmptyError(message, place=place, hint=hint)
 
 
 def _listed_files(listing: bytes) -> Iterator[tuple[str, int, str]]:

@@ -89,16 +89,23 @@ def pair_providers(
 def _join_unplaced(side: Sequence[Provider], other: Sequence[Provider]) -> list[Provider]:
     """Return a side where each provider without a component is part of the one that it is in on the other.
 
-    Source code may not say which component runs a function; what a build makes of it does.
+    Source code may not say which component runs a function; what a build makes of it does. A component of
+    another protocol may have the same capabilities, as that of a migrated app does: it is another provider.
     """
     joined = {id(item): item for item in side}
     for item in side:
         if item.component is not None or not item.capabilities:
             continue
+        if any(_key(each) == _key(item) and share_capability(item, each) for each in other):
+            continue
         ids = {each.id for each in item.capabilities}
-        keys = {_key(each) for each in other if ids <= {capability.id for capability in each.capabilities}}
+        keys = {
+            _key(each)
+            for each in other
+            if _key(each)[:2] == _key(item)[:2] and ids <= {capability.id for capability in each.capabilities}
+        }
         home = next((each for each in side if each.component is not None and _key(each) in keys), None)
-        if home is not None and home.package == item.package:
+        if home is not None:
             joined[id(home)] = _with_capabilities_of(joined[id(home)], item)
             del joined[id(item)]
     return list(joined.values())

@@ -1,5 +1,6 @@
 """What each command prints, writes and ends with, on small descriptors of our own."""
 
+import html
 import json
 import re
 import shlex
@@ -259,6 +260,23 @@ def test_diff_prints_sarif_at_the_capability_that_changed(droidgate: Runner) -> 
     assert results == {("property-added", "error", 3), ("property-removed", "error", 3)}
     comment = droidgate("diff", "timer.xml", "later.xml", "--markdown").out
     assert len(re.findall(r"^\| breaking \|.* \| later\.xml:3 \|", comment, re.MULTILINE)) == 2
+
+
+@pytest.mark.parametrize("command", [
+    ("lint", "new.json"),
+    ("diff", "tools.json", "new.json"),
+    ("convert", "new.json", "--to", "mmcp", "-o", "out", "--force"),
+], ids=lambda words: words[0])  # fmt: skip
+def test_a_report_names_the_lines_of_the_log(command: tuple[str, ...], droidgate: Runner) -> None:
+    tools = json.loads(json.dumps(TOOLS).replace('"string"', '"integer"'))
+    tools["tools"][0]["inputSchema"]["minimum"] = "1"
+    Path("new.json").write_text(json.dumps(tools, indent=1))
+    log = json.loads(droidgate(*command, "--sarif").out)
+    places = [item["locations"][0]["physicalLocation"] for item in log["runs"][0]["results"]]
+    lines = {item["region"]["startLine"] for item in places}
+    report = html.unescape(droidgate(*command, "--markdown").out)
+    shown = re.findall(r"new\.json:([^|\n]+)", report)
+    assert {int(line) for group in shown for line in re.findall(r"(?:^|, ?)(\d+)", group)} == lines != {1}
 
 
 def test_a_finding_in_a_json_document_has_the_pointer_of_its_place(droidgate: Runner) -> None:

@@ -602,6 +602,39 @@ def test_check_writes_nothing_and_finds_what_would_change(droidgate: Runner) -> 
     assert Path("out/tools.json").read_text() == "{}"
 
 
+@pytest.mark.parametrize(("source", "xml", "code"), [
+    pytest.param("./timer", TIMER, 0, id="another path of the source is no difference"),
+    pytest.param("timer", TIMER.replace("<capabilit", "\n\n<capabilit", 1), 0, id="nor is another line"),
+    pytest.param("timer", TIMER.replace("Starts a timer", "Starts it"), 1, id="another text is one"),
+])  # fmt: skip
+def test_check_looks_at_what_is_declared(droidgate: Runner, source: str, xml: str, code: int) -> None:
+    converted(droidgate, "timer", to="mmcp")
+    path = Path("timer/app/src/main/res/xml/timer.xml")
+    assert path.read_text() != xml or source != "timer"
+    path.write_text(xml)
+    converted(droidgate, source, "--check", to="mmcp", code=code)
+
+
+def test_files_whose_source_is_gone_are_named(droidgate: Runner) -> None:
+    converted(droidgate, "timer", "tools.json", to="mcp")
+    Path("out/tools/mine.txt").write_text("no conversion")
+    for option, code in (("--check", 1), ("--force", 0)):
+        run = converted(droidgate, "timer", option, to="mcp", code=code)
+        for name in ("app.timer-timerservice", "tools"):
+            assert f"no longer written: out/{name}/tools.json\n" in run.out
+        assert "mine.txt" not in run.out
+        assert "warning: 2 files of an earlier conversion are no longer written\nhint: delete " in run.err
+
+
+@pytest.mark.parametrize("report", ["{", "[]", '{"conversions": [{"files": [{"path": "../timer.xml"}]}]}'])
+def test_a_report_that_convert_did_not_write_names_no_file(droidgate: Runner, report: str) -> None:
+    Path("out").mkdir()
+    Path("out/fidelity.json").write_text(report)
+    run = converted(droidgate, "timer", "--check", to="mcp", code=1)
+    assert "would update: out/fidelity.json\n" in run.out
+    assert "no longer written" not in run.out
+
+
 def test_where_no_provider_can_be_written_each_is_named_and_nothing_is_written(droidgate: Runner) -> None:
     for name in ("one.json", "two.json"):
         write_tools(Path(name), TOO_LONG)

@@ -19,7 +19,14 @@ from droidgate_mappings.model.capability import Provider
 from droidgate_shim.builder.sample_apps import sample_apps_directory
 from gateway.cli.program_runs import Runner
 from gateway.sources.formats_of_tests import write_tree
-from gateway.sources.kotlin_trees import ADD_NOTE, DELETE_NOTE, ENTRY_POINT_PATH, FUNCTIONS, entry_point_tree
+from gateway.sources.kotlin_trees import (
+    ADD_NOTE,
+    DELETE_NOTE,
+    ENTRY_POINT_PATH,
+    FUNCTIONS,
+    entry_point_tree,
+    kotlin_tree,
+)
 from model_types import boolean, properties_of, required
 from requirements_of_tests import require
 
@@ -150,6 +157,31 @@ def compared(droidgate: Runner, folder: Path, old: dict[str, str], new: dict[str
     return result
 
 
+@pytest.mark.parametrize("old", ["app.apk", "git:HEAD", "."])
+def test_a_function_that_goes_from_a_migrated_app_is_gone(
+    old: str, droidgate: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path / "home"))
+    app, new = tmp_path / "app", tmp_path / "new"
+    write_tree(app, {**kotlin_tree(), NOTES_FILE: TWO})
+    monkeypatch.chdir(app)
+    assert droidgate("migrate", ".", "--to", "mobile-mcp", "--into", ".", "--write").code == 0
+    shutil.copytree(app, new)
+    write_tree(new, {NOTES_FILE: FUNCTIONS})
+    if old == "app.apk":
+        assert droidgate("pack", ".", "-o", old, "--generate").code == 0
+    elif old != ".":
+        _commit(app)
+    ran = droidgate("diff", old, new, "--fail-on", "breaking")
+    assert (ran.code, ran.out.split("\n")[-2]) == (1, "1 breaking; 3 capabilities are as they were")
+
+
+def _commit(folder: Path) -> None:
+    git = ("git", "-c", "user.name=T", "-c", "user.email=t@example.com", "-C", str(folder))
+    for arguments in (("init", "-q"), ("add", "."), ("commit", "-q", "--allow-empty", "-m", "old")):
+        subprocess.run([*git, *arguments], check=True)
+
+
 BROKEN = TWO.replace("title: String", "title String")
 
 
@@ -253,9 +285,7 @@ def test_a_side_without_a_descriptor_is_empty(
             (tmp_path / name).mkdir()
             write_tree(tmp_path / name, files)
     if source == "revision":
-        git = ("git", "-c", "user.name=T", "-c", "user.email=t@example.com", "-C", "old")
-        for arguments in (("init", "-q"), ("add", "."), ("commit", "-q", "--allow-empty", "-m", "old")):
-            subprocess.run([*git, *arguments], check=True)
+        _commit(tmp_path / "old")
         monkeypatch.chdir(tmp_path / "old")
         sides = "git:HEAD", "../new"
     ran = droidgate("diff", *sides, "--fail-on", "breaking")
@@ -270,3 +300,31 @@ def test_a_side_without_a_descriptor_is_empty(
     assert [item["message"] for item in document["problems"]] == [
         f"the {kind} holds no Android project and no descriptor"
     ]
+
+
+@pytest.mark.parametrize(("old", "new", "message"), [
+    ("git:HEAD:./new", "new", "the provider is new, with 1 capability: add"),
+    ("git:HEAD:./gone", "./gone", "the provider is gone, with 1 capability: add"),
+    ("git:HEAD:gone", "git:HEAD:./new", "the provider is gone, with 1 capability: add"),
+    ("git:HEAD:nosuch", "nosuch", None),
+    ("git:HEAD:gone", "nosuch", None),
+    ("git:nosuch:new", "new", None),
+])  # fmt: skip
+def test_a_path_that_one_side_lacks_is_empty_where_the_other_side_is_the_same_path(
+    old: str,
+    new: str,
+    message: str | None,
+    droidgate: Runner,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_tree(tmp_path / "gone", ONE_TOOL)
+    _commit(tmp_path)
+    (tmp_path / "gone").rename("new")
+    ran = droidgate("diff", old, new, "--fail-on", "breaking")
+    if message is None:
+        assert (ran.code, ran.out) == (3, "")
+    else:
+        assert (ran.code, message in ran.out) == (int("is gone" in message), True)
+        assert "no such file or folder" in ran.err

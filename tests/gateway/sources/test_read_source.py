@@ -857,16 +857,35 @@ class TestRevisions:
 
     @pytest.mark.parametrize(("source", "message"), [
         ("git:nosuch", "the repository has no such revision or path"),
-        ("git:HEAD:nosuch", "the repository has no such revision or path"),
+        ("git:HEAD:nosuch", "the revision has no such file or folder"),
         ("git:", "the repository has no such revision or path"),
         ("git:HEAD\nHEAD", "the repository has no such revision or path"),
         ("git:--all", "the repository has no such revision or path"),
-        ("git:HEAD:app/app/src/main/res", "the repository has no such revision or path"),
+        ("git:HEAD:app/app/src/main/res", "the revision has no such file or folder"),
+        ("git:HEAD:.", "the revision has no such file or folder"),
     ])  # fmt: skip
     def test_an_unknown_revision_is_an_error_with_a_hint(self, source: str, message: str) -> None:
         with pytest.raises(InputError) as raised:
             read(source)
         assert (raised.value.message, raised.value.place) == (message, source)
+
+    @pytest.mark.parametrize(("source", "near"), [("git:HEAD:.", "./"), ("git:main:one.json", "./one.json")])
+    def test_a_path_below_the_working_folder_is_offered(
+        self, source: str, near: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir("app")
+        with pytest.raises(InputError) as raised:
+            read(source)
+        offered = f"{source.rpartition(':')[0]}:{near}"
+        assert raised.value.hint == f"name {offered}, which is below the working folder"
+        assert "old" in str(found(offered))
+
+    def test_before_the_first_commit_the_error_says_what_to_do(self) -> None:
+        git("switch", "--quiet", "--orphan", "other")
+        with pytest.raises(InputError, match="the branch has no commit yet") as raised:
+            read("git:HEAD")
+        assert raised.value.hint is not None
+        assert "leave this check out" in raised.value.hint
 
     def test_a_hostile_git_tree_reads_nothing_outside_of_it(self) -> None:
         blob = git("hash-object", "-w", "--stdin", given=b"tools out")

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from decimal import Decimal
 from functools import partial
+from itertools import product
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from droidgate_mappings.model.types import ObjectType, Property, RefType, Scalar
 from titled_rows import titled
 
 Schema = dict[str, Any]
+PROTOCOLS = ("appfunctions", "mcp", "mmcp", "mobile-mcp")
 
 
 def _provider(*capabilities: Capability, **facts: Any) -> Provider:
@@ -311,6 +313,20 @@ def test_added_and_removed_capabilities_are_reported() -> None:
     comparison = _compare(old, _provider(Capability(id="comes"), Capability(id="stays")))
     assert _changes(comparison) == [("capability-added", "compatible"), ("capability-removed", "breaking")]
     assert comparison.unchanged_capabilities == 1
+
+
+@pytest.mark.parametrize(("protocol", "other"), list(product(PROTOCOLS, repeat=2)))
+def test_what_goes_from_a_provider_without_a_component_is_gone_where_another_has_it_too(
+    protocol: str, other: str
+) -> None:
+    def side(*ids: str) -> CapabilitySet:
+        unplaced = _provider(*(Capability(id=each) for each in ids), protocol=protocol, component=None)
+        return CapabilitySet(providers=((unplaced,) if ids else ()) + (placed,))
+
+    placed = _provider(Capability(id="brew"), Capability(id="pour"), protocol=other)
+    assert _changes(compare_sets(side("brew", "pour"), side("brew"))) == [("capability-removed", "breaking")]
+    if protocol != other:
+        assert _changes(compare_sets(side("brew"), side())) == [("provider-removed", "breaking")]
 
 
 def test_a_provider_that_is_gone_names_its_capabilities() -> None:

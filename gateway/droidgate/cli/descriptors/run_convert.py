@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from droidgate.cli.descriptors.descriptor_options import Convert
 from droidgate.cli.exit_codes import ExitCode
@@ -31,10 +32,12 @@ from droidgate.sources import check_convertible
 from droidgate.sources.source_results import Providers
 from droidgate_mappings.formats.format import Artifact, find_format
 from droidgate_mappings.model.capability import Provider
-from droidgate_mappings.model.errors import UsageError, WriteError
+from droidgate_mappings.model.errors import InputError, UsageError, WriteError
 from droidgate_mappings.model.findings import Finding, Level, at_least
+from droidgate_mappings.model.json_values import Json, json_equal
 from droidgate_mappings.model.names import NameEntry
 from droidgate_mappings.text.counted_nouns import amount, noun
+from droidgate_mappings.text.json_text import WRITTEN, parse_json
 from droidgate_mappings.text_safety.marks import OVER_LONG_TEXT, TextMark, text_marks
 from droidgate_mappings.translate import Translation, dialect_name, provider_name
 
@@ -42,6 +45,8 @@ FIDELITY_FILE: Final = "fidelity.json"
 NAMES_FILE: Final = "names.json"
 
 _STANDARD_OUTPUT: Final = Path("-")
+_LEFT: Final = "no longer written"
+_LINE: Final = re.compile(r":\d+\Z")
 
 
 class ConversionTarget(Document):
@@ -153,12 +158,13 @@ def convert_sources(options: Convert) -> Report | Callable[[], int]:
         return lambda: _print_artifact(text, page, code)
     data = conversion_files(read, converted, options.out)
     _warn_of_output_in_source(options)
+    left = dict.fromkeys(sorted(_files_of_earlier(options.out) - data.keys()), _LEFT)
     if options.check:
-        files = compare_files(data)
+        files: Mapping[Path, str] = _check_files(data) | left
         if any(status != "unchanged" for status in files.values()):
             code = code or ExitCode.FINDINGS
     else:
-        files = write_files(data, force=options.force)
+        files = write_files(data, force=options.force) | left
     report = Report(
         lambda: conversion_page(converted, read.findings, sources=options.form == "markdown"),
         lambda: fidelity_document(read, converted),
@@ -169,10 +175,10 @@ def convert_sources(options: Convert) -> Report | Callable[[], int]:
             *(mark.as_finding() for item in converted.translations for mark in _marks_of(item)),
         ],
     )
-    if not options.check:
+    if not options.check and not left:
         return report
     print_report = report.prepare(options.form)
-    return lambda: _warn_of_differences(files, print_report())
+    return lambda: _warn_of_differences(files, print_report(), is_check=options.check)
 
 
 def _warn_of_output_in_source(options: Convert) -> None:
@@ -184,13 +190,64 @@ def _warn_of_output_in_source(options: Convert) -> None:
             print_warning("hint: choose an output outside of the source")
 
 
-def _warn_of_differences(files: Mapping[Path, str], code: int) -> int:
-    """Warn where files are not what would be written, and return the exit code."""
-    different = sum(status != "unchanged" for status in files.values())
-    if different:
+def _check_files(data: Mapping[Path, bytes]) -> dict[Path, str]:
+    """Return what would become of files; a report is unchanged where only lines of sources differ."""
+    return {
+        path: "unchanged"
+        if status == "would update"
+        and path.name.endswith((FIDELITY_FILE, NAMES_FILE))
+        and _is_same_report(path.read_bytes(), data[path])
+        else status
+        for path, status in compare_files(data).items()
+    }
+
+
+def _is_same_report(old: bytes, new: bytes) -> bool:
+    try:
+        before, after = (_without_lines(parse_json(data, limits=WRITTEN)) for data in (old, new))
+    except InputError:
+        return False
+    return json_equal(before, after)
+
+
+def _without_lines(value: Json) -> Json:
+    """Return a report without lines of sources, whose paths are absolute, and without droidgate's version."""
+    if isinstance(value, list):
+        return [_without_lines(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: str(Path(_LINE.sub("", item)).absolute())
+        if key in {"place", "path"} and isinstance(item, str)
+        else _without_lines(item)
+        for key, item in value.items()
+        if key not in {"line", "droidgate"}
+    }
+
+
+def _files_of_earlier(out: Path) -> set[Path]:
+    """Return the files that are still in a folder of those that its `fidelity.json` lists."""
+    try:
+        earlier: Any = parse_json((out / FIDELITY_FILE).read_bytes(), limits=WRITTEN)
+        listed = [file["path"] for conversion in earlier["conversions"] for file in conversion["files"]]
+        return {path for path in (path_below(out, name) for name in listed) if path.is_file()}
+    except (OSError, InputError, WriteError, LookupError, TypeError, ValueError):
+        # It is not a report of ours, and is replaced or refused as any other file.
+        return set()
+
+
+def _warn_of_differences(files: Mapping[Path, str], code: int, *, is_check: bool) -> int:
+    """Warn where files are not what would be written, or are left over, and return the exit code."""
+    left = sum(status == _LEFT for status in files.values())
+    different = sum(status != "unchanged" for status in files.values()) - left
+    if different and is_check:
         verb = noun(different, "differs", "differ")
-        print_warning(f"warning: {different} of {amount(len(files), 'file')} {verb} from the source")
+        print_warning(f"warning: {different} of {amount(len(files) - left, 'file')} {verb} from the source")
         print_warning("hint: run the same command with --force in place of --check to write the files")
+    if left:
+        verb = noun(left, "is", "are")
+        print_warning(f"warning: {amount(left, 'file')} of an earlier conversion {verb} no longer written")
+        print_warning(f"hint: delete what is {_LEFT!r}")
     return code
 
 
@@ -274,7 +331,7 @@ def conversion_page(
     )
     lost_in_reading = [finding for finding in reading if at_least(finding.level, Level.RENAMED)]
     if reading:
-        blocks += [Heading("Remarks of the readers"), *remarks_table(reading), Line()]
+        blocks += [Heading("Remarks of the readers"), *remarks_table(reading, lines=sources), Line()]
     names = [provider_name(translation.source) for translation in converted.translations]
     blocks += marks_page(zip(names, map(_marks_of, converted.translations), strict=True))
     for translation in converted.translations:

@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 from droidgate.cli.descriptors.accepted_changes import Acceptance, MatchedChange, accept_changes
 from droidgate.cli.descriptors.descriptor_options import Diff
 from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.output.finding_lines import with_lines
 from droidgate.cli.output.grouped_findings import counted, findings_table, security_blocks, security_page
 from droidgate.cli.output.json_output import Problem, PublishedDocument
 from droidgate.cli.output.pages import Block, Heading, Line, Table, print_warning
@@ -29,8 +30,11 @@ from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.text.counted_nouns import amount
 
-PlaceOf: TypeAlias = Callable[[ProviderComparison | ProtocolChange, str], Place | None]
+DeclaredAt: TypeAlias = Callable[[ProviderComparison | ProtocolChange, str], Place | None]
 """Returns where a capability, or with "" the provider itself, is declared."""
+
+PlaceOf: TypeAlias = Callable[[Change], Place | None]
+"""Returns the file and line of a change."""
 
 _LEVELS: Final = {
     Weight.TEXT_ONLY: Level.NOTE,
@@ -91,9 +95,13 @@ def diff_sources(options: Diff) -> Report:
         print_warning(f"what is not {unknown} counts as breaking")
         weight = Weight.BREAKING
     reached = threshold is not None and weight is not None and weight >= Weight(threshold.value)
-    place_of = _places_of([*before.providers, *after.providers])
+    declared_at = _places_of([*before.providers, *after.providers])
     return Report(
-        lambda: diff_page(comparison, acceptance.matched, place_of if options.form == "markdown" else None),
+        lambda: diff_page(
+            comparison,
+            acceptance.matched,
+            _lines_of(comparison, declared_at) if options.form == "markdown" else None,
+        ),
         lambda: DiffDocument.of(
             after,
             weight=comparison.weight(),
@@ -103,11 +111,11 @@ def diff_sources(options: Diff) -> Report:
             problems=[*empty, *before.problems, *after.problems, *acceptance.notes],
         ),
         ExitCode.FINDINGS if reached else ExitCode.INPUT if comparison.not_compared else ExitCode.OK,
-        findings=lambda: _findings_of(comparison, place_of),
+        findings=lambda: [finding for _, finding in _findings_of(comparison, declared_at)],
     )
 
 
-def _places_of(providers: Sequence[Provider]) -> PlaceOf:
+def _places_of(providers: Sequence[Provider]) -> DeclaredAt:
     """Return where a capability or provider is, the later one where two have its name."""
     places: dict[tuple[str | None, ...], Place | None] = {}
     for provider in providers:
@@ -116,21 +124,29 @@ def _places_of(providers: Sequence[Provider]) -> PlaceOf:
         for capability in provider.capabilities:
             places[*name, capability.id] = capability.source or provider.source
 
-    def place_of(item: ProviderComparison | ProtocolChange, subject: str) -> Place | None:
+    def declared_at(item: ProviderComparison | ProtocolChange, subject: str) -> Place | None:
         name = (item.protocol, item.package, item.component)
         return places.get((*name, subject)) or places.get(name)
 
-    return place_of
+    return declared_at
 
 
-def _findings_of(comparison: Comparison, place_of: PlaceOf) -> Iterator[Finding]:
-    """Yield each change as a finding at its capability or provider, on the newer side where it is on both."""
+def _lines_of(comparison: Comparison, declared_at: DeclaredAt) -> PlaceOf:
+    """Return where each change is, as the SARIF log has it."""
+    listed = list(_findings_of(comparison, declared_at))
+    located = with_lines(finding for _, finding in listed)
+    places = {id(change): finding.source for (change, _), finding in zip(listed, located, strict=True)}
+    return lambda change: places.get(id(change))
+
+
+def _findings_of(comparison: Comparison, declared_at: DeclaredAt) -> Iterator[tuple[Change, Finding]]:
+    """Yield each change, and it as a finding where it is declared, on the newer side where it is on both."""
     for item in comparison.protocol_changes:
-        yield _finding_of(item.change, "", place_of(item, ""))
+        yield item.change, _finding_of(item.change, "", declared_at(item, ""))
     for compared in comparison.providers:
         for subject, changes in _subjects_of(compared):
             for change in changes:
-                yield _finding_of(change, subject, place_of(compared, subject))
+                yield change, _finding_of(change, subject, declared_at(compared, subject))
 
 
 def _finding_of(change: Change, subject: str, place: Place | None) -> Finding:
@@ -222,7 +238,7 @@ def _opened_lines(provider: ProviderComparison, place_of: PlaceOf | None) -> Ite
                 yield Line(f"{_name_of(provider)}  {where}: {change.code}", 1)
                 yield Line(one_line(change.message), 2)
                 yield Line(_OPENED_HINT, 2)
-                if place_of is not None and (place := place_of(provider, subject)) is not None:
+                if place_of is not None and (place := place_of(change)) is not None:
                     yield Line(one_line(str(place)), 2)
 
 
@@ -246,7 +262,7 @@ def _provider_page(provider: ProviderComparison, place_of: PlaceOf | None) -> li
             one_line(subject) or "-",
             change.code,
             _place_of(change, subject),
-            *([] if place_of is None else [one_line(str(place_of(provider, subject) or "-"))]),
+            *([] if place_of is None else [one_line(str(place_of(change) or "-"))]),
             one_line(change.message),
         )
         for subject, changes in _subjects_of(provider)

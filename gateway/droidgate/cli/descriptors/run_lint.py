@@ -34,7 +34,7 @@ def lint_sources(options: Lint) -> Report:
         print_problem(problem)
     findings = report.findings
     return Report(
-        lambda: [*remarks_table(findings), Line(_summary(report))],
+        lambda: [*remarks_table(findings, lines=options.form == "markdown"), Line(_summary(report))],
         lambda: LintDocument.of(report, counts=count_levels(findings)),
         ExitCode.FINDINGS if reaches(findings, options.fail_on) else ExitCode.OK,
         findings=lambda: findings,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from droidgate.cli.output.finding_lines import with_lines
 from droidgate.cli.output.pages import Block, Heading, Line, Table
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.shared_options import ConversionThreshold, LintThreshold
@@ -184,7 +185,7 @@ def security_blocks(
         sources: Show the file and line of each.
     """
     blocks: list[Block] = []
-    for finding in findings:
+    for finding in with_lines(findings) if sources else findings:
         if finding.level is not Level.SECURITY:
             continue
         where = security_place(finding, subjects)
@@ -222,7 +223,7 @@ def findings_table(
         subjects: The capabilities' ids.
         sources: Show where in the sources they are, too.
     """
-    groups = group_findings(findings, subjects)
+    groups = group_findings(with_lines(findings) if sources else findings, subjects)
     columns = ["LEVEL", "COUNT", "CODE", "WHERE", *(["PLACE"] if sources else []), "MESSAGE"]
     rows = [
         [
@@ -239,8 +240,13 @@ def findings_table(
     return [Table(columns, rows, details=hidden, short_rows=_short_rows(groups))] if groups else []
 
 
-def remarks_table(findings: Iterable[Finding]) -> list[Block]:
-    """Return the table of what readers and linters say, each file's on its own; nothing without findings."""
+def remarks_table(findings: Iterable[Finding], *, lines: bool = False) -> list[Block]:
+    """Return the table of what readers and linters say, each file's on its own; nothing without findings.
+
+    Args:
+        findings: The findings.
+        lines: Show the lines of parts of JSON documents, too.
+    """
     rows = [
         [
             group.level.value,
@@ -250,7 +256,7 @@ def remarks_table(findings: Iterable[Finding]) -> list[Block]:
             group.place or "-",
             _with_hint(group),
         ]
-        for group in group_by_file(findings)
+        for group in group_by_file(with_lines(findings) if lines else findings)
     ]
     return [Table(["LEVEL", "COUNT", "CODE", "RULE", "PLACE", "MESSAGE"], rows)] if rows else []
 
