@@ -393,11 +393,10 @@ def _lint_access(
 ) -> Iterator[Finding]:
     name = target.name or "the activities that take its link"
     started = f"{action.name} starts {name}, which"
-    if access.exported is False:
+    # An activity with a filter is exported where it does not state otherwise.
+    has_filter = target.activity is None or bool(target.activity.filters)
+    if access.exported is False or not (access.exported or has_filter):
         yield TARGET_EXPORTED.broken(f"{started} is not exported, so no other app can start it")
-    elif access.exported is None:
-        message = f"{started} does not state android:exported, which Android 12 and later require"
-        yield TARGET_EXPORTED.broken(message, level=Level.WARNING)
     if access.enabled is not True:
         where = "" if access.enabled is False else f" in some configurations ({disabled_in(access.enabled)})"
         yield TARGET_ENABLED.broken(f"{started} is disabled{where}")

@@ -169,13 +169,7 @@ class _Linter:
             filters = [filter_ for filter_ in component.filters if action in filter_.actions]
             if filters and not any(NAMES["default_category"] in filter_.categories for filter_ in filters):
                 self.report(DEFAULT_CATEGORY, f"{name}'s filter for {action} has no DEFAULT category")
-        if component.exported is None and component.filters:
-            message = (
-                f"{name} does not state android:exported, so Android 12 and later refuse the app "
-                "if it targets them"
-            )
-            self.report(EXPORTED, message, level=Level.WARNING)
-        elif component.exported is not True:
+        if component.exported is False or not (component.exported or component.filters):
             self.report(EXPORTED, f"{name} is not exported, so no other app can call it")
         enabled = application.enabled_rule_of(component)
         if enabled is not True:

@@ -192,10 +192,9 @@ def _lint_service(application: Application, service: Component) -> Iterator[Find
     yield from _lint_text(service, "name", NAME, NAME_TEXT, place)
     yield from _lint_text(service, "description", DESCRIPTION, DESCRIPTION_TEXT, place)
     yield from _lint_descriptor(application, service, place)
-    if service.exported is not True:
-        stated = "is not exported" if service.exported is False else "does not state android:exported"
-        hint = 'write android:exported="true"; Android 12 and later require the attribute'
-        yield EXPORTED.broken(f"{service.name} {stated}", source=place, hint=hint)
+    if service.exported is False or not (service.exported or service.filters):
+        hint = 'write android:exported="true"'
+        yield EXPORTED.broken(f"{service.name} is not exported", source=place, hint=hint)
     enabled = application.enabled_rule_of(service)
     if enabled is not True:
         where = "" if enabled is False else f" in some configurations ({disabled_in(enabled)})"

@@ -221,7 +221,8 @@ def report_apostrophes(root: Element, path: str) -> Iterator[Finding]:
 
 def _bare_apostrophe(name: str, element: Element, path: str) -> Finding:
     message = f"an apostrophe in {name} is neither escaped nor quoted"
-    return _finding_at(APOSTROPHE, message, element, path).changed({"hint": _ESCAPE_IT})
+    finding = _finding_at(APOSTROPHE, message, element, path)
+    return finding.changed({"level": Level.ERROR, "hint": _ESCAPE_IT})
 
 
 class ValueCompiler:

@@ -30,7 +30,8 @@ from typing import Final
 
 from droidgate_mappings.model.errors import DeviceError
 
-EXCERPT_CHARACTERS: Final = 80
+EXCERPT_CHARACTERS: Final = 600
+"""More than Android's reasons for refusing an app have, which name a path, a line, a class and the rule."""
 
 _NOT_PRINTABLE: Final = re.compile(r"[^\x20-\x7e]")
 

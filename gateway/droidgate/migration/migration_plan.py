@@ -116,7 +116,7 @@ class ExistingApp:
                 if child.tag in COMPONENTS or not self.has_fact(child, files):
                     continue
                 application.remove(child)
-                for path in [file for file in files if _reference(file) in child.attrib.values()]:
+                for path in [file for file in files if manifest_reference(file) in child.attrib.values()]:
                     del files[path]
                 _drop_unused_strings(root, files)
                 yield f"The app keeps its own {child.get(_NAME)}: add to it what the new tools need"
@@ -134,7 +134,7 @@ class ExistingApp:
         if existing is None:
             return False
         is_equal = dict(existing.attrib) == dict(child.attrib)
-        pointed = [files[path] for path in files if _reference(path) in child.attrib.values()]
+        pointed = [files[path] for path in files if manifest_reference(path) in child.attrib.values()]
         return not is_equal or any(self.differs(item) for item in pointed)
 
     def differs(self, artifact: Artifact) -> bool:
@@ -149,7 +149,7 @@ class ExistingApp:
         prefix = class_name_in_snake_case(component)
         renamed: dict[str, Artifact] = {}
         for path, artifact in files.items():
-            reference = _reference(path)
+            reference = manifest_reference(path)
             if reference is None or not self.differs(artifact) or self.users.get(reference) == {component}:
                 renamed[path] = artifact
                 continue
@@ -159,7 +159,7 @@ class ExistingApp:
                 name = f"{prefix}_2{parts.suffix}"
             target = str(parts.with_name(name))
             for root in roots:
-                _replace_values(root, reference, _reference(target) or "")
+                _replace_values(root, reference, manifest_reference(target) or "")
             renamed[target] = replace(artifact, path=target)
         return renamed
 
@@ -218,7 +218,7 @@ def _component_of(roots: list[Element], namespace: str) -> str:
     return _APPLICATION
 
 
-def _reference(path: str) -> str | None:
+def manifest_reference(path: str) -> str | None:
     """Return how a manifest names a file: `@xml/name`, or an asset's name; None for what it does not name."""
     parts = PurePosixPath(path)
     if path.startswith("assets/"):
@@ -591,18 +591,17 @@ class _Planner:
     def report_missing_methods(self, skeleton: Artifact, provider: Provider) -> None:
         """Note what the handler lacks; one that the app has is the author's, so it is not changed."""
         existing = find_source_file(self.source_set.folder, skeleton.path)
+        text = skeleton.text if existing is None else read_text_file(existing, self.project)
+        if count := text.count(_NOT_IMPLEMENTED):
+            name = Path(skeleton.path).name if existing is None else existing.name
+            calls = "1 call" if count == 1 else f"{count} calls"
+            self.notes.append(f"{name} refuses {calls} until you write what the app does")
         if existing is None:
-            if count := skeleton.text.count(_NOT_IMPLEMENTED):
-                calls = "1 call" if count == 1 else f"{count} calls"
-                self.notes.append(
-                    f"{Path(skeleton.path).name} refuses {calls} until you write what the app does"
-                )
             return
         language: Language = "kotlin" if existing.suffix == ".kt" else "java"
         if existing.suffix != Path(skeleton.path).suffix:
             artifacts = self.handlers_in(language, provider, {}).artifacts
             skeleton = next((item for item in artifacts if item.role == "skeleton"), skeleton)
-        text = read_text_file(existing, self.project)
         self.notes.extend(missing_methods(provider, skeleton, text, self.relative(existing)))
 
     def handler_code(self, translation: Translation) -> HandlerCode:
@@ -648,6 +647,9 @@ class _Planner:
 
     def file_change(self, artifact: Artifact) -> FileChange:
         path = self.source_set.folder / artifact.path
+        if artifact.path.endswith(".kt"):
+            relative = PurePosixPath(artifact.path).relative_to("java")
+            path = self.source_set.folder / self.source_set.kotlin_folder / relative
         refuse_links_outside(path, self.project)
         if artifact.role in {"code", "skeleton"}:
             existing = find_source_file(self.source_set.folder, artifact.path)

@@ -14,12 +14,13 @@ from typing import Final
 from lxml import etree
 
 from droidgate.computer.output_folder import WriteStatus, write_files
-from droidgate.migration.migration_plan import plan_migration
+from droidgate.migration.migration_plan import manifest_reference, plan_migration
 from droidgate.migration.source_sets import find_source_set
 from droidgate.sources import Providers, read_source
 from droidgate.sources.build_layout import PROJECT_NOT_MERGED
 from droidgate.sources.folder_files import MANIFEST
 from droidgate.sources.folders import scan_folder
+from droidgate.sources.linting import report_unstated_exported
 from droidgate.sources.source_code import is_from_build, is_from_code, is_of_service, releases_of_one_service
 from droidgate_android.apk.pack import Packing, pack as pack_files
 from droidgate_android.apk.packed_files import MAX_BYTES, MAX_FILES, ProjectFiles, read_project
@@ -37,6 +38,8 @@ from droidgate_mappings.records import dataclass, replace
 from droidgate_mappings.text.xml_text import Element, child_elements, parse_xml
 from droidgate_mappings.translate import Translation, translate
 
+_FILE_MISSING: Final = "A19"
+"""Row of a file that the manifest names and the project does not have."""
 _VALUES: Final = "res/values"
 _KINDS: Final = {"string-array": "array", "integer-array": "array"}
 
@@ -437,4 +440,33 @@ def pack(
     # Only now: a project that cannot be read leaves no new key behind.
     signing = load_or_make_key() if key is None else load_key(Path(key))
     packing = pack_files(files, key=signing, facts=facts, dex=code)
-    return PackedApp(packing, signing, (*packing.findings, *findings, *unmerged), reading.problems)
+    packed_files = {manifest_reference(name) for name in files.tree}
+    findings = [
+        *packing.findings,
+        *(
+            finding
+            for application in reading.applications
+            for finding in report_unstated_exported(replace(application, target_sdk=packing.facts.target_sdk))
+        ),
+        *(item for item in findings if not _names_packed_files(item, reading, packed_files)),
+        *unmerged,
+    ]
+    return PackedApp(packing, signing, tuple(dict.fromkeys(findings)), reading.problems)
+
+
+def _names_packed_files(finding: Finding, reading: Providers, packed: set[str | None]) -> bool:
+    """Return whether a finding says that files do not exist which are in the APK."""
+    if finding.rule != _FILE_MISSING:
+        return False
+    entries = (
+        entry
+        for application in reading.applications
+        for component in application.components
+        for entry in (*component.meta_data, *component.properties)
+        if entry.place == finding.source and finding.message.startswith(f"{entry.name} names ")
+    )
+    entry = next(entries, None)
+    if entry is None:
+        return False
+    names = [entry.resource] if entry.resource else str(entry.value).split(",")
+    return packed.issuperset(name.strip() for name in names)

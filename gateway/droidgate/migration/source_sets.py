@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -38,11 +39,13 @@ class WritableSourceSet:
         folder: The folder that holds AndroidManifest.xml.
         namespace: Java package of the app: what `.Name` in its manifest begins with.
         language: What most of its source files are written in.
+        kotlin_folder: The folder below it with its Kotlin files: `kotlin` or `java`.
     """
 
     folder: Path
     namespace: str
     language: Language
+    kotlin_folder: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,11 @@ def find_source_set(project: Path, namespace: str | None = None) -> WritableSour
     if package is None:
         message = "neither build.gradle nor the manifest states the app's package"
         raise InputError(message, place=str(module.folder), hint="give it with --package")
-    return WritableSourceSet(module.folder, package, _find_language(module.folder))
+    files = _count_sources(module.folder)
+    kotlin = {sources: files[sources, ".kt"] for sources in _SOURCE_FOLDERS}
+    java_files = sum(files[sources, ".java"] for sources in _SOURCE_FOLDERS)
+    language: Language = "kotlin" if sum(kotlin.values()) > java_files else "java"
+    return WritableSourceSet(module.folder, package, language, max(kotlin, key=kotlin.__getitem__))
 
 
 def _only_application(modules: list[_Module], project: Path) -> _Module:
@@ -112,15 +119,16 @@ def _read_module(folder: Path, project: Path) -> _Module:
     return _Module(folder, root, read_module_build(folder.parent.parent, project))
 
 
-def _find_language(folder: Path) -> Language:
-    counts = {".kt": 0, ".java": 0}
+def _count_sources(folder: Path) -> Counter[tuple[str, str]]:
+    """Return how many files the author wrote, by source folder and ending."""
+    counts: Counter[tuple[str, str]] = Counter()
     for sources in _SOURCE_FOLDERS:
         for place, _, files in os.walk(folder / sources):
             for name in files:
                 suffix = Path(name).suffix
-                if suffix in counts and not _is_generated(f"{place}/{name}"):
-                    counts[suffix] += 1
-    return "kotlin" if counts[".kt"] > counts[".java"] else "java"
+                if suffix in {".kt", ".java"} and not _is_generated(f"{place}/{name}"):
+                    counts[sources, suffix] += 1
+    return counts
 
 
 def _is_generated(path: str) -> bool:

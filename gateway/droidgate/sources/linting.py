@@ -96,6 +96,7 @@ def _check_one(
             for finding in format_.lint_application(application)
         ]
         yield from findings
+        yield from report_unstated_exported(application)
         places = {finding.source for finding in findings}
         # A rule of the format itself says more about the same place.
         yield from (finding for finding in near_names.report(application) if finding.source not in places)
@@ -112,6 +113,41 @@ def _check_one(
             yield from check_file(SourceFile(path, data), formats)
     yield from reading.linted
     yield from (finding for finding in reading.findings if finding.level in LINT_LEVELS)
+
+
+EXPORTED_UNSTATED: Final = finding_code(
+    "exported-unstated",
+    "A component with an intent filter does not state android:exported; Android 12 and later refuse an app "
+    "that targets them",
+    __name__,
+)
+_FIRST_STATING_SDK: Final = 31
+
+
+def report_unstated_exported(application: Application) -> Iterator[Finding]:
+    """Yield a finding for each component that keeps the app from being installed on Android 12 and later.
+
+    It is an error where the app targets them, and a warning where its targetSdk is not known. Filters without
+    an action do not count (AOSP ParsedActivityUtils, ParsedServiceUtils, ParsedMainComponentUtils).
+    """
+    target = application.target_sdk
+    if target is not None and target < _FIRST_STATING_SDK:
+        return
+    reason = "if it targets them" if target is None else f"since its targetSdk is {target}"
+    for component in application.of_kind("activity", "receiver", "service"):
+        is_stated = component.exported is not None or any(
+            item.startswith("exported=") for item in component.unresolved
+        )
+        if not is_stated and any(filter_.actions for filter_ in component.filters):
+            yield Finding(
+                code=EXPORTED_UNSTATED,
+                level=Level.WARNING if target is None else Level.ERROR,
+                pointer="",
+                message=f"{component.name} does not state android:exported, so Android 12 and later refuse "
+                f"the app {reason}",
+                hint='add android:exported="true" if other apps may call it, else "false"',
+                source=component.place or application.place,
+            )
 
 
 def check_file(source: SourceFile, formats: Sequence[Format]) -> Iterator[Finding]:

@@ -49,7 +49,7 @@ from droidgate_mappings.compare.changes import (
     Holds,
 )
 from droidgate_mappings.compare.type_relations import IN_PLACE, NEW, OLD, TypeRelations
-from droidgate_mappings.compare.value_search import KEYWORDS, exact
+from droidgate_mappings.compare.value_search import KEYWORDS, exact, is_types
 from droidgate_mappings.json_schema import NAMESPACE, NOTATION
 from droidgate_mappings.json_schema.schema_words import WORD_OF_KIND
 from droidgate_mappings.model.capability import declaration_of, is_same, references_of
@@ -858,6 +858,8 @@ def _word(type_: Type) -> str:
     if isinstance(type_, RefType):
         return type_.name
     if isinstance(type_, AnyType):
+        if not is_types(type_.keywords.get("type", [])):
+            return f"the unknown type {canonical_json(type_.keywords['type'])}"
         return "no value" if type_.boolean is False else "any value"
     return type_.kind
 

@@ -40,6 +40,7 @@ from droidgate_mappings.values.schema_checks import exact_number, is_number
 
 NULL, BOOLEAN, NUMBER, STRING, ARRAY, OBJECT = "null", "boolean", "number", "string", "array", "object"
 KINDS: Final = (NULL, BOOLEAN, NUMBER, STRING, ARRAY, OBJECT)
+_TYPE_WORDS: Final = frozenset({*KINDS, "integer"})
 _STEPS: Final = 20_000
 _SIZE_OF_STEP: Final = 1_000
 _PATTERNS_OF_STEP: Final = 100
@@ -378,7 +379,7 @@ class Part(_Item):
     def stated_kinds(self) -> frozenset[str]:
         """The kinds that `type` allows."""
         stated: Json = self.schema.get("type") if isinstance(self.schema, Mapping) else None
-        if not _is_words(stated):
+        if not is_types(stated):
             return frozenset(KINDS)
         words = [stated] if isinstance(stated, str) else stated
         return frozenset(KINDS) & {NUMBER if word == "integer" else word for word in words}
@@ -488,12 +489,14 @@ def _is_schema(value: Json) -> bool:
     return isinstance(value, Mapping | bool)
 
 
-def _is_words(value: Json) -> bool:
-    return isinstance(value, str) or _is_names(value)
+def is_types(value: Json) -> bool:
+    """Return whether the value of `type` has only words of JSON Schema."""
+    words = value if isinstance(value, list) else [value]
+    return all(isinstance(word, str) and word in _TYPE_WORDS for word in words)
 
 
 _VALID: Final[Mapping[str, Callable[[Json], bool]]] = {
-    "type": _is_words,
+    "type": is_types,
     "enum": lambda value: isinstance(value, list),
     "const": lambda _: True,
     **dict.fromkeys(("anyOf", "oneOf", "allOf", "prefixItems"), is_schema_list),

@@ -151,7 +151,6 @@ BROKEN_APPS: dict[str, tuple[str, str, dict[str, str] | None]] = {
     "a descriptor that does not end": ("well-formed", whole_service(), of_descriptor("<mcp")),
     "another root": ("root", whole_service(), of_descriptor(descriptor(SWITCH, root="mcp"))),
     "not exported": ("exported", whole_service(attributes=f'android:exported="false" {TYPE}'), None),
-    "exported or not is left open": ("exported", whole_service(attributes=TYPE), None),
     "not enabled":
         ("enabled", whole_service(attributes='android:exported="true" android:enabled="false"'), None),
     "a permission":

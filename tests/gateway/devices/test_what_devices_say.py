@@ -1,5 +1,6 @@
 """Commands that are put together from parts: which command is asked, and what becomes of the answer."""
 
+import re
 from datetime import date
 
 import pytest
@@ -198,11 +199,16 @@ def test_an_app_is_installed_in_one_session_and_removed(start_server: StartServe
 
 
 def test_a_refused_installation_is_reported_and_its_session_ended(start_server: StartServer) -> None:
-    refusal = Answer(b"Failure [INSTALL_FAILED_UPDATE_INCOMPATIBLE: x]\n", b"", 1)
+    reason = (
+        "Failed parse during installPackageLI: /data/app/vmdl1480135269.tmp/base.apk (at Binary XML file "
+        "line #11): com.tilda.recipes.AgentActivity: Targeting S+ (version 31 and above) requires that an "
+        "explicit value for android:exported be defined when intent filters are present"
+    )
+    refusal = Answer(f"Failure [INSTALL_FAILED_UPDATE_INCOMPATIBLE: {reason}]\n".encode(), b"", 1)
     answers = {"pm install-create": CREATED, "pm install-commit": refusal, "pm": Answer(b"Success\n")}
     script = Script(answers)
     device = device_on(start_server(shell=script))
-    with pytest.raises(InstallError, match="UPDATE_INCOMPATIBLE: x") as raised:
+    with pytest.raises(InstallError, match=f"UPDATE_INCOMPATIBLE: {re.escape(reason)}") as raised:
         install_apks(device, {"base.apk": b"one"})
     assert "uninstall" in (raised.value.hint or "")
     assert script.commands[-1] == "pm install-abandon 77"
@@ -315,11 +321,11 @@ def test_every_reader_has_an_output_that_is_read_and_names_its_source() -> None:
 
 
 def test_what_a_device_says_is_shown_short_and_printable() -> None:
-    text = "\x1b[2J\u202e" + "x" * 500
+    text = "\x1b[2J\u202e" + "x" * 5000
     error = DeviceOutputError("getprop", "the piece is not a property", line=3, text=text)
     assert error.excerpt.startswith("\\x1b[2J\\u202e")
     assert error.excerpt.isascii()
     assert error.excerpt.isprintable()
-    assert len(error.excerpt) < 200
+    assert len(error.excerpt) < 700
     assert error.place == "getprop:3"
     assert excerpt("a\nb") == "a\\nb"

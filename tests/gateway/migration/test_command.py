@@ -231,14 +231,14 @@ def test_functions_that_the_app_declares_itself_are_not_declared_again(droidgate
 
 def test_functions_of_another_app_are_written(droidgate: Runner, tree: Path, tmp_path: Path) -> None:
     twin = tmp_path / "twin"
-    write_tree(
-        twin, {"src/main/AndroidManifest.xml": str(entry_point_tree()["app/src/main/AndroidManifest.xml"])}
-    )
+    manifest = str(entry_point_tree()["app/src/main/AndroidManifest.xml"])
+    own = {"src/main/kotlin/dev/twin/Twin.kt": "package dev.twin\n"}
+    write_tree(twin, {"src/main/AndroidManifest.xml": manifest, **own})
     ran = droidgate(
         *("migrate", tree, "--to", "appfunctions", "--into", twin, "--package", "dev.twin"),
         *("--provider", "NotesService", "--language", "kotlin"),
     )
-    assert "BaseNotesService.kt" in ran.out
+    assert "src/main/kotlin/dev/notes/BaseNotesService.kt" in ran.err
 
 
 @pytest.mark.parametrize("language", ["java", "kotlin"])
@@ -247,6 +247,8 @@ def test_a_second_migration_names_methods_still_to_add(droidgate: Runner, tree: 
     assert droidgate(*arguments, "--language", language, "--write").code == 0
     ending = "kt" if language == "kotlin" else "java"
     handler = tree / f"app/src/main/java/dev/notes/MobileMcpToolServiceCapabilities.{ending}"
+    refusal = f"{handler.name} refuses 1 call until you write what the app does"
+    assert refusal in droidgate(*arguments, "--write").out
     filled = handler.read_text().replace("is not implemented yet", "is done here")
     handler.write_text(filled)
     clear = "    @AppFunction suspend fun clearAll(really: Boolean) {}\n}\n"
@@ -260,4 +262,5 @@ def test_a_second_migration_names_methods_still_to_add(droidgate: Runner, tree: 
     path = f"src/main/java/dev/notes/{handler.name}"
     assert f"{path} has no method for dev.notes.BaseNotes#clearAll: add {head}" in again.out
     assert "deleteNote: add" not in again.out
+    assert "refuses" not in again.out
     assert handler.read_text() == filled

@@ -389,6 +389,7 @@ def test_a_manifest_that_names_a_file_that_is_not_generated_is_reported(
     manifest.write_text(manifest.read_text().replace("</application>", f"{facts}</application>"))
     codes, apk = project.pack("--generate")
     assert [code for code in codes if code == MISSING] == missing
+    assert codes.count("lenient-read") == 2 * len(missing)
     assert (b"assets/app_fns.xml" in apk) == (not missing)
 
 

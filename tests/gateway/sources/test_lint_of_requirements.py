@@ -356,7 +356,31 @@ def test_lint_of_a_project_reads_the_texts_of_every_language() -> None:
     files = {f"{APP}/res/values-fr/s.xml": "<resources>\n<string name='a'>d'accord</string></resources>"}
     write_tree(Path("shop"), {**PROJECT, f"{APP}/AndroidManifest.xml": NAMED.format(".Main"), **files})
     (finding,) = lint("shop").findings
-    assert (finding.code, str(finding.source)) == (
+    assert (finding.code, finding.level, str(finding.source)) == (
         "unescaped-apostrophe",
+        Level.ERROR,
         f"shop/{APP}/res/values-fr/s.xml:2",
     )
+
+
+FILTERED = '<{0} android:name=".Main" {1}><intent-filter>{2}</intent-filter></{0}>'
+VIEW = '<action android:name="android.intent.action.VIEW"/>'
+
+
+# AOSP ParsedActivityUtils, ParsedServiceUtils, ParsedMainComponentUtils; Android 12 changes, "exported".
+@titled(("component", "target", "levels"), {
+    **{f"a {kind} for Android 12": (FILTERED.format(kind, "", VIEW), 31, [Level.ERROR])
+        for kind in ("activity", "receiver", "service")},
+    "an app for Android 11": (FILTERED.format("activity", "", VIEW), 30, []),
+    "an app for a release that is not known": (FILTERED.format("activity", "", VIEW), None, [Level.WARNING]),
+    "a provider": (FILTERED.format("provider", "", VIEW), 35, []),
+    "a filter without an action": (FILTERED.format("activity", "", ""), 35, []),
+    "exported is stated": (FILTERED.format("activity", 'android:exported="false"', VIEW), 35, []),
+    "exported is a resource": (FILTERED.format("activity", 'android:exported="@bool/x"', VIEW), 35, []),
+})  # fmt: skip
+def test_a_component_with_a_filter_has_to_state_exported_in_an_app_for_android_12(
+    component: str, target: int | None, levels: list[Level]
+) -> None:
+    sdk = "" if target is None else f"android {{ defaultConfig {{ targetSdk = {target} }} }}"
+    write_tree(Path("p"), {"build.gradle": sdk, f"src/main/{MANIFEST}": manifest_of(component)})
+    assert [item.level for item in lint("p").findings if item.code == "exported-unstated"] == levels

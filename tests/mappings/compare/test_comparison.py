@@ -339,6 +339,8 @@ def test_a_provider_that_is_gone_names_its_capabilities() -> None:
 
 
 UNDECIDED: list[tuple[str, Schema, Schema, str]] = [
+    ("a type that JSON Schema does not have", {"type": "integr"}, integer(),
+        "'type' has a value that it cannot have"),
     ("look-around in a pattern", text(pattern="(?=a)"), text(pattern="(?=b)"),
         "a pattern is not compared: look-around or a flag"),
     ("a reference to another document", {"$ref": "https://a.example/b"}, {"$ref": "https://a.example/c"},
