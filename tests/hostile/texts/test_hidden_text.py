@@ -157,7 +157,6 @@ METHODS: Final = frozenset(("match", "fullmatch", "search", "sub", "subn", "spli
 BOUNDED: Final = {
     "droidgate.devices.device_list": "(?P<serial>",  # a line has at most 1,024 characters
     "droidgate_android.projects.gradle_text": "[\\\"'`]?(\\w[\\w-]*)[\\\"'`]?",  # headers have 256
-    "droidgate_mappings.text.configured_flags": "(?:[a-z]+|[0-9]{1,5})dpi",  # by fullmatch, in a loop
 }
 """Modules and beginnings of expressions that are not searched in long texts."""
 
