@@ -669,7 +669,7 @@ class WhyOnPhone:
         )
         problem = None if state is None else target_problem(state)
         if problem is None:
-            return Gate("shim-current", OPEN, "the app is as it was approved", shim.application_id)
+            return Gate("shim-current", OPEN, "the app is as its shim was built for", shim.application_id)
         return Gate(
             "shim-current", SHUT, f"{target.app.package} {problem[0]}", shim.application_id, problem[1]
         )
