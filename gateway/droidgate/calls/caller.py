@@ -349,18 +349,21 @@ class CapabilityCaller:
             return error
         return None
 
-    def approved_by(self, target: CallTarget, *, client: str) -> ApprovedBy | None:
+    def approved_by(
+        self, target: CallTarget, *, client: str, allowed: Sequence[str] = ()
+    ) -> ApprovedBy | None:
         """Return what approves calls of a capability; None where a person has to be asked.
 
         Args:
             target: The capability.
             client: Who calls, as for `uncallable`.
+            allowed: What the user has allowed, as `CallControls` has it.
 
         Raises:
             InputError: the pins cannot be used, or it is not known who signed the app.
         """
         subject, decision = self._decide(client, target)
-        approvals = _Approvals(self._approver, ())
+        approvals = _Approvals(self._approver, allowed)
         return self._approval_without_question(target.pin, subject, decision, approvals)[1]
 
     def _link(self, request: CallRequest, cancel: threading.Event | None, trace: Trace) -> CallLink:

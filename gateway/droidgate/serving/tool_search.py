@@ -223,9 +223,9 @@ class SearchTools:
         inner = self._inner.snapshot()
         return ToolSnapshot(_TOOLS, inner.resources) if self.is_searched else inner
 
-    async def read_resource(self, uri: str) -> ResourceContent:
+    async def read_resource(self, uri: str, client: str) -> ResourceContent:
         """Return the content of one of the other's resources."""
-        return await self._inner.read_resource(uri)
+        return await self._inner.read_resource(uri, client)
 
     async def call(self, call: ToolCall) -> ToolOutcome:
         """Find, describe or call a tool; a client may know the others' names from before."""

@@ -247,8 +247,8 @@ class ToolProvider(Protocol):
             UnknownToolError: the snapshot has no such tool.
         """
 
-    async def read_resource(self, uri: str) -> ResourceContent:
-        """Return the content of a resource.
+    async def read_resource(self, uri: str, client: str) -> ResourceContent:
+        """Return the content of a resource for the client with this id.
 
         Raises:
             UnknownResourceError: there is none of that URI.

@@ -1,5 +1,6 @@
 """What the user of a client, and the policy, allow; and what a model reads of that."""
 
+import json
 import re
 import secrets
 from typing import Any
@@ -37,6 +38,14 @@ async def test_a_call_needs_the_approval_of_the_clients_user(
         async with connected(tools_of(own, allow=None), revision, ask) as client:
             return await client.call_tool(*ADD)
 
+    async def reason() -> tuple[str, str | None]:
+        async with connected(tools_of(own, allow=None), revision) as client:
+            (content,) = (await client.read_resource(f"droidgate://{own.device.serial}/why")).contents
+        assert isinstance(content, mcp_types.TextResourceContents)
+        (row,) = [row for row in json.loads(content.text) if row["capability"].endswith("add_points")]
+        return row["verdict"], row.get("gate")
+
+    assert await reason() == ("not known", "approval")
     cannot = "add_points is not approved, and this client cannot ask its user; only the user can approve it"
     assert text_of(await call(None)) == f"needs_approval: {cannot}"
     # People read the log, a model does not.
@@ -54,6 +63,7 @@ async def test_a_call_needs_the_approval_of_the_clients_user(
     assert f"Arguments (2, each with its length):{lines}" in user.questions[0]
     # It is pinned now: nobody is asked.
     assert not (await call(None)).is_error
+    assert await reason() == ("can", None)
 
 
 @pytest.mark.parametrize("replacement", [{"other_signer": True}, {"other_text": True}], ids=str)

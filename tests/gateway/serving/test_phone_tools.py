@@ -146,6 +146,13 @@ async def test_a_tool_is_listed_once_a_shim_of_the_user_leads_to_it(
         tools.look()
         assert {tool.group for tool in tools.snapshot().tools} == {NOTES, LEGACY, WEATHER}
         assert f"hint: {error.hint}" in caplog.messages
+        why, *_ = [item.uri for item in tools.snapshot().resources if item.uri.endswith("/why")]
+        rows = json.loads(str((await tools.read_resource(why, "mcp:a")).content))
+        gates = {row["capability"].partition("/")[0]: (row["verdict"], row.get("gate")) for row in rows}
+        assert {app: gates[app] for app in (PDF_TOOL, TALLY)} == {
+            PDF_TOOL: ("cannot", "shim-current"),
+            TALLY: ("cannot", "shim"),
+        }
 
 
 def _changed_pdf_tool(folder: Path) -> bytes:
@@ -288,9 +295,9 @@ async def test_a_long_declaration_has_parts(phone: ReachedPhone, monkeypatch: py
     monkeypatch.setattr("droidgate.serving.declaration_resources.MAX_PART", 10_000)
     parted.look()
     parts = [item.uri for item in parted.snapshot().resources if item.uri.startswith(whole)]
-    text = str((await tools.read_resource(whole)).content)
+    text = str((await tools.read_resource(whole, "mcp:a")).content)
     assert parts == [f"{whole}/{number}" for number in range(1, len(text) // 10_000 + 2)]
-    assert "".join([str((await parted.read_resource(uri)).content) for uri in parts]) == text
+    assert "".join([str((await parted.read_resource(uri, "mcp:a")).content) for uri in parts]) == text
 
 
 PLAYER = "dev.made.player"
