@@ -33,6 +33,7 @@ ANSWER_SECONDS: Final = 300.0
 _OUTCOMES: Final[Mapping[str, Any]] = {"accept": "accepted", "decline": "refused", "cancel": "refused"}
 _ACTIONS: Final = {"accepted": "accept", "refused": "decline"}
 _UNAVAILABLE: Final = UserAnswer("unavailable")
+_INVALID: Final = UserAnswer("invalid")
 
 
 class Questions:
@@ -77,16 +78,20 @@ class Questions:
                 )
         except TimeoutError:
             return UserAnswer("unanswered")
-        except (MCPError, NoBackChannelError, ValidationError):
+        except ValidationError:
+            return _INVALID
+        except (MCPError, NoBackChannelError):
             return _UNAVAILABLE
-        return answer_of(result, question) or UserAnswer("refused")
+        return answer_of(result, question) or _INVALID
 
     def _answer_or_pending(self, question: UserQuestion) -> UserAnswer:
         record = self._asked.get(question.key)
         if record is not None and record["digest"] == _digest(question):
             response = self._responses.get(question.key, record.get("answer"))
-            answer = answer_of(response, question)
-            if answer is not None:
+            if response is not None:
+                answer = answer_of(response, question)
+                if answer is None:
+                    return _INVALID
                 record["answer"] = {"action": _ACTIONS[answer.outcome], "content": dict(answer.fields)}
                 return answer
         self._asked[question.key] = {"digest": _digest(question)}
@@ -168,6 +173,11 @@ class ClientApprover:
         refusal = refuse(request)
         if answer.outcome == "unanswered":
             message = f"{refusal.message}, and the user did not answer within {ANSWER_SECONDS:g} s"
+            return Approval(allowed=False, message=message, token=refusal.token)
+        if answer.outcome == "invalid":
+            message = (
+                f"{refusal.message}, and the client's answer is not what its form asks for; nothing was sent"
+            )
             return Approval(allowed=False, message=message, token=refusal.token)
         message = f"{refusal.message}, and this client cannot ask its user; only the user can approve it"
         return Approval(allowed=False, message=message, token=refusal.token)

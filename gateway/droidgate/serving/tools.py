@@ -59,12 +59,13 @@ class UserAnswer:
 
     Attributes:
         outcome: `accepted`, `refused` (the user said no, or closed the form), `unanswered` (nobody answered
-            in time), `unavailable` (the client cannot ask), or `pending` (2026-07-28: the client asks, then
-            repeats the call; end this attempt without any effect).
+            in time), `invalid` (the answer is not what the form asks for), `unavailable` (the client cannot
+            ask), or `pending` (2026-07-28: the client asks, then repeats the call; end this attempt without
+            any effect).
         fields: The user's values, where accepted.
     """
 
-    outcome: Literal["accepted", "refused", "unanswered", "unavailable", "pending"]
+    outcome: Literal["accepted", "refused", "unanswered", "invalid", "unavailable", "pending"]
     fields: Mapping[str, Json] = field(default_factory=dict)
 
 

@@ -89,10 +89,13 @@ async def test_a_yes_counts_only_for_the_app_that_the_client_showed(
 
 @pytest.mark.parametrize("revision", REVISIONS)
 async def test_a_cut_argument_hides_no_other_and_is_not_remembered(own: ReachedPhone, revision: str) -> None:
-    user = Answers("always", None)  # the form does not offer the first
+    user = Answers("always")  # the form does not offer it
     arguments = {"content": "x" * 5000, "priority": 5, "title": "to me"}
     async with connected(tools_of(own, allow=None), revision, user) as client:
-        assert text_of(await client.call_tool("legacy_createNote", arguments)).startswith("denied")
+        text = text_of(await client.call_tool("legacy_createNote", arguments))
+    assert text.startswith("needs_approval")
+    assert "answer is not what its form asks for" in text
+    assert len(user.questions) == 1
     for line in ('- title (5): "to me"', '- content (5,000): "xxx', "- priority (1): 5"):
         assert f"\n{line}" in user.questions[0]
     assert PinStore(own.folder).list() == ()
