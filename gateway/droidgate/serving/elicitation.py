@@ -44,7 +44,7 @@ class Questions:
         parameters: Its parameters, with the answers of the user where this is a repeated call.
 
     Attributes:
-        asked_before: Keys of the questions that earlier attempts of the call asked.
+        asked_before: Key of each question that earlier attempts of the call asked -> its `call`.
     """
 
     def __init__(
@@ -52,9 +52,9 @@ class Questions:
     ) -> None:
         self._context = context
         self._responses = parameters.input_responses or {}
-        # Question's key -> its digest, and the answer where the user has given it.
+        # Question's key -> its digest and call, and the answer where the user has given it.
         self._asked: dict[str, Any] = json.loads(parameters.request_state or "{}")
-        self.asked_before = frozenset(self._asked)
+        self.asked_before = {key: str(record["call"]) for key, record in self._asked.items()}
         self._pending: dict[str, UserQuestion] = {}
 
     @property
@@ -94,7 +94,7 @@ class Questions:
                     return _INVALID
                 record["answer"] = {"action": _ACTIONS[answer.outcome], "content": dict(answer.fields)}
                 return answer
-        self._asked[question.key] = {"digest": _digest(question)}
+        self._asked[question.key] = {"digest": _digest(question), "call": question.call}
         self._pending[question.key] = question
         return UserAnswer("pending")
 
@@ -162,7 +162,7 @@ class ClientApprover:
     def __call__(self, request: ApprovalRequest) -> Approval:
         """Ask; in the thread that makes the call."""
         # A repeated call knows of another app only by what the client was asked before.
-        is_asked_anew = request.is_asked_anew or bool(self.call.asked - {_key_of(request)})
+        is_asked_anew = request.is_asked_anew or bool(self.call.asked.keys() - {_key_of(request)})
         question = question_of(replace(request, is_asked_anew=is_asked_anew), self.call.client.name)
         answer: UserAnswer = anyio.from_thread.run(self.call.ask, question)
         if answer.outcome == "accepted":
@@ -201,7 +201,8 @@ def question_of(request: ApprovalRequest, client: str) -> UserQuestion:
         f"{changed}Arguments{lengths}:{arguments}\n"
         f"Text of the app: {description or 'none'}"
     )
-    return UserQuestion(_key_of(request), message, _approval_schema(may_be_always=not arguments_text.is_cut))
+    schema = _approval_schema(may_be_always=not arguments_text.is_cut)
+    return UserQuestion(_key_of(request), message, schema, request.call)
 
 
 def _key_of(request: ApprovalRequest) -> str:

@@ -325,6 +325,7 @@ class PhoneTools:
                     client=call.client.id,
                     files=files,
                     traceparent=call.traceparent,
+                    continues=next(iter(call.asked.values()), None),
                 )
                 result = yield from caller.steps_of(request, controls)
         except DroidgateError as error:

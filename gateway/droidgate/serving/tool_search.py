@@ -244,9 +244,9 @@ class SearchTools:
             return ToolOutcome(McpToolResult(canonical_json(tools) if tools else self._nothing_found()))
         name = arguments["name"]
         if call.tool == "describe_tool":
-            tools = self._inner.snapshot().by_name
-            if (tool := tools.get(name)) is None:
-                closest = closest_name(name, tools)
+            known = self._inner.snapshot().by_name
+            if (tool := known.get(name)) is None:
+                closest = closest_name(name, known)
                 question = "" if closest is None else f"did you mean {closest!r}? "
                 return _refused_outcome(
                     f"/name: unknown tool {name!r}\nhint: {question}find names with find_tools"

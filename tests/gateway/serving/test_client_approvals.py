@@ -13,6 +13,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from droidgate.calls.audit_log import AuditLog
+from droidgate.calls.audit_reading import read_calls, without_questions
 from droidgate.calls.pins import PinStore
 from droidgate.serving import call_tasks
 from droidgate.serving.http_transport import FrontDoor
@@ -61,6 +62,14 @@ async def test_a_call_needs_the_approval_of_the_clients_user(
     assert user.questions[0].startswith(question)
     lines = '\n- player (3): "Ada"\n- points (1): 1\n'
     assert f"Arguments (2, each with its length):{lines}" in user.questions[0]
+    # A question of 2026-07-28 and the attempt with its answer are one call.
+    calls = without_questions(read_calls(own.folder / "audit"))
+    names = ("approved_by", "refused_by", "result")
+    assert [tuple((call.end or {}).get(name) for name in names) for call in calls] == [
+        (None, None, "needs_approval"),
+        (None, "person", "denied"),
+        *[("person", None, "ok")] * 2,
+    ]
     # It is pinned now: nobody is asked.
     assert not (await call(None)).is_error
     assert await reason() == ("can", None)
