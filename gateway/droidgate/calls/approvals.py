@@ -43,6 +43,7 @@ class ApprovalRequest:
         state: Whether an earlier version of the capability was approved.
         decision: Why the policy requires an approval.
         is_asked_anew: The app was replaced after the user had answered.
+        call: Id of the first attempt of the call in the audit log.
     """
 
     subject: CallSubject
@@ -52,6 +53,7 @@ class ApprovalRequest:
     state: PinState
     decision: Decision
     is_asked_anew: bool = False
+    call: str = ""
 
     @property
     def change(self) -> str:

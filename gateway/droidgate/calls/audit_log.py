@@ -184,6 +184,7 @@ class AuditLog:
         arguments: Json,
         decision: Decision,
         traceparent: str | None = None,
+        continues: str | None = None,
     ) -> StartedCall:
         """Return a call with the record that it was asked for and what was decided.
 
@@ -195,13 +196,14 @@ class AuditLog:
             arguments: The arguments; only a digest is written, by a key that is not in the log.
             decision: The policy's.
             traceparent: The distributed trace that the call belongs to; written where there is one.
+            continues: Id of the first attempt of the call, which is repeated; written where there is one.
 
         Raises:
             InputError: the key of the digests is not a file of the user.
             WriteError: it cannot be made.
         """
         call = secrets.token_hex(16)
-        traced: dict[str, Json] = {} if traceparent is None else {TRACEPARENT: traceparent}
+        known = {TRACEPARENT: traceparent, "continues": continues}
         record = Recording(
             self,
             AuditEntry(
@@ -215,7 +217,7 @@ class AuditLog:
                     "arguments": self.argument_digest(call, arguments),
                     "decision": decision.kind,
                     "rule": _cut_name(decision.rule),
-                    **traced,
+                    **{name: value for name, value in known.items() if value is not None},
                 },
             ),
         )
@@ -229,6 +231,7 @@ class AuditLog:
         result: str,
         duration_ms: int,
         approved_by: ApprovedBy | None = None,
+        is_refused: bool = False,
     ) -> Recording:
         """Return the record how a call ended.
 
@@ -238,6 +241,7 @@ class AuditLog:
             result: `ok` or a failure token.
             duration_ms: Elapsed time in milliseconds.
             approved_by: Who approved it; None where nobody did.
+            is_refused: A person who was asked said no.
         """
         facts: dict[str, Json] = {
             "call": call.id,
@@ -245,6 +249,7 @@ class AuditLog:
             "route": route,
             "result": _cut_name(result),
             "duration_ms": duration_ms,
+            **({"refused_by": "person"} if is_refused else {}),
         }
         return Recording(self, AuditEntry("end", facts))
 

@@ -232,6 +232,11 @@ class LoggedCall:
     start: dict[str, Json]
     end: dict[str, Json] | None
 
+    @property
+    def first_id(self) -> str:
+        """Id of the first attempt of the call; in most cases there is one."""
+        return str(self.start.get("continues") or self.start.get("call"))
+
 
 def logged_calls(records: Iterable[dict[str, Any]]) -> Iterator[LoggedCall]:
     """Yield the calls of some records in the order of their starts."""
@@ -243,6 +248,19 @@ def logged_calls(records: Iterable[dict[str, Any]]) -> Iterator[LoggedCall]:
         elif record["event"] == "end" and call in calls:
             calls[call] = LoggedCall(calls[call].start, record)
     yield from calls.values()
+
+
+def without_questions(calls: Iterable[LoggedCall]) -> list[LoggedCall]:
+    """Return calls without the attempts that only asked the user and were repeated with the answer."""
+    every = list(calls)
+    last = {call.first_id: call for call in every}
+    return [
+        call
+        for call in every
+        if last[call.first_id] is call
+        or call.end is None
+        or (call.end.get("result"), call.end.get("approved_by")) != ("needs_approval", None)
+    ]
 
 
 def read_calls(folder: Path) -> Iterator[LoggedCall]:

@@ -111,6 +111,7 @@ class CallRequest:
         files: Argument -> file on this computer that the app gets for the time of the call; the argument is
             its path on the phone.
         traceparent: The distributed trace that the call belongs to. No app sees it.
+        continues: Id in the audit log of the first attempt, where a call is repeated after a question.
     """
 
     capability: str
@@ -121,6 +122,7 @@ class CallRequest:
     client: str = CLI
     files: Mapping[str, Path] = field(default_factory=dict)
     traceparent: str | None = None
+    continues: str | None = None
 
     def __post_init__(self) -> None:
         """Raise a UsageError for a deadline out of range."""

@@ -89,6 +89,7 @@ class CallRoutes:
         """
         installed: dict[str, InstalledPackage] | None = None
         failures: dict[CapabilityKey, CallError] = {}
+        refused: dict[str, dict[str, CallError]] = {}
         for target in targets:
             if isinstance(target, ScreenTarget):
                 continue
@@ -102,7 +103,11 @@ class CallRoutes:
                     from droidgate.shims.device_user import DeviceUser
 
                     device_user = DeviceUser(link.device, link.facts.user, link.facts.sdk_full)
-                    self.shims().find(target, device_user, installed)
+                    shim, *_ = self.shims().find(target, device_user, installed)
+                    if shim not in refused:
+                        refused[shim] = self.shims().why_refused(device_user.client(shim))
+                    if target.app.package in refused[shim]:
+                        raise refused[shim][target.app.package]
             except CallError as error:
                 failures[target.key] = error
             except DeviceError:

@@ -159,12 +159,16 @@ class _Approvals:
         allowed: What the user has allowed.
         pin: What the approver has approved.
         is_stale: The app was replaced after an answer, which therefore counts for nothing.
+        call: Id of the call's first attempt in the audit log, once there is one.
+        is_refused: A person who was asked said no.
     """
 
     approver: Approver
     allowed: Sequence[str]
     pin: Pin | None = None
     is_stale: bool = False
+    call: str | None = None
+    is_refused: bool = False
 
     def allow(self, subject: CallSubject) -> bool:
         """Return whether the user has allowed a call, so that nobody is asked."""
@@ -202,11 +206,13 @@ class _Attempt:
         chosen: The route, once there is one.
         is_sent: The call may have had an effect.
         approved_by: Who let it be made; None where nobody did.
+        is_refused: A person who was asked said no.
     """
 
     chosen: ChosenRoute | None = None
     is_sent: bool = False
     approved_by: ApprovedBy | None = None
+    is_refused: bool = False
 
 
 class CapabilityCaller:
@@ -267,7 +273,9 @@ class CapabilityCaller:
             link = self._link(request, controls.cancel, trace)
             link.progress = reports
             try:
-                approvals = _Approvals(controls.approver or self._approver, controls.allowed)
+                approvals = _Approvals(
+                    controls.approver or self._approver, controls.allowed, call=request.continues
+                )
                 result = yield from self._make(request, link, approvals)
             except CanceledError as error:
                 raise call_error(Failure("canceled", _CANCELED)) from error
@@ -349,18 +357,21 @@ class CapabilityCaller:
             return error
         return None
 
-    def approved_by(self, target: CallTarget, *, client: str) -> ApprovedBy | None:
+    def approved_by(
+        self, target: CallTarget, *, client: str, allowed: Sequence[str] = ()
+    ) -> ApprovedBy | None:
         """Return what approves calls of a capability; None where a person has to be asked.
 
         Args:
             target: The capability.
             client: Who calls, as for `uncallable`.
+            allowed: What the user has allowed, as `CallControls` has it.
 
         Raises:
             InputError: the pins cannot be used, or it is not known who signed the app.
         """
         subject, decision = self._decide(client, target)
-        approvals = _Approvals(self._approver, ())
+        approvals = _Approvals(self._approver, allowed)
         return self._approval_without_question(target.pin, subject, decision, approvals)[1]
 
     def _link(self, request: CallRequest, cancel: threading.Event | None, trace: Trace) -> CallLink:
@@ -467,7 +478,9 @@ class CapabilityCaller:
             arguments=dict(checked.fitted.values),
             decision=checked.decision,
             traceparent=checked.traceparent,
+            continues=approvals.call,
         )
+        approvals.call = approvals.call or started.id
         outcome = "canceled"
         try:
             yield started.record
@@ -482,7 +495,7 @@ class CapabilityCaller:
             result = yield from self._send(checked, attempt.chosen, attempt, link)
             outcome = "ok"
         except CallError as error:
-            outcome = error.failure.token
+            outcome, attempt.is_refused = error.failure.token, approvals.is_refused
             raise
         except CanceledError:
             raise
@@ -507,7 +520,12 @@ class CapabilityCaller:
         """Record how a call ended, or return a finding where that fails; the call has been made."""
         route = None if attempt.chosen is None else attempt.chosen.plan.route
         ended = self._audit.end(
-            started, route=route, result=outcome, duration_ms=elapsed, approved_by=attempt.approved_by
+            started,
+            route=route,
+            result=outcome,
+            duration_ms=elapsed,
+            approved_by=attempt.approved_by,
+            is_refused=attempt.is_refused,
         )
         try:
             yield ended
@@ -542,6 +560,7 @@ class CapabilityCaller:
             state,
             decision,
             is_asked_anew=approvals.is_stale,
+            call=approvals.call or "",
         )
         # Do not ask about a call that no route can carry.
         self._routes.choose(checked.target, checked.fitted.values, link)
@@ -550,6 +569,7 @@ class CapabilityCaller:
             answer = refuse_unshowable(approval_request) or approvals.approver(approval_request)
         link.trace.record_approval(state.kind, allowed=answer.allowed)
         if not answer.allowed:
+            approvals.is_refused = answer.token == "denied"  # noqa: S105 - a failure token
             text = answer.message or decision.reason
             hint = f"a person approves it on a terminal: {approval_request.fix}"
             raise call_error(Failure(answer.token, text), hint=hint)

@@ -29,7 +29,7 @@ from droidgate_mappings.text.toml_text import read_toml
 from droidgate_mappings.user_folders import configuration_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
     from droidgate_mappings.model.capability import Capability
 
@@ -294,12 +294,27 @@ class Policy:
             (f'effect {number} (is = "{statement.effect_is}")', statement)
             for number, statement in enumerate(self.settings.effect, 1)
         ]
+        about = [(name, place) for name, place in entries if any(place.is_about(*phone) for phone in phones)]
         return tuple(
-            f"{name} of {self.place} matches no capability that is installed{place.suggestion(every)}"
-            for name, place in entries
-            if any(place.is_about(*phone) for phone in phones)
-            and not any(place.covers(serial, key) for serial, key in every)
+            f"{part} of {self.place} matches no capability that is installed{place.suggestion(every)}"
+            for name, whole in about
+            for part, place in _unmatched_parts(name, whole, every)
         )
+
+
+def _unmatched_parts(
+    name: str, place: _Place, every: Sequence[tuple[str, CapabilityKey]]
+) -> Iterator[tuple[str, _Place]]:
+    """Yield an entry that covers nothing; of any other, each of its patterns that adds nothing to it."""
+    if not any(place.covers(serial, key) for serial, key in every):
+        yield name, place
+        return
+    for condition in ("package", "component", "protocol", "capability"):
+        patterns: Patterns = getattr(place, condition)
+        for pattern in patterns if len(patterns) > 1 else ():
+            part = place.changed({condition: (pattern,)})
+            if not any(part.covers(serial, key) for serial, key in every):
+                yield f"{condition} {pattern!r} in {name}", part
 
 
 _REASONS: Final[dict[RuleKind, str]] = {

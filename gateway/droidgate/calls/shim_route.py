@@ -6,6 +6,7 @@ import math
 import threading
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import ClassVar, Final
 
 from droidgate.calls.call_links import CallLink, RawResult, RoutePlan
@@ -16,7 +17,7 @@ from droidgate.devices.device import Device
 from droidgate.devices.device_errors import CanceledError, DeadlineError
 from droidgate.devices.packages import InstalledPackage
 from droidgate.shims.answers import CallStage
-from droidgate.shims.device_user import DeviceUser
+from droidgate.shims.device_user import DeviceUser, failures_of_apps
 from droidgate.shims.host_client import DISCOVERY_SECONDS, HostClient
 from droidgate.shims.refusals import ShimRefusalError
 from droidgate.shims.shim_calls import check_signer, new_request, read_outputs
@@ -28,7 +29,7 @@ from droidgate_mappings.model.errors import DeviceError, DroidgateError, InputEr
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.text.json_text import parse_json
-from droidgate_mappings.values.failures import Failure, call_error
+from droidgate_mappings.values.failures import CallError, Failure, call_error
 from droidgate_shim.builder.route_types import type_json
 from droidgate_shim.builder.source_app import with_discovered_tools
 from droidgate_shim.deadlines import LONGEST_DEADLINE_MS
@@ -51,6 +52,7 @@ _STAGES: Final[Mapping[CallStage | None, str]] = {
 _REPLACE_SHIMS: Final = (
     f"replace the shims, whose grants are lost then: droidgate shim uninstall --all; {INSTALL_SHIM}"
 )
+_OF_APPS: Final = frozenset({"needs_approval", "unavailable"})
 _ENDED: Final = "the shim ended the call; what the app has done by then is not undone"
 
 
@@ -112,7 +114,6 @@ class ShimRoute:
             CallError: the call failed.
             DeviceError: the phone or the shim failed; whether the call was made is not known.
         """
-        del target
         sent: _Prepared = plan.payload
         client = HostClient(link.device, sent.application_id, user=link.facts.user)
         capability = sent.route.route.id
@@ -122,10 +123,32 @@ class ShimRoute:
                 answered = _call(client, sent, link)
                 outputs = read_outputs(answered, sent.identifier, capability, sent.application_id)
             except ShimRefusalError as error:
-                raise call_error(error.failure) from error
+                raise self._refusal(error, target.app.package, client) from error
             except DeadlineError as error:
                 raise call_error(Failure("timeout", error.message)) from error
         return _raw_result(sent, outputs)
+
+    @staticmethod
+    def why_refused(client: HostClient) -> dict[str, CallError]:
+        """Return the apps behind a shim of which it refuses each call; none where it does not answer.
+
+        Raises:
+            DeviceError: the phone cannot be reached.
+        """
+        try:
+            return failures_of_apps(client.status())
+        except DroidgateError:
+            # The next command shows whether the phone failed, or only this shim.
+            client.device.run(["true"])
+            return {}
+
+    def _refusal(self, error: ShimRefusalError, package: str, client: HostClient) -> CallError:
+        """Return a shim's refusal; where the app is not as the shim knows it, with what the user can do."""
+        failure = None
+        if error.failure.token in _OF_APPS:
+            with suppress(DeviceError):
+                failure = self.why_refused(client).get(package)
+        return failure or call_error(error.failure, hint=error.hint)
 
     def find(
         self, target: CallTarget, device_user: DeviceUser, installed: Mapping[str, InstalledPackage]

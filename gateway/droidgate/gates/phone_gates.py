@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from os import PathLike
 from typing import Final
 
 from droidgate.calls.approvals import approving_command
+from droidgate.calls.caller import CapabilityCaller
 from droidgate.calls.phones import Phone, open_device
 from droidgate.calls.shim_route import ShimRoute
 from droidgate.calls.subjects import (
@@ -86,6 +87,7 @@ _HOST: Final = "host"
 _CLIENT: Final = "mcp-client"
 OPEN, SHUT, UNKNOWN = GateState.OPEN, GateState.SHUT, GateState.UNKNOWN
 _STATES: Final[Mapping[str, GateState]] = {"ok": OPEN, "problem": SHUT, "unknown": UNKNOWN}
+_APPROVED: Final = {"policy": "your policy allows it", "option": "it is allowed while the server runs"}
 
 
 def why(
@@ -566,42 +568,13 @@ class WhyOnPhone:
             return
         is_of_host = any(frontend == _HOST for frontend, _ in reach_route.frontends)
         if is_of_host:
-            yield from self._of_computer(agent, target)
+            yield from _of_computer(self.phone.caller, agent, target)
         routes = self.targets.callability(target).routes if is_of_host else ()
         ready = next((route for route in routes if route.ready and not route.id.startswith("shim-")), None)
         if ready is not None and why_not_by_shell(provider, capability) is None:
             yield Gate("shim", OPEN, f"none is needed: Android's own shell calls it ({ready.title})")
             return
         yield from self._through_shim(agent, target, reach_route, interface, is_of_host=is_of_host)
-
-    def _of_computer(self, agent: AskingAgent, target: CallTarget) -> Iterator[Gate]:
-        """Yield what the user of this computer decided about a call that the gateway would make."""
-        caller = self.phone.caller
-        client = agent.kind.id if agent.kind.id.startswith(CLIENT_PREFIX) else EVERY_CLIENT
-        denied = caller.why_denied(target, client=client)
-        if denied is not None:
-            yield Gate("policy", SHUT, denied.failure.text, "policy.toml", denied.hint)
-            return
-        yield Gate("policy", OPEN, "the policy of this computer does not deny it", "policy.toml")
-        command = approving_command(target.key, self.phone.device.serial, client)
-        with suppress(InputError):
-            approved_by = caller.approved_by(target, client=client)
-            records = [record for record in caller.pins.list() if record.key == target.key]
-            clients = sorted(record.client for record in records if record.pin == target.pin)
-            if approved_by is not None:
-                words = "your policy allows it" if approved_by == "policy" else "it is approved"
-                whom = "every client" if client == EVERY_CLIENT else client
-                yield Gate("approval", OPEN, f"{words} for {whom}", "droidgate pins list")
-            elif records and not clients:
-                words = "the app or its declaration is another one than was approved: a person is asked again"
-                fix = f"look at the change with `droidgate pins diff`, then run: {command}"
-                yield Gate("approval", UNKNOWN, words, "droidgate pins diff", fix)
-            else:
-                words = "it is not approved yet, and a client that cannot ask its user is refused"
-                if clients:
-                    words = f"it is approved for {', '.join(clients)} only"
-                fix = f"answer the client's question at the first call, or run: {command}"
-                yield Gate("approval", UNKNOWN, words, "droidgate pins list", fix)
 
     def _through_shim(
         self,
@@ -669,7 +642,7 @@ class WhyOnPhone:
         )
         problem = None if state is None else target_problem(state)
         if problem is None:
-            return Gate("shim-current", OPEN, "the app is as it was approved", shim.application_id)
+            return Gate("shim-current", OPEN, "the app is as its shim was built for", shim.application_id)
         return Gate(
             "shim-current", SHUT, f"{target.app.package} {problem[0]}", shim.application_id, problem[1]
         )
@@ -683,10 +656,51 @@ class WhyOnPhone:
                     yield Gate(gate, state, check.found, "droidgate shim doctor", check.fix)
 
 
+def _of_computer(
+    caller: CapabilityCaller, agent: AskingAgent, target: CallTarget, allowed: Sequence[str] = ()
+) -> Iterator[Gate]:
+    """Yield what the user of this computer decided about a call that the gateway would make.
+
+    Args:
+        caller: Makes it.
+        agent: Who asks for it.
+        target: What is called.
+        allowed: What needs no approval while a server runs, as `CallControls` has it.
+    """
+    client = agent.kind.id if agent.kind.id.startswith(CLIENT_PREFIX) else EVERY_CLIENT
+    denied = caller.why_denied(target, client=client)
+    if denied is not None:
+        yield Gate("policy", SHUT, denied.failure.text, "policy.toml", denied.hint)
+        return
+    yield Gate("policy", OPEN, "the policy of this computer does not deny it", "policy.toml")
+    command = approving_command(target.key, caller.device.serial, client)
+    with suppress(InputError):
+        approved_by = caller.approved_by(target, client=client, allowed=allowed)
+        records = [record for record in caller.pins.list() if record.key == target.key]
+        clients = sorted(record.client for record in records if record.pin == target.pin)
+        if approved_by is not None:
+            words = _APPROVED.get(approved_by, "it is approved")
+            whom = "every client" if client == EVERY_CLIENT else client
+            yield Gate("approval", OPEN, f"{words} for {whom}", "droidgate pins list")
+        elif records and not clients:
+            words = "the app or its declaration is another one than was approved: a person is asked again"
+            fix = f"look at the change with `droidgate pins diff`, then run: {command}"
+            yield Gate("approval", UNKNOWN, words, "droidgate pins diff", fix)
+        else:
+            words = "it is not approved yet, and a client that cannot ask its user is refused"
+            if clients:
+                words = f"it is approved for {', '.join(clients)} only"
+            fix = f"answer the client's question at the first call, or run: {command}"
+            yield Gate("approval", UNKNOWN, words, "droidgate pins list", fix)
+
+
 def reasons_for_models(
     targets: Iterable[CallTarget],
     sdk_full: str,
     failures: Mapping[CapabilityKey, CallError],
+    caller: CapabilityCaller,
+    client: str,
+    allowed: Sequence[str],
 ) -> list[dict[str, Json]]:
     """Return why an MCP client can or cannot call each capability of a phone, by what is known of it already.
 
@@ -695,11 +709,25 @@ def reasons_for_models(
     Args:
         targets: What the phone's apps declare.
         sdk_full: The phone's API level.
-        failures: Why each call of a capability would fail, such as a rule of the user's policy.
+        failures: Why each call of a capability would fail, such as an app without a shim.
+        caller: Makes the calls.
+        client: Who asks, such as `mcp:claude-code`.
+        allowed: What needs no approval while the server runs.
     """
-    (kind,) = _kinds(_CLIENT, on_phone=False)
-    chains, rows = GateChains(), []
-    for target in targets:
+    (agent,) = _kinds(client, on_phone=False)
+    by_capability = {id(target.capability): target for target in targets}
+
+    def of_call(agent: AskingAgent, subject: Subject, route: ReachRoute) -> Iterator[Gate]:
+        target = by_capability[id(subject.capability)]
+        failure = failures.get(target.key)
+        gates = list(_of_computer(caller, agent, target, allowed)) if route.reach == "gateway" else []
+        yield from gates
+        if failure is not None and all(gate.state is not SHUT for gate in gates):
+            is_changed = failure.failure.token == "needs_approval"  # noqa: S105 - a failure token
+            yield Gate("shim-current" if is_changed else "shim", SHUT, failure.failure.text)
+
+    chains, rows = GateChains(of_call), []
+    for target in by_capability.values():
         subject = Subject(
             provider=target.provider,
             capability=target.capability,
@@ -708,13 +736,11 @@ def reasons_for_models(
             sdk_full=sdk_full,
             state_is_read=True,
         )
-        answer, failure = chains.answer(kind, subject), failures.get(target.key)
+        answer = chains.answer(agent, subject)
         row: dict[str, Json] = {"capability": target.short_name, "verdict": answer.verdict}
         gate = answer.decisive_gate
         if gate is not None:
             row |= {"gate": gate.id, "found": gate.fact, "opened_by": gate.owner}
-        if failure is not None and answer.verdict != "cannot":
-            row |= {"verdict": "cannot", "gate": None, "found": failure.failure.text, "opened_by": "user"}
         rows.append(row)
     return rows
 

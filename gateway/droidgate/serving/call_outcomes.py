@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from droidgate.calls.caller import ARGUMENT_COERCED, RESULT_COERCED
 from droidgate.serving.tools import ToolOutcome
 from droidgate_mappings.model.capability import type_behind
 from droidgate_mappings.model.errors import DeviceError, DroidgateError, UsageError
@@ -17,6 +18,8 @@ from droidgate_mcp.wire import McpToolFailure, McpToolResult
 
 MAX_NOTES: Final = 20
 """Most texts in a result that say what droidgate noticed."""
+
+_OF_CODES: Final = {ARGUMENT_COERCED: "argument", RESULT_COERCED: "result"}
 
 
 def with_nulls(value: Json, declared: Type, definitions: Mapping[str, Type]) -> Json:
@@ -46,7 +49,8 @@ def with_nulls(value: Json, declared: Type, definitions: Mapping[str, Type]) -> 
 
 def warning_text(finding: Finding) -> str:
     """Return a finding of a call in one line."""
-    return f"{finding.pointer}: {finding.message}" if finding.pointer else finding.message
+    place = f"{_OF_CODES.get(finding.code, '')} {finding.pointer}".strip()
+    return f"{place}: {finding.message}" if place else finding.message
 
 
 def notes_of(texts: Sequence[str]) -> tuple[Json, ...]:

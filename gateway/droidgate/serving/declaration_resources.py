@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 from urllib.parse import quote
 
+from droidgate.calls.caller import CapabilityCaller
 from droidgate.calls.subjects import CapabilityKey, component_name
 from droidgate.calls.targets import CallTarget
 from droidgate.serving.served_phones import ServedPhone
@@ -30,17 +31,25 @@ class CallReasons:
     targets: tuple[CallTarget, ...]
     sdk_full: str
     failures: Mapping[CapabilityKey, CallError]
+    caller: CapabilityCaller | None
+    allowed: Sequence[str]
 
-    def read(self) -> ResourceContent:
-        """Return them as a resource."""
+    def read(self, client: str) -> ResourceContent:
+        """Return them as a resource for the client that asks."""
         from droidgate.gates.phone_gates import reasons_for_models
 
-        rows: Json = reasons_for_models(self.targets, self.sdk_full, self.failures)
+        rows: Json = (
+            []
+            if self.caller is None
+            else reasons_for_models(
+                self.targets, self.sdk_full, self.failures, self.caller, client, self.allowed
+            )
+        )
         return ResourceContent(self.uri, "application/json", _shown_json(rows))
 
 
 def reason_resources(
-    phone: ServedPhone, declared: Sequence[CallTarget]
+    phone: ServedPhone, declared: Sequence[CallTarget], allowed: Sequence[str]
 ) -> Iterator[tuple[ServedResource, CallReasons]]:
     """Yield why capabilities of a phone can or cannot be called; those of many are several texts."""
     count = -(-len(declared) // _REASONS_IN_PART)
@@ -52,7 +61,7 @@ def reason_resources(
             ServedResource(
                 uri, f"{one_line(phone.name)} why{end}", "application/json", title=_ABOUT_WHY + part
             ),
-            CallReasons(uri, targets, phone.sdk_full, phone.failures),
+            CallReasons(uri, targets, phone.sdk_full, phone.failures, phone.caller, allowed),
         )
 
 

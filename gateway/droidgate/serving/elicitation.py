@@ -33,6 +33,7 @@ ANSWER_SECONDS: Final = 300.0
 _OUTCOMES: Final[Mapping[str, Any]] = {"accept": "accepted", "decline": "refused", "cancel": "refused"}
 _ACTIONS: Final = {"accepted": "accept", "refused": "decline"}
 _UNAVAILABLE: Final = UserAnswer("unavailable")
+_INVALID: Final = UserAnswer("invalid")
 
 
 class Questions:
@@ -43,7 +44,7 @@ class Questions:
         parameters: Its parameters, with the answers of the user where this is a repeated call.
 
     Attributes:
-        asked_before: Keys of the questions that earlier attempts of the call asked.
+        asked_before: Key of each question that earlier attempts of the call asked -> its `call`.
     """
 
     def __init__(
@@ -51,9 +52,9 @@ class Questions:
     ) -> None:
         self._context = context
         self._responses = parameters.input_responses or {}
-        # Question's key -> its digest, and the answer where the user has given it.
+        # Question's key -> its digest and call, and the answer where the user has given it.
         self._asked: dict[str, Any] = json.loads(parameters.request_state or "{}")
-        self.asked_before = frozenset(self._asked)
+        self.asked_before = {key: str(record["call"]) for key, record in self._asked.items()}
         self._pending: dict[str, UserQuestion] = {}
 
     @property
@@ -77,19 +78,23 @@ class Questions:
                 )
         except TimeoutError:
             return UserAnswer("unanswered")
-        except (MCPError, NoBackChannelError, ValidationError):
+        except ValidationError:
+            return _INVALID
+        except (MCPError, NoBackChannelError):
             return _UNAVAILABLE
-        return answer_of(result, question) or UserAnswer("refused")
+        return answer_of(result, question) or _INVALID
 
     def _answer_or_pending(self, question: UserQuestion) -> UserAnswer:
         record = self._asked.get(question.key)
         if record is not None and record["digest"] == _digest(question):
             response = self._responses.get(question.key, record.get("answer"))
-            answer = answer_of(response, question)
-            if answer is not None:
+            if response is not None:
+                answer = answer_of(response, question)
+                if answer is None:
+                    return _INVALID
                 record["answer"] = {"action": _ACTIONS[answer.outcome], "content": dict(answer.fields)}
                 return answer
-        self._asked[question.key] = {"digest": _digest(question)}
+        self._asked[question.key] = {"digest": _digest(question), "call": question.call}
         self._pending[question.key] = question
         return UserAnswer("pending")
 
@@ -157,7 +162,7 @@ class ClientApprover:
     def __call__(self, request: ApprovalRequest) -> Approval:
         """Ask; in the thread that makes the call."""
         # A repeated call knows of another app only by what the client was asked before.
-        is_asked_anew = request.is_asked_anew or bool(self.call.asked - {_key_of(request)})
+        is_asked_anew = request.is_asked_anew or bool(self.call.asked.keys() - {_key_of(request)})
         question = question_of(replace(request, is_asked_anew=is_asked_anew), self.call.client.name)
         answer: UserAnswer = anyio.from_thread.run(self.call.ask, question)
         if answer.outcome == "accepted":
@@ -168,6 +173,11 @@ class ClientApprover:
         refusal = refuse(request)
         if answer.outcome == "unanswered":
             message = f"{refusal.message}, and the user did not answer within {ANSWER_SECONDS:g} s"
+            return Approval(allowed=False, message=message, token=refusal.token)
+        if answer.outcome == "invalid":
+            message = (
+                f"{refusal.message}, and the client's answer is not what its form asks for; nothing was sent"
+            )
             return Approval(allowed=False, message=message, token=refusal.token)
         message = f"{refusal.message}, and this client cannot ask its user; only the user can approve it"
         return Approval(allowed=False, message=message, token=refusal.token)
@@ -191,7 +201,8 @@ def question_of(request: ApprovalRequest, client: str) -> UserQuestion:
         f"{changed}Arguments{lengths}:{arguments}\n"
         f"Text of the app: {description or 'none'}"
     )
-    return UserQuestion(_key_of(request), message, _approval_schema(may_be_always=not arguments_text.is_cut))
+    schema = _approval_schema(may_be_always=not arguments_text.is_cut)
+    return UserQuestion(_key_of(request), message, schema, request.call)
 
 
 def _key_of(request: ApprovalRequest) -> str:

@@ -325,6 +325,7 @@ class PhoneTools:
                     client=call.client.id,
                     files=files,
                     traceparent=call.traceparent,
+                    continues=next(iter(call.asked.values()), None),
                 )
                 result = yield from caller.steps_of(request, controls)
         except DroidgateError as error:
@@ -346,12 +347,14 @@ class PhoneTools:
         )
         return ToolOutcome(McpToolResult(value, content=notes), called.declared, files_of_result)
 
-    async def read_resource(self, uri: str) -> ResourceContent:
+    async def read_resource(self, uri: str, client: str) -> ResourceContent:
         """Return what an app declares, its instructions, or what serving it costs."""
         content = self._served.resources.get(uri)
         if content is None:
             raise UnknownResourceError(f"unknown resource {uri!r}", hint="list the resources again")
-        return await anyio.to_thread.run_sync(content.read) if isinstance(content, CallReasons) else content
+        if isinstance(content, CallReasons):
+            return await anyio.to_thread.run_sync(content.read, client)
+        return content
 
     def _warn_once(self, text: str) -> None:
         if text not in self._warned:
@@ -474,7 +477,7 @@ class PhoneTools:
             contents += provider_resources(f"{phone.name}/{package}", provider, findings)
         for phone in self._phones:
             declared = [target for target in phone.declared if self._is_selected(target.app.package)]
-            contents += reason_resources(phone, declared)
+            contents += reason_resources(phone, declared, self._allow)
         return _Served(
             ToolSnapshot(tuple(tools), tuple(resource for resource, _ in contents)),
             targets,

@@ -341,7 +341,8 @@ class McpServer:
     ) -> dict[str, Any]:
         uri = str(parameters.uri)
         try:
-            resource = self._kept.get(uri) or await self._provider.read_resource(uri)
+            kept = self._kept.get(uri)
+            resource = kept or await self._provider.read_resource(uri, client_of(context).id)
         except UnknownResourceError as error:
             # -32002 up to 2025-11-25; 2026-07-28 took that code away (SEP-2164).
             code = mcp_types.INVALID_PARAMS if _revision(context) == MODERN else _RESOURCE_NOT_FOUND

@@ -21,6 +21,7 @@ from droidgate.serving.tools import (
     UnknownToolError,
 )
 from droidgate_mappings.model.json_values import Json, canonical_json
+from droidgate_mappings.text.nearest_names import closest_name
 from droidgate_mappings.text_safety import one_line
 from droidgate_mcp.format import HANDSHAKE, MODERN
 from droidgate_mcp.wire import McpToolFailure, McpToolResult, result_text
@@ -223,9 +224,9 @@ class SearchTools:
         inner = self._inner.snapshot()
         return ToolSnapshot(_TOOLS, inner.resources) if self.is_searched else inner
 
-    async def read_resource(self, uri: str) -> ResourceContent:
+    async def read_resource(self, uri: str, client: str) -> ResourceContent:
         """Return the content of one of the other's resources."""
-        return await self._inner.read_resource(uri)
+        return await self._inner.read_resource(uri, client)
 
     async def call(self, call: ToolCall) -> ToolOutcome:
         """Find, describe or call a tool; a client may know the others' names from before."""
@@ -243,9 +244,13 @@ class SearchTools:
             return ToolOutcome(McpToolResult(canonical_json(tools) if tools else self._nothing_found()))
         name = arguments["name"]
         if call.tool == "describe_tool":
-            tool = self._inner.snapshot().by_name.get(name)
-            if tool is None:
-                return _refused_outcome(f"/name: unknown tool {name!r}\nhint: find its name with find_tools")
+            known = self._inner.snapshot().by_name
+            if (tool := known.get(name)) is None:
+                closest = closest_name(name, known)
+                question = "" if closest is None else f"did you mean {closest!r}? "
+                return _refused_outcome(
+                    f"/name: unknown tool {name!r}\nhint: {question}find names with find_tools"
+                )
             return ToolOutcome(McpToolResult(canonical_json(dict(tool.documents[MODERN]))))
         try:
             outcome = await self._inner.call(

@@ -46,11 +46,13 @@ class UserQuestion:
         key: Distinguishes the questions of one call; the same in each attempt of the call.
         message: One or more sentences, plain text.
         schema: JSON Schema of a flat object: the fields of the answer (MCP 2025-11-25, elicitation).
+        call: Id of the call in the audit log, by which its attempts are one call there.
     """
 
     key: str
     message: str
     schema: Mapping[str, Json]
+    call: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +61,13 @@ class UserAnswer:
 
     Attributes:
         outcome: `accepted`, `refused` (the user said no, or closed the form), `unanswered` (nobody answered
-            in time), `unavailable` (the client cannot ask), or `pending` (2026-07-28: the client asks, then
-            repeats the call; end this attempt without any effect).
+            in time), `invalid` (the answer is not what the form asks for), `unavailable` (the client cannot
+            ask), or `pending` (2026-07-28: the client asks, then repeats the call; end this attempt without
+            any effect).
         fields: The user's values, where accepted.
     """
 
-    outcome: Literal["accepted", "refused", "unanswered", "unavailable", "pending"]
+    outcome: Literal["accepted", "refused", "unanswered", "invalid", "unavailable", "pending"]
     fields: Mapping[str, Json] = field(default_factory=dict)
 
 
@@ -87,7 +90,7 @@ class ToolCall:
         report_progress: Reports how far the call is; None where nobody asks for it.
         traceparent: The distributed trace that the call belongs to.
         may_become_task: The call may go on when its request is answered, so it may take longer.
-        asked: Keys of the questions that earlier attempts of the call asked (2026-07-28).
+        asked: Key of each question that earlier attempts of the call asked (2026-07-28) -> its `call`.
     """
 
     tool: str
@@ -97,7 +100,7 @@ class ToolCall:
     report_progress: ReportProgress | None
     traceparent: str | None = None
     may_become_task: bool = False
-    asked: frozenset[str] = frozenset()
+    asked: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,8 +250,8 @@ class ToolProvider(Protocol):
             UnknownToolError: the snapshot has no such tool.
         """
 
-    async def read_resource(self, uri: str) -> ResourceContent:
-        """Return the content of a resource.
+    async def read_resource(self, uri: str, client: str) -> ResourceContent:
+        """Return the content of a resource for the client with this id.
 
         Raises:
             UnknownResourceError: there is none of that URI.

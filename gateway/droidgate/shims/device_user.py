@@ -10,23 +10,27 @@ from droidgate.devices.packages import InstalledPackage, disabled_packages, list
 from droidgate.devices.properties import build_of, current_user, get_properties
 from droidgate.shims.answers import AppState, StatusAnswer, TargetState
 from droidgate.shims.host_client import HostClient
+from droidgate.shims.refusals import SYNC_SHIMS
 from droidgate_mappings.formats.installed import SHIM_PACKAGE, SHIM_PREFIX, is_shim
 from droidgate_mappings.model.errors import DeviceError, DroidgateError, UsageError
 from droidgate_mappings.records import dataclass, replace
 from droidgate_mappings.text.nearest_names import suggest_name
+from droidgate_mappings.values.failures import CallError, Failure, call_error
 
 _MOST_NAMED: Final = 10
-_SYNC: Final = "droidgate shim sync"
 _TARGET_PROBLEMS: Final[Mapping[TargetState, tuple[str, str]]] = {
     "absent": (
         "is not installed, or the shim cannot see it",
-        f"install the app, or remove the shim with {_SYNC}",
+        f"install the app, or remove the shim with {SYNC_SHIMS}",
     ),
     "other-signer": (
-        "is signed by another than was approved",
-        f"be sure where the app comes from; then {_SYNC}",
+        "is signed by another than its shim was built for",
+        f"be sure where the app comes from; then {SYNC_SHIMS}",
     ),
-    "changed": ("declares something else than was approved", f"see what changed; then {_SYNC}"),
+    "changed": (
+        "declares something else than its shim was built for",
+        f"{SYNC_SHIMS}; with --dry-run it shows what it would change",
+    ),
     "disabled": ("is disabled", "enable it in the phone's settings: Apps, the app, Enable"),
 }
 
@@ -34,6 +38,20 @@ _TARGET_PROBLEMS: Final[Mapping[TargetState, tuple[str, str]]] = {
 def target_problem(target: AppState) -> tuple[str, str] | None:
     """Return why calls of an app behind a shim fail, and the fix; None where it is as it was approved."""
     return _TARGET_PROBLEMS.get(target.state)
+
+
+def failures_of_apps(status: StatusAnswer) -> dict[str, CallError]:
+    """Return the apps behind a shim of which it refuses each call, with the failure of each."""
+    failures: dict[str, CallError] = {}
+    for target in status.targets:
+        problem = target_problem(target)
+        if problem is not None:
+            token = "needs_approval" if target.state == "changed" else "unavailable"
+            text = f"{target.package} {problem[0]}"
+            if target.state in {"changed", "other-signer"}:
+                text += "; the user has to update the shim"
+            failures[target.package] = call_error(Failure(token, text), hint=problem[1])
+    return failures
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from droidgate_mappings.model.errors import DeviceError, DroidgateError
 from droidgate_mappings.tables.failure_tokens import FALLBACK, load_failure_tokens
 from droidgate_mappings.values.failures import Failure
+
+SYNC_SHIMS: Final = "droidgate shim sync"
 
 
 class ShimMissingError(DeviceError):
@@ -27,7 +29,9 @@ class ShimRefusalError(DroidgateError):
     exit_code: ClassVar[int] = 5
 
     def __init__(self, failure: Failure, *, place: str | None = None) -> None:
-        super().__init__(failure.message(), place=place)
+        # The host needs no grant: a shim refuses it so only where the app has changed.
+        hint = SYNC_SHIMS if failure.token == "needs_approval" else None  # noqa: S105 - a failure token
+        super().__init__(failure.message(), place=place, hint=hint)
         self.failure = failure
 
 

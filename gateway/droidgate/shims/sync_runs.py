@@ -135,7 +135,7 @@ def _difference(status: StatusAnswer, built: BuiltShim) -> str:
     new = [capability for capability in built.capabilities if capability not in status.routes]
     removed = [route for route in status.routes if route not in built.capabilities]
     others = [target.package for target in status.targets if target.state == "other-signer"]
-    differences = [f"signed by another than was approved: {', '.join(others)}"] if others else []
+    differences = [f"signed by another than the shim was built for: {', '.join(others)}"] if others else []
     differences += [f"new: {', '.join(new)}"] if new else []
     differences += [f"gone: {', '.join(removed)}"] if removed else []
     return "; ".join(differences) or "the app behind it, or how the shim is built, changed"

@@ -366,9 +366,12 @@ def test_the_audit_log_says_who_approved_a_call(reached: ReachedPhone, tmp_path:
     reached.call("read_total", caller=reached.caller(policy=Policy.load(tmp_path)), player="Ann")
     with pytest.raises(CallError):
         reached.caller(approver=refuse).call(CallRequest("clock_in_today"))
-    calls = list(read_calls(reached.folder / "audit"))[-5:]
+    with pytest.raises(CallError):
+        reached.caller(approver=Asked(allowed=0)).call(CallRequest("clock_in_today"))
+    calls = list(read_calls(reached.folder / "audit"))[-6:]
     approved = [(call.end or {}).get("approved_by") for call in calls]
-    assert approved == ["option", "person", "pin", "policy", None]
+    assert approved == ["option", "person", "pin", "policy", None, None]
+    assert [(call.end or {}).get("refused_by") for call in calls] == [*[None] * 5, "person"]
 
 
 def test_a_call_that_the_user_has_allowed_asks_nobody_and_is_one_command(reached: ReachedPhone) -> None:

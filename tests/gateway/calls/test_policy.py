@@ -153,6 +153,7 @@ def test_rules_that_match_nothing_that_is_installed_are_named(tmp_path: Path) ->
         '[[rule]]\ndecision = "deny"\ncapability = "wipe"\ndevice = "another-phone"\n'
         '[[rule]]\ndecision = "deny"\ncapability = "wipe"\nuser = [10]\n'
         '[[rule]]\ndecision = "deny"\nclient = "mcp:x"\n'
+        '[[rule]]\ndecision = "deny"\ncapability = ["deleteNote", "deletNote", "wipe"]\n'
         '[[effect]]\ncapability = "getNotes"\nis = "reads"\n',
     )
     assert policy.has_rules
@@ -161,6 +162,8 @@ def test_rules_that_match_nothing_that_is_installed_are_named(tmp_path: Path) ->
     assert policy.unmatched([("emulator-5554", key)]) == (
         f"rule 1 (decision = \"deny\") {end}; did you mean 'deleteNote'?",
         f'rule 3 (decision = "allow") {end}',
+        f"capability 'deletNote' in rule 7 (decision = \"deny\") {end}; did you mean 'deleteNote'?",
+        f"capability 'wipe' in rule 7 (decision = \"deny\") {end}",
         f"effect 1 (is = \"reads\") {end}; did you mean 'deleteNote'?",
     )
     assert policy.unmatched([]) == ()

@@ -319,7 +319,8 @@ class FixtureTools:
         run, _ = self.runs[call.tool]
         return await run(self, call)
 
-    async def read_resource(self, uri: str) -> ResourceContent:
+    async def read_resource(self, uri: str, client: str) -> ResourceContent:
+        del client
         if uri not in RESOURCES:
             raise UnknownResourceError(f"unknown resource {uri!r}")
         return RESOURCES[uri]

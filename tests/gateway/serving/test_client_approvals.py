@@ -1,5 +1,6 @@
 """What the user of a client, and the policy, allow; and what a model reads of that."""
 
+import json
 import re
 import secrets
 from typing import Any
@@ -12,6 +13,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from droidgate.calls.audit_log import AuditLog
+from droidgate.calls.audit_reading import read_calls, without_questions
 from droidgate.calls.pins import PinStore
 from droidgate.serving import call_tasks
 from droidgate.serving.http_transport import FrontDoor
@@ -37,6 +39,14 @@ async def test_a_call_needs_the_approval_of_the_clients_user(
         async with connected(tools_of(own, allow=None), revision, ask) as client:
             return await client.call_tool(*ADD)
 
+    async def reason() -> tuple[str, str | None]:
+        async with connected(tools_of(own, allow=None), revision) as client:
+            (content,) = (await client.read_resource(f"droidgate://{own.device.serial}/why")).contents
+        assert isinstance(content, mcp_types.TextResourceContents)
+        (row,) = [row for row in json.loads(content.text) if row["capability"].endswith("add_points")]
+        return row["verdict"], row.get("gate")
+
+    assert await reason() == ("not known", "approval")
     cannot = "add_points is not approved, and this client cannot ask its user; only the user can approve it"
     assert text_of(await call(None)) == f"needs_approval: {cannot}"
     # People read the log, a model does not.
@@ -52,8 +62,17 @@ async def test_a_call_needs_the_approval_of_the_clients_user(
     assert user.questions[0].startswith(question)
     lines = '\n- player (3): "Ada"\n- points (1): 1\n'
     assert f"Arguments (2, each with its length):{lines}" in user.questions[0]
+    # A question of 2026-07-28 and the attempt with its answer are one call.
+    calls = without_questions(read_calls(own.folder / "audit"))
+    names = ("approved_by", "refused_by", "result")
+    assert [tuple((call.end or {}).get(name) for name in names) for call in calls] == [
+        (None, None, "needs_approval"),
+        (None, "person", "denied"),
+        *[("person", None, "ok")] * 2,
+    ]
     # It is pinned now: nobody is asked.
     assert not (await call(None)).is_error
+    assert await reason() == ("can", None)
 
 
 @pytest.mark.parametrize("replacement", [{"other_signer": True}, {"other_text": True}], ids=str)
@@ -79,10 +98,13 @@ async def test_a_yes_counts_only_for_the_app_that_the_client_showed(
 
 @pytest.mark.parametrize("revision", REVISIONS)
 async def test_a_cut_argument_hides_no_other_and_is_not_remembered(own: ReachedPhone, revision: str) -> None:
-    user = Answers("always", None)  # the form does not offer the first
+    user = Answers("always")  # the form does not offer it
     arguments = {"content": "x" * 5000, "priority": 5, "title": "to me"}
     async with connected(tools_of(own, allow=None), revision, user) as client:
-        assert text_of(await client.call_tool("legacy_createNote", arguments)).startswith("denied")
+        text = text_of(await client.call_tool("legacy_createNote", arguments))
+    assert text.startswith("needs_approval")
+    assert "answer is not what its form asks for" in text
+    assert len(user.questions) == 1
     for line in ('- title (5): "to me"', '- content (5,000): "xxx', "- priority (1): 5"):
         assert f"\n{line}" in user.questions[0]
     assert PinStore(own.folder).list() == ()

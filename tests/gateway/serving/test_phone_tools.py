@@ -6,6 +6,7 @@ Also functions that an app registers while it runs.
 import json
 import queue
 import re
+import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,6 +32,7 @@ from droidgate.serving.served_phones import ServedPhone
 from droidgate.serving.server_application import plan_tokens
 from droidgate.serving.tool_search import ToolIndex
 from droidgate.sources.phone_source import PhoneRequest, read_phone
+from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.signing_keys import load_or_make_key, make_key
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.installed import SHIM_PACKAGE, SHIM_PREFIX
@@ -38,11 +40,12 @@ from droidgate_mappings.model.errors import DeviceError
 from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mappings.values.failures import CallError
 from droidgate_phone.apps.app_registry import BEHAVIOURS
-from droidgate_phone.apps.sample_packages import sample_package, sample_packages
+from droidgate_phone.apps.sample_packages import sample_package, sample_packages, signing_key
 from droidgate_phone.java.app_values import BroadcastResult
 from droidgate_phone.java.intents import Intent
 from droidgate_phone.phone import start_phone
 from droidgate_phone.system.behaviour import App, Receiver
+from droidgate_shim.builder.sample_apps import sample_apps_directory
 from gateway.calls.phones_with_shims import LEGACY, NOTES, PDF_TOOL, TALLY, WEATHER, ReachedPhone
 from gateway.devices.conftest import unused_port
 from gateway.mobile_agent.made_phone import device_on
@@ -134,6 +137,33 @@ async def test_a_tool_is_listed_once_a_shim_of_the_user_leads_to_it(
         assert "tools" in tools.look()
         # The user's own shim asks the receiver of weather for its tools, too.
         assert {tool.group for tool in tools.snapshot().tools} == {NOTES, LEGACY, PDF_TOOL, WEATHER}
+        # An update that declares something else makes the shim refuse its calls, whoever approves them.
+        phone.install(_changed_pdf_tool(tmp_path))
+        error = reached.failure("page_count", path="/sdcard/Download/x.pdf")
+        changed = f"{PDF_TOOL} declares something else than its shim was built for"
+        assert error.message == f"needs_approval: {changed}; the user has to update the shim"
+        assert (error.hint or "").startswith("droidgate shim sync")
+        tools.look()
+        assert {tool.group for tool in tools.snapshot().tools} == {NOTES, LEGACY, WEATHER}
+        assert f"hint: {error.hint}" in caplog.messages
+        why, *_ = [item.uri for item in tools.snapshot().resources if item.uri.endswith("/why")]
+        rows = json.loads(str((await tools.read_resource(why, "mcp:a")).content))
+        gates = {row["capability"].partition("/")[0]: (row["verdict"], row.get("gate")) for row in rows}
+        assert {app: gates[app] for app in (PDF_TOOL, TALLY)} == {
+            PDF_TOOL: ("cannot", "shim-current"),
+            TALLY: ("cannot", "shim"),
+        }
+
+
+def _changed_pdf_tool(folder: Path) -> bytes:
+    """Return the sample app with another description of a tool."""
+    project = folder / "pdftool"
+    shutil.copytree(sample_apps_directory() / "pdf-tool/app", project)
+    path = project / "src/main/AndroidManifest.xml"
+    text = path.read_text(encoding="utf-8")
+    assert "Ask page_count first" in text
+    path.write_text(text.replace("Ask page_count first", "Ask search_text first"), encoding="utf-8")
+    return pack_project(project, key=signing_key(), package=PDF_TOOL)
 
 
 async def test_an_installed_app_is_announced_and_a_removed_one_leaves(phone: ReachedPhone) -> None:
@@ -265,9 +295,9 @@ async def test_a_long_declaration_has_parts(phone: ReachedPhone, monkeypatch: py
     monkeypatch.setattr("droidgate.serving.declaration_resources.MAX_PART", 10_000)
     parted.look()
     parts = [item.uri for item in parted.snapshot().resources if item.uri.startswith(whole)]
-    text = str((await tools.read_resource(whole)).content)
+    text = str((await tools.read_resource(whole, "mcp:a")).content)
     assert parts == [f"{whole}/{number}" for number in range(1, len(text) // 10_000 + 2)]
-    assert "".join([str((await parted.read_resource(uri)).content) for uri in parts]) == text
+    assert "".join([str((await parted.read_resource(uri, "mcp:a")).content) for uri in parts]) == text
 
 
 PLAYER = "dev.made.player"

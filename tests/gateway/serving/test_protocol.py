@@ -302,15 +302,16 @@ async def test_an_answer_that_nobody_asked_for_does_not_count(revision: str) -> 
             result = await client.session.call_tool(
                 "ask", arguments, input_responses=responses, request_state=state, allow_input_required=True
             )
-            assert isinstance(result, mcp_types.InputRequiredResult)
-            return result.request_state
+            if isinstance(result, mcp_types.InputRequiredResult):
+                return result.request_state
+            return text_of(result)
 
         state = await answer(None, {})
         with pytest.raises(MCPError, match="requestState"):
             await answer(state, {"all": True})
         # The question has changed since.
         tools.runs["ask"] = (asking("confirm", "Delete everything else?", form(ok="boolean")), NOTHING)
-        await answer(await answer(state, {}), {}, ok="yes")
+        assert "action=invalid" in str(await answer(await answer(state, {}), {}, ok="yes"))
 
 
 @pytest.mark.parametrize("provider", [NoOpTracerProvider, ProxyTracerProvider], ids=["somebody", "nobody"])

@@ -298,9 +298,10 @@ def test_only_files_in_the_apps_own_folders_are_read(phone: ReachedPhone) -> Non
 
 @pytest.mark.parametrize(("call", "warning"), [
     (("weather_currentWeather", {"location": " "}), "the text resembles a failure (backend_failure)"),
-    (("legacy_createNote", {"title": "a", "content": "b", "priority": None}), "/priority: null"),
+    (("legacy_createNote", {"title": "a", "content": "b", "priority": None}), "argument /priority: null"),
+    (("notes_createNote", {"title": "a", "content": "b"}), "result /reminder: it is required and missing"),
     (("tally_read_total", {"player": "Ada"}), "the end of the call is not in the audit log: no room"),
-], ids=["a doubtful result", "a coerced argument", "no end in the log"])  # fmt: skip
+], ids=["a doubtful result", "a coerced argument", "a coerced result", "no end in the log"])  # fmt: skip
 @pytest.mark.parametrize("search", [False, True], ids=["tools", "search"])
 @pytest.mark.parametrize("revision", REVISIONS)
 async def test_each_warning_of_a_call_reaches_the_client(

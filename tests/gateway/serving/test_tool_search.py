@@ -80,8 +80,9 @@ async def test_search_mode_finds_describes_and_calls(phone: ReachedPhone) -> Non
         assert text_of(called) == '{"player":"Nobody","total":0}'
         refused: list[tuple[str, dict[str, Any]]] = [
             *(("find_tools", {}), ("find_tools", {"query": "x", "limit": 21})),
-            *((name, {"name": "nothing"}) for name in ("call_tool", "describe_tool")),
+            *((name, {"name": "tally_read_totl"}) for name in ("call_tool", "describe_tool")),
         ]
         for name, wrong in refused:
             result = await client.call_tool(name, wrong)
             assert text_of(result).startswith("invalid_argument"), (name, result)
+            assert ("did you mean 'tally_read_total'?" in text_of(result)) == ("name" in wrong)

@@ -421,7 +421,7 @@ SILENT = InstalledShim(PREFIX + "a.b", None, ShimVersionError("it speaks version
         ["a.b"], (), "removed", ""),
     "an app whose declaration is unclear": ([installed("a.b", "x")], [], None, {"a.b"}, "same", "not known"),
     "an app of another signer": ([installed("a.b", "x", targets=OTHER_SIGNER)],
-        [built("a.b", "x", build="2")], None, (), "changed", "signed by another than was approved: a.b"),
+        [built("a.b", "x", build="2")], None, (), "changed", "than the shim was built for: a.b"),
     "a shim that does not answer": ([SILENT], [built("a.b", "x")], None, (), "changed", "version 9"),
     "a shim that does not answer and is not needed": ([SILENT], [], ["a.b"], (), "removed", ""),
     "the bare shim": ([installed("", name="dev.droidgate.shim")], [], None, (), None, ""),

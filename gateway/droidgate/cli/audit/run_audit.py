@@ -10,7 +10,14 @@ from typing import Final, Literal
 from pydantic import ValidationError
 
 from droidgate.calls.audit_log import ApprovedBy, AuditLog
-from droidgate.calls.audit_reading import AuditVerification, Break, LoggedCall, read_calls, verify
+from droidgate.calls.audit_reading import (
+    AuditVerification,
+    Break,
+    LoggedCall,
+    read_calls,
+    verify,
+    without_questions,
+)
 from droidgate.calls.subjects import CapabilityKey, matches_capability
 from droidgate.cli.audit.audit_options import AuditShow, AuditVerify
 from droidgate.cli.exit_codes import ExitCode
@@ -23,7 +30,7 @@ from droidgate_mappings.text.counted_nouns import amount
 
 
 class AuditedCall(Document):
-    """A call in the log.
+    """A call in the log; attempts that only asked the user, before the one with the answer, are left out.
 
     Attributes:
         call: Its id.
@@ -39,6 +46,7 @@ class AuditedCall(Document):
         rule: What decided.
         approved_by: Who approved it: `policy`, `pin` (an earlier approval), `option` (`--allow`, `--yes`, or
             `approved=True` in Python) or `person`; null where nobody did or the call has no end.
+        refused_by: `person` where somebody who was asked said no; null otherwise.
         route: How it was sent; null where nothing was sent or the call has no end.
         result: `ok` or a failure token; null where the call has no end.
         duration_ms: Elapsed time in milliseconds.
@@ -60,6 +68,7 @@ class AuditedCall(Document):
     decision: Literal["allow", "ask", "deny"]
     rule: str
     approved_by: ApprovedBy | None
+    refused_by: Literal["person"] | None
     route: str | None
     result: str | None
     duration_ms: int | None
@@ -103,7 +112,7 @@ def show_calls(options: AuditShow) -> Report:
     """
     patterns = options.patterns or ()
     folder = _folder(options.folder)
-    calls = tuple(deque(_filter(read_calls(folder), patterns, folder), options.last))
+    calls = tuple(deque(_filter(without_questions(read_calls(folder)), patterns, folder), options.last))
     return Report(
         lambda: calls_page(calls, is_chosen=bool(patterns)),
         lambda: AuditShowDocument(folder=str(folder), calls=calls),
@@ -141,9 +150,9 @@ def calls_page(calls: Sequence[AuditedCall], *, is_chosen: bool) -> list[Block]:
 
 
 def _decider(call: AuditedCall) -> str:
-    """Return the rule that allowed or denied a call, or who approved one that the policy asks about."""
+    """Return the rule that allowed or denied a call, or who decided on one that the policy asks about."""
     if call.decision == "ask":
-        return call.approved_by or "-"
+        return call.approved_by or call.refused_by or "-"
     return one_line(call.rule.partition(" of ")[0])
 
 
@@ -197,7 +206,9 @@ def _filter(calls: Iterable[LoggedCall], patterns: Sequence[str], folder: Path) 
 def _call_of(logged: LoggedCall, folder: Path) -> AuditedCall:
     end = logged.end or {}
     values = {name: logged.start.get(name) for name in AuditedCall.model_fields}
-    values |= {name: end.get(name) for name in ("approved_by", "route", "result", "duration_ms")}
+    values |= {
+        name: end.get(name) for name in ("approved_by", "refused_by", "route", "result", "duration_ms")
+    }
     values["started_at"] = logged.start.get("time")
     try:
         return AuditedCall.model_validate(values)
