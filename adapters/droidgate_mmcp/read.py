@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -37,8 +38,13 @@ ASKED_BY_SHIM: Final = f"install a shim, which asks the app: {INSTALL_SHIM}"
 
 _SURE: Final = 90
 _LIKELY: Final = 60
+_POSSIBLE: Final = 20
 _OF_OTHER_LISTS: Final = "schema_version"
 """Key of a list of tools that is none of mMCP's, whatever else it has."""
+_BEGINNING: Final = re.compile(
+    rb'(?:\xef\xbb\xbf)?\s*+\{\s*+"(?:instructions|appDescription|protocolVersion)"\s*+:'
+)
+"""How a manifest begins, wherever it is cut off after that."""
 _OTHER_TOOL_KEYS: Final = frozenset({"inputSchema", "input_schema", "function"})
 """Keys of the tools of MCP and of function calling."""
 
@@ -57,7 +63,7 @@ def detect(source: SourceFile) -> int:
     try:
         value = parse_json(source.data, path=source.path, lenient_controls=True)
     except InputError:
-        return 0
+        return _POSSIBLE if _BEGINNING.match(source.data) else 0
     tools = value.get("tools")
     if not isinstance(tools, list) or not all(isinstance(tool, Mapping) for tool in tools):
         return 0
