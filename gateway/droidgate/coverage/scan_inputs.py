@@ -288,8 +288,8 @@ def _check_that_it_is_there(source: str) -> None:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         guess = hint_of_missing(Path(source)) if isinstance(error, FileNotFoundError) else ""
-        separator = " " if guess.endswith("?") else "; " if guess else ""
-        hint = f"{guess}{separator}a source is an APK, a folder, a descriptor, @LIST, a URL, adb:, git: or a catalog"
+        guess += " " if guess.endswith("?") else "; " if guess else ""
+        hint = f"{guess}a source is an APK, a folder, a descriptor, @LIST, a URL, adb:, git: or a catalog"
         raise InputError(f"cannot be read: {reason}", place=printable(source), hint=hint) from None
 
 
