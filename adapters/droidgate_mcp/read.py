@@ -51,6 +51,16 @@ _SURE: Final = 90
 _LIKELY: Final = 60
 _TOOL_KEY: Final = re.compile(rb'"(inputSchema)"\s*:|"(input_schema)"\s*:')
 _EMPTY_LIST: Final = re.compile(rb'"tools"\s*:\s*\[\s*\]')
+_BEGINNING: Final = re.compile(
+    rb"""(?:\xef\xbb\xbf)?\s*+(?:
+        \{\s*+"(?:jsonrpc|serverInfo|protocolVersion)"\s*+:
+        | \{\s*+"tools"\s*+:\s*+\[\s*+(?:\{|\Z)
+        | \[\s*+\{\s*+"name"\s*+:\s*+"[^"]*+
+            (?:\Z|"\s*+(?:\Z|,\s*+(?:"(?:title|description)"|"?\w*+\Z))))
+    """,
+    re.VERBOSE,
+)
+"""How a list of tools, or of functions, or the dump of a server begins, wherever it is cut off after that."""
 _SNAKE_KEYS: Final = {"inputSchema": "input_schema", "outputSchema": "output_schema"}
 _SNAKE_HINTS: Final = {hint: f"{field}_hint" for hint, field in HINTS.items()}
 _NULLABLE_KEYS: Final = ("title", "description", "outputSchema", "annotations", "icons", "execution", "_meta")
@@ -67,7 +77,9 @@ def detect(source: SourceFile) -> int:
     match = _TOOL_KEY.search(source.data)
     if match is not None:
         return _SURE if match[1] else _LIKELY
-    return _LIKELY // 2 if _EMPTY_LIST.search(source.data) and _is_empty_list(source) else 0
+    if _EMPTY_LIST.search(source.data) and _is_empty_list(source):
+        return _LIKELY // 2
+    return _LIKELY // 2 if _BEGINNING.match(source.data) and not _is_json(source) else 0
 
 
 def may_be(source: SourceFile) -> bool:
@@ -76,6 +88,14 @@ def may_be(source: SourceFile) -> bool:
         return is_tool(parse_json(source.data, path=source.path))
     except InputError:
         return False
+
+
+def _is_json(source: SourceFile) -> bool:
+    try:
+        parse_json(source.data, path=source.path)
+    except InputError:
+        return False
+    return True
 
 
 def _is_empty_list(source: SourceFile) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -37,9 +38,13 @@ ASKED_BY_SHIM: Final = f"install a shim, which asks the app: {INSTALL_SHIM}"
 
 _SURE: Final = 90
 _LIKELY: Final = 60
-_POSSIBLE: Final = 10
+_POSSIBLE: Final = 20
 _OF_OTHER_LISTS: Final = "schema_version"
 """Key of a list of tools that is none of mMCP's, whatever else it has."""
+_BEGINNING: Final = re.compile(
+    rb'(?:\xef\xbb\xbf)?\s*+\{\s*+"(?:instructions|appDescription|protocolVersion)"\s*+:'
+)
+"""How a manifest begins, wherever it is cut off after that."""
 _OTHER_TOOL_KEYS: Final = frozenset({"inputSchema", "input_schema", "function"})
 """Keys of the tools of MCP and of function calling."""
 
@@ -59,7 +64,8 @@ def detect(source: SourceFile) -> int:
         value = parse_json(source.data, path=source.path, lenient_controls=True)
     except InputError:
         # A manifest that is cut off is a problem of its file, and other JSON that is cut off is not.
-        return _POSSIBLE if source.path.endswith(JSON_PATH) else 0
+        is_manifest = source.path.endswith(JSON_PATH) or _BEGINNING.match(source.data)
+        return _POSSIBLE if is_manifest else 0
     tools = value.get("tools")
     if not isinstance(tools, list) or not all(isinstance(tool, Mapping) for tool in tools):
         return 0

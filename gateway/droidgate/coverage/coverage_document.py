@@ -388,6 +388,9 @@ class ChangedProvider(Frozen):
 class ChangedApp(Frozen):
     """An app that was added, removed, changed its declarations, or is signed by other certificates.
 
+    One that the other catalog may have in a source that was not read is `not-compared`, and so is one of
+    which nothing but such a part differs.
+
     Attributes:
         package: Application id; for a descriptor without an app its source.
         label: Its label, the new one where there is one.
@@ -398,19 +401,24 @@ class ChangedApp(Frozen):
         capabilities_added: Number of added capabilities.
         capabilities_removed: Number of removed capabilities.
         capabilities_changed: Number of changed capabilities.
+        capabilities_not_compared: Number of capabilities that the other catalog may have in what was not
+            read.
+        unread: What was not read, and why; the first of several. None where everything was compared.
         resigned: Whether other certificates than before sign it; its approvals are no longer valid then.
         providers: The changed providers; empty for an added or removed app, and beyond the first 200 apps.
     """
 
     package: str
     label: str | None
-    status: Literal["added", "removed", "changed"]
+    status: Literal["added", "removed", "changed", "not-compared"]
     old_version: str | None
     new_version: str | None
     weight: Literal["text-only", "compatible", "not-decided", "breaking", "security"] | None
     capabilities_added: int
     capabilities_removed: int
     capabilities_changed: int
+    capabilities_not_compared: int
+    unread: str | None
     resigned: bool
     providers: tuple[ChangedProvider, ...]
 
@@ -423,9 +431,12 @@ class ChangeCounts(Frozen):
         apps_removed: Removed apps.
         apps_changed: Apps in both catalogs with changed declarations.
         apps_resigned: Apps in both catalogs, signed by other certificates.
+        apps_not_compared: Apps that one catalog may have, or may declare as before, in what was not read.
         capabilities_added: Added capabilities, those of added apps included.
         capabilities_removed: Removed capabilities, those of removed apps included.
         capabilities_changed: Changed capabilities.
+        capabilities_not_compared: Capabilities that one catalog may have in what was not read; they are in no
+            other count.
         breaking: Changed or removed capabilities whose heaviest change breaks callers, or is not decided.
         compatible: Changed capabilities without such a change.
         text_only: Changed capabilities of which only texts changed.
@@ -437,9 +448,11 @@ class ChangeCounts(Frozen):
     apps_removed: int
     apps_changed: int
     apps_resigned: int
+    apps_not_compared: int
     capabilities_added: int
     capabilities_removed: int
     capabilities_changed: int
+    capabilities_not_compared: int
     breaking: int
     compatible: int
     text_only: int

@@ -223,6 +223,9 @@ def _change_file(history: History, folder: Path) -> str:
     return _lines(folder / "changes.jsonl", columns, _changes(history))
 
 
+_WHOLE_APPS: Final = {"added": "the earlier catalog does not have the app", "removed": "the app is gone"}
+
+
 def _changes(history: History) -> Iterator[dict[str, Any]]:
     for app in history.apps:
         whole = {
@@ -231,8 +234,10 @@ def _changes(history: History) -> Iterator[dict[str, Any]]:
             "resigned": app.resigned,
             "weight": app.weight,
         }
-        if not app.providers:
-            yield whole
+        if app.unread is not None:
+            yield {**whole, "status": "not-compared", "message": f"not compared: {app.unread}"}
+        elif not app.providers:
+            yield {**whole, "message": _WHOLE_APPS.get(app.status)}
         for provider in app.providers:
             placed = {**whole, "protocol": provider.protocol, "component": provider.component}
             subjects = [

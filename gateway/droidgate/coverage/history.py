@@ -5,6 +5,10 @@ folder of all sources moved. Of several versions in one catalog the newest count
 found by `droidgate_mappings.compare`, as `droidgate diff` does; only apps whose declarations have another
 digest, or whose permissions other apps can hold, are compared. Certificates are compared where both catalogs
 have them; where only one of the two signatures is right, the signer is another.
+
+What one catalog may have in a source, or in a part of one, that could not be read is not compared. An unread
+source may hold an app that was found under its name in the other catalog, or, where the other catalog does
+not have its name, any app of a source with the same ending.
 """
 
 from __future__ import annotations
@@ -25,11 +29,13 @@ from droidgate.coverage.coverage_document import (
     TrendPoint,
 )
 from droidgate.sources.catalogs.catalog import Catalog, quoted
-from droidgate.sources.catalogs.catalog_rows import read_part
+from droidgate.sources.catalogs.catalog_rows import place_in, read_part
+from droidgate.sources.differences import HIDING_CODES
 from droidgate_mappings.compare import (
     WEIGHTS,
     CapabilityComparison,
     ProviderComparison,
+    Unread,
     Weight,
     compare_sets,
 )
@@ -156,6 +162,34 @@ WHERE app IS NULL AND identity = moved.here AND $old <> $new
     AND moved.there IN (SELECT identity FROM new_entry WHERE app IS NULL)
     AND moved.there NOT IN (SELECT identity FROM old_entry)
 """
+_READ_ENDING: Final = r"regexp_extract(name, '[.][^./]*$')"
+
+
+def _unread_in(prefix: str, other: str) -> str:
+    """Return the statements that make the table of apps that a catalog may have in an unread source.
+
+    Args:
+        prefix: The tables of that catalog.
+        other: The tables of the catalog that has the apps.
+    """
+    return f"""
+CREATE TABLE {prefix}hiding AS
+    SELECT key, min(source) AS source, arg_min(reason, source) AS reason FROM (
+        SELECT source, coalesce(reason, outcome) AS reason,
+            CASE WHEN kind = 'installed' OR name IN (SELECT name FROM {other}named) THEN name
+                ELSE '?' || {_READ_ENDING} END AS key
+        FROM {prefix}named WHERE outcome NOT IN ('read', 'part', 'no-descriptor', 'left-out')
+    ) GROUP BY key;
+CREATE TABLE {prefix}hidden AS
+    SELECT e.identity, min(u.source) AS source, arg_min(u.reason, u.source) AS reason
+    FROM {other}entry e JOIN (
+        SELECT unit, name AS key FROM {other}named
+        UNION ALL
+        SELECT unit, '?' || {_READ_ENDING} FROM {other}named WHERE kind <> 'installed'
+    ) n USING (unit) JOIN {prefix}hiding u USING (key) GROUP BY e.identity
+"""
+
+
 _STATES: Final = """
 CREATE TABLE state AS
     SELECT coalesce(o.identity, n.identity) AS identity,
@@ -166,21 +200,51 @@ CREATE TABLE state AS
         len(o.signers) > 0 AND len(n.signers) > 0 AND (
             list_sort(o.signers) <> list_sort(n.signers)
             OR coalesce(o.signers_verified, TRUE) <> coalesce(n.signers_verified, TRUE)
-        ) AS resigned
+        ) AS resigned,
+        CASE WHEN o.identity IS NULL THEN old_hidden.source || ': ' || old_hidden.reason
+            WHEN n.identity IS NULL THEN new_hidden.source || ': ' || new_hidden.reason END AS unread
     FROM (SELECT * FROM old_entry WHERE latest) o
     FULL JOIN (SELECT * FROM new_entry WHERE latest) n USING (identity)
     LEFT JOIN old_marks x ON x.identity = o.identity LEFT JOIN new_marks y ON y.identity = n.identity
+    LEFT JOIN old_hidden ON old_hidden.identity = n.identity
+    LEFT JOIN new_hidden ON new_hidden.identity = o.identity
 """
 _TOUCHED: Final = "if(was AND stays, 0, old_count + new_count)"
 _CHANGED: Final = """
-SELECT s.identity, d.side, d.declaration FROM state s JOIN (
-    SELECT 0 AS side, o.identity, o.unit, o.provider, p.declaration
+SELECT s.identity, d.side, d.declaration, d.places FROM state s JOIN (
+    SELECT 0 AS side, o.identity, o.unit, o.provider, p.declaration, l.places
         FROM old_declared o JOIN old_providers p USING (unit, provider)
+        LEFT JOIN old_places l USING (unit, provider)
     UNION ALL
-    SELECT 1, n.identity, n.unit, n.provider, p.declaration
+    SELECT 1, n.identity, n.unit, n.provider, p.declaration, l.places
         FROM new_declared n JOIN new_providers p USING (unit, provider)
+        LEFT JOIN new_places l USING (unit, provider)
 ) d USING (identity)
 WHERE s.was AND s.stays AND s.differs ORDER BY s.identity, d.side, d.provider
+"""
+
+
+def _parts_in(prefix: str) -> str:
+    """Return the statement that makes the table of the parts not read of apps that declare otherwise."""
+    codes = ", ".join(map(quoted, sorted(HIDING_CODES)))
+    return f"""
+CREATE TABLE {prefix}part AS SELECT DISTINCT e.identity, n.source, n.kind, t.place, t.message
+FROM state s JOIN {prefix}entry e USING (identity) JOIN (
+    SELECT unit, place, message FROM {prefix}problems
+    UNION ALL SELECT unit, place, message FROM {prefix}findings WHERE code IN ({codes})
+) t USING (unit) JOIN (
+    SELECT unit, min(source) AS source, arg_min(kind, source) AS kind FROM {prefix}sources GROUP BY unit
+) n USING (unit)
+WHERE e.latest AND s.was AND s.stays AND s.differs
+"""
+
+
+def _places_in(prefix: str) -> str:
+    """Return the statement that makes the table of the places of capabilities of apps with such parts."""
+    return f"""
+CREATE TABLE {prefix}places AS SELECT d.unit, d.provider, list(c.place ORDER BY c.capability) AS places
+FROM {prefix}declared d JOIN {prefix}capabilities c USING (unit, provider)
+WHERE d.identity IN (SELECT identity FROM old_part UNION SELECT identity FROM new_part) GROUP BY ALL
 """
 
 
@@ -201,8 +265,11 @@ class _Step:
             connection.execute(f"SET temp_directory = {quoted(folder)}")
             _join(connection, old, new)
             step._count_whole(connection)
+            unread = {side: _unread_parts(connection, side) for side in ("old_", "new_")}
             for identity, before, after in _changed_apps(connection):
-                step._compare(identity, before, after)
+                step._compare(
+                    identity, before, after, *(unread[side].get(identity, []) for side in ("old_", "new_"))
+                )
         return step
 
     def counts(self) -> ChangeCounts:
@@ -223,17 +290,22 @@ class _Step:
 
     def _count_whole(self, connection: Any) -> None:
         """Count apps that came or went, and capabilities of those that are as they were."""
-        added_apps, removed_apps, resigned, alike, added, removed, unchanged = connection.execute(
-            "SELECT count(*) FILTER (NOT was), count(*) FILTER (NOT stays), count(*) FILTER (resigned), "
-            "count(*) FILTER (resigned AND NOT differs), "
-            "coalesce(sum(new_count) FILTER (NOT was), 0)::BIGINT, "
-            "coalesce(sum(old_count) FILTER (NOT stays), 0)::BIGINT, "
-            "coalesce(sum(new_count) FILTER (was AND stays AND NOT differs), 0)::BIGINT FROM state"
-        ).fetchone()
+        added_apps, removed_apps, unread_apps, resigned, alike, added, removed, unread, unchanged = (
+            connection.execute(
+                "SELECT count(*) FILTER (NOT was AND unread IS NULL), "
+                "count(*) FILTER (NOT stays AND unread IS NULL), count(unread), count(*) FILTER (resigned), "
+                "count(*) FILTER (resigned AND NOT differs), "
+                "coalesce(sum(new_count) FILTER (NOT was AND unread IS NULL), 0)::BIGINT, "
+                "coalesce(sum(old_count) FILTER (NOT stays AND unread IS NULL), 0)::BIGINT, "
+                "coalesce(sum(old_count + new_count) FILTER (unread IS NOT NULL), 0)::BIGINT, "
+                "coalesce(sum(new_count) FILTER (was AND stays AND NOT differs), 0)::BIGINT FROM state"
+            ).fetchone()
+        )
         self._add(apps_added=added_apps, apps_removed=removed_apps, apps_resigned=resigned)
+        self._add(apps_not_compared=unread_apps, capabilities_not_compared=unread)
         self._add(breaking=removed, unchanged=unchanged)
         self._add(capabilities_added=added, capabilities_removed=removed)
-        self.concerned += added_apps + removed_apps + alike
+        self.concerned += added_apps + removed_apps + unread_apps + alike
         if not self.keeps:
             return
         self._keep_whole(connection)
@@ -249,33 +321,56 @@ class _Step:
         """Keep apps that came, went or were only signed by somebody else: the first ones as `_keep` ranks."""
         listed = connection.execute(
             "SELECT identity, was, stays, coalesce(new_label, old_label), old_version, new_version, "
-            "old_count, new_count FROM state WHERE was <> stays OR resigned AND NOT differs "
-            f"ORDER BY was AND stays DESC, was AND {_TOUCHED} > 0 DESC, {_TOUCHED} DESC, identity "
-            f"LIMIT {MOST_APPS_LISTED}"
+            "old_count, new_count, unread FROM state WHERE was <> stays OR resigned AND NOT differs "
+            "ORDER BY was AND stays DESC, "
+            f"if({_TOUCHED} = 0, 0, if(unread IS NULL, if(was, 3, 1), if(was, 2, 0))) DESC, "
+            f"{_TOUCHED} DESC, identity LIMIT {MOST_APPS_LISTED}"
         ).fetchall()
-        for identity, was, stays, label, old_version, new_version, old_count, new_count in listed:
-            counts = (0, 0) if was and stays else (new_count, old_count)
+        for identity, was, stays, label, old_version, new_version, old_count, new_count, unread in listed:
+            counts = (0, 0) if (was and stays) or unread is not None else (new_count, old_count)
             weight = (Weight.BREAKING if was else Weight.COMPATIBLE) if any(counts) else None
+            not_compared = 0 if unread is None else old_count + new_count
+            if was and not_compared:
+                weight = Weight.NOT_DECIDED
             self._keep(
                 ChangedApp(
                     package=identity,
                     label=label,
-                    status="added" if not was else "changed" if stays else "removed",
+                    status="not-compared"
+                    if unread is not None
+                    else "added"
+                    if not was
+                    else "changed"
+                    if stays
+                    else "removed",
                     old_version=old_version,
                     new_version=new_version,
                     weight=None if weight is None else weight.value,
                     capabilities_added=counts[0],
                     capabilities_removed=counts[1],
                     capabilities_changed=0,
+                    capabilities_not_compared=not_compared,
+                    unread=unread,
                     resigned=was and stays,
                     providers=(),
                 )
             )
 
-    def _compare(self, identity: str, before: list[Provider], after: list[Provider]) -> None:
+    def _compare(
+        self,
+        identity: str,
+        before: list[Provider],
+        after: list[Provider],
+        unread_old: list[Unread],
+        unread_new: list[Unread],
+    ) -> None:
         comparison = compare_sets(
-            CapabilitySet(providers=tuple(before)), CapabilitySet(providers=tuple(after))
+            CapabilitySet(providers=tuple(before)),
+            CapabilitySet(providers=tuple(after)),
+            unread_old=unread_old,
+            unread_new=unread_new,
         )
+        missing = [item.missing_from for item in comparison.not_compared]
         changed = [
             capability
             for provider in comparison.providers
@@ -283,13 +378,14 @@ class _Step:
             if capability.status == "changed"
         ]
         common = comparison.unchanged_capabilities + len(changed)
-        added = sum(len(item.capabilities) for item in after) - common
-        removed = sum(len(item.capabilities) for item in before) - common
+        added = sum(len(item.capabilities) for item in after) - common - missing.count("old")
+        removed = sum(len(item.capabilities) for item in before) - common - missing.count("new")
         weights = [_weight_for_callers(item) for item in changed]
         self._add(
             capabilities_added=added,
             capabilities_removed=removed,
             capabilities_changed=len(changed),
+            capabilities_not_compared=len(missing),
             breaking=removed + weights.count(Weight.BREAKING) + weights.count(Weight.NOT_DECIDED),
             compatible=weights.count(Weight.COMPATIBLE),
             text_only=weights.count(Weight.TEXT_ONLY),
@@ -298,24 +394,29 @@ class _Step:
         )
         if comparison.providers:
             self._add(apps_changed=1)
+        elif missing:
+            self._add(apps_not_compared=1)
         if not self.keeps:
             return
         label, old_version, new_version, resigned = self._facts[identity]
         # The order of tools does not change what is declared; their signer is reported all the same.
-        if comparison.providers or resigned:
+        if comparison.providers or missing or resigned:
             self.concerned += 1
             weight = comparison.weight()
+            unread = next((f"{item.place}: {item.reason}" for item in comparison.not_compared), None)
             self._keep(
                 ChangedApp(
                     package=identity,
                     label=label,
-                    status="changed",
+                    status="changed" if comparison.providers or not missing else "not-compared",
                     old_version=old_version,
                     new_version=new_version,
                     weight=None if weight is None else weight.value,
                     capabilities_added=added,
                     capabilities_removed=removed,
                     capabilities_changed=len(changed),
+                    capabilities_not_compared=len(missing),
+                    unread=unread,
                     resigned=resigned,
                     providers=tuple(map(_provider, comparison.providers)),
                 )
@@ -324,7 +425,12 @@ class _Step:
     def _keep(self, app: ChangedApp) -> None:
         weight = -1 if app.weight is None else WEIGHTS.index(Weight(app.weight))
         rank = len(WEIGHTS) if app.resigned else weight
-        touched = app.capabilities_added + app.capabilities_removed + app.capabilities_changed
+        touched = (
+            app.capabilities_added
+            + app.capabilities_removed
+            + app.capabilities_changed
+            + app.capabilities_not_compared
+        )
         self._heavy.append(((-rank, -touched, app.package), app))
         if len(self._heavy) > 2 * MOST_APPS_LISTED:
             self._heavy.sort(key=lambda item: item[0])
@@ -345,10 +451,20 @@ def _join(connection: Any, old: Catalog, new: Catalog) -> None:
     connection.execute("SET memory_limit = '1500MB'")
     connection.execute("SET preserve_insertion_order = false")
     for prefix, catalog in (("old_", old), ("new_", new)):
-        for table in ("sources", "apps", "providers"):
+        for table in ("sources", "apps", "providers", "capabilities", "problems", "findings"):
             connection.execute(f"CREATE VIEW {prefix}{table} AS SELECT * FROM {catalog.scan_of(table)}")
         connection.execute(_entries_of(prefix, prefix))
-    _know_moved_descriptors(connection)
+    folders = {prefix: _folder_of_all(connection, prefix) for prefix in ("old_", "new_")}
+    # An old descriptor without an app is known again where the folder of all sources moved.
+    connection.execute(_MOVED, {"old": folders["old_"], "new": folders["new_"]})
+    for prefix, folder in folders.items():
+        connection.execute(
+            f"CREATE TABLE {prefix}named AS SELECT *, substr(source, length($folder) + 1) AS name "
+            f"FROM {prefix}sources",
+            {"folder": folder},
+        )
+    connection.execute(_unread_in("old_", "new_"))
+    connection.execute(_unread_in("new_", "old_"))
     for prefix in ("old_", "new_"):
         connection.execute(_declared_by(prefix, prefix))
         connection.execute(
@@ -356,12 +472,9 @@ def _join(connection: Any, old: Catalog, new: Catalog) -> None:
             f"md5(string_agg(mark, chr(30) ORDER BY mark)) AS marks FROM {prefix}declared GROUP BY identity"
         )
     connection.execute(_STATES)
-
-
-def _know_moved_descriptors(connection: Any) -> None:
-    """Give old descriptors without an app their new sources where the folder of all sources moved."""
-    old, new = (_folder_of_all(connection, prefix) for prefix in ("old_", "new_"))
-    connection.execute(_MOVED, {"old": old, "new": new})
+    for statement in (_parts_in, _places_in):
+        for prefix in ("old_", "new_"):
+            connection.execute(statement(prefix))
 
 
 def _folder_of_all(connection: Any, prefix: str) -> str:
@@ -375,9 +488,27 @@ def _changed_apps(connection: Any) -> Iterator[tuple[str, list[Provider], list[P
     """Yield each app that declares otherwise with its providers, old and new."""
     for identity, rows in groupby(_fetch_rows(connection.execute(_CHANGED)), key=lambda row: row[0]):
         sides: tuple[list[Provider], list[Provider]] = ([], [])
-        for _, side, declaration in rows:
-            sides[side].append(read_part(Provider, declaration))
+        for _, side, declaration, places in rows:
+            provider = read_part(Provider, declaration)
+            if places is not None and len(places) == len(provider.capabilities):
+                capabilities = (
+                    capability.changed({"source": None if place is None else place_in("", "module", place)})
+                    for capability, place in zip(provider.capabilities, places, strict=True)
+                )
+                provider = provider.changed({"capabilities": tuple(capabilities)})
+            sides[side].append(provider)
         yield identity, sides[_OLD], sides[_NEW]
+
+
+def _unread_parts(connection: Any, prefix: str) -> dict[str, list[Unread]]:
+    """Return what was not read of each app that declares otherwise."""
+    parts: dict[str, list[Unread]] = {}
+    rows = connection.execute(f"SELECT * FROM {prefix}part ORDER BY ALL")
+    for identity, source, kind, place, message in _fetch_rows(rows):
+        shown = source if place is None else str(place_in(source, kind, place))
+        whole = place is None or kind == "descriptor"
+        parts.setdefault(identity, []).append(Unread(place=shown, reason=message, is_whole=whole))
+    return parts
 
 
 def _fetch_rows(result: Any) -> Iterator[tuple[Any, ...]]:

@@ -287,7 +287,8 @@ def _check_that_it_is_there(source: str) -> None:
         os.stat(source)  # noqa: PTH116 - Path drops what makes a name odd
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        guess = f"{hint_of_missing(Path(source))}; " if isinstance(error, FileNotFoundError) else ""
+        guess = hint_of_missing(Path(source)) if isinstance(error, FileNotFoundError) else ""
+        guess += " " if guess.endswith("?") else "; " if guess else ""
         hint = f"{guess}a source is an APK, a folder, a descriptor, @LIST, a URL, adb:, git: or a catalog"
         raise InputError(f"cannot be read: {reason}", place=printable(source), hint=hint) from None
 

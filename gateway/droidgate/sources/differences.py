@@ -32,7 +32,7 @@ from droidgate_mappings.text.shown_paths import printable
 
 Source = TypeVar("Source")
 
-_HIDING_CODES: Final = frozenset({DECLARATION_UNREAD, VARIANT_CODE})
+HIDING_CODES: Final = frozenset({DECLARATION_UNREAD, VARIANT_CODE})
 """Findings about files whose capabilities are missing."""
 
 
@@ -207,6 +207,6 @@ def _unread_of(read: Iterable[Provider]) -> list[Unread]:
     unread += [
         Unread(place=str(finding.source), reason=finding.message)
         for finding in read.findings
-        if finding.code in _HIDING_CODES and finding.source is not None
+        if finding.code in HIDING_CODES and finding.source is not None
     ]
     return unread

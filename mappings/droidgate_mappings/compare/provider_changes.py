@@ -5,6 +5,7 @@ a new access rule keeps out or lets in, and what one side cannot show because a 
 from __future__ import annotations
 
 import posixpath
+import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -139,12 +140,15 @@ def share_capability(before: Provider, after: Provider) -> bool:
     return not {each.id for each in before.capabilities}.isdisjoint(each.id for each in after.capabilities)
 
 
+_LINE: Final = re.compile(r"(?::\d+){1,2}\Z")
+
+
 @dataclass(frozen=True, slots=True)
 class Unread:
     """A part of a source that was not read.
 
     Attributes:
-        place: `path` or `path:line`.
+        place: `path`, `path:line` or `path:line:column`.
         reason: Why it was not read.
         ids: The capabilities in it; None where they are not known.
         is_whole: It is all of the source.
@@ -166,11 +170,17 @@ class Unread:
         source = capability.source or provider.source
         if self.is_whole or source is None:
             return True
-        path, _, line = self.place.rpartition(":")
-        own_name, other_name = (
-            posixpath.basename(item) for item in (path if line.isdecimal() else self.place, source.path)
-        )
+        own_name, other_name = self._name, posixpath.basename(source.path)
         return own_name == other_name or posixpath.splitext(own_name)[1] != posixpath.splitext(other_name)[1]
+
+    def is_likely_to_hold(self, capability: Capability, provider: Provider) -> bool:
+        """Return whether a part that may hold a capability is known to, or has its file's name."""
+        source = capability.source or provider.source
+        return self.ids is not None or (source is not None and self._name == posixpath.basename(source.path))
+
+    @property
+    def _name(self) -> str:
+        return posixpath.basename(_LINE.sub("", self.place))
 
 
 def leave_out_unread(
@@ -186,14 +196,21 @@ def leave_out_unread(
     """
     if not unread:
         return side, ()
-    other_ids = {(item.protocol, each.id) for item in other.providers for each in item.capabilities}
+    packages: dict[tuple[str, str], set[str | None]] = {}
+    for item in other.providers:
+        for each in item.capabilities:
+            packages.setdefault((item.protocol, each.id), set()).add(item.package)
     left_out: list[NotCompared] = []
     providers: list[Provider] = []
     for provider in side.providers:
         capabilities: list[Capability] = []
         for capability in provider.capabilities:
-            unread_part = next((item for item in unread if item.may_hold(capability, provider)), None)
-            if unread_part is None or (provider.protocol, capability.id) in other_ids:
+            parts = [item for item in unread if item.may_hold(capability, provider)]
+            likely = (item for item in parts if item.is_likely_to_hold(capability, provider))
+            unread_part = next(likely, parts[0] if parts else None)
+            others = packages.get((provider.protocol, capability.id), set())
+            is_there = bool(others & {provider.package, None}) or (provider.package is None and bool(others))
+            if unread_part is None or is_there:
                 capabilities.append(capability)
             else:
                 left_out.append(

@@ -294,6 +294,14 @@ def test_what_cannot_be_read_is_refused_in_one_sentence(document: Json, message:
     "XML": ("<mcp/>", False),
     "an empty file": ("", False),
     "a word of JSON": ('"inputSchema":', False),
+    "a list that is cut in its first tool": ('{"tools":[{"name":"x",', True),
+    "a response that is cut": ('{"jsonrpc":"2.0","id":1,"resu', True),
+    "a dump of a server that is cut": ('{"serverInfo":{"name":"files",', True),
+    "an array that is cut in a description": ('[{"name":"add_event","descr', True),
+    "an array of other things that is cut": ('[{"name":"Ann","age":3},{', False),
+    "another list of tools that is cut": ('{"tools":["eslint","pr', False),
+    "a package that is cut": ('{"name":"left-pad","ver', False),
+    "JSON with comments": ('{ // options\n"compilerOptions":{}}', False),
 })  # fmt: skip
 def test_a_list_of_tools_is_known_by_its_schemas(document: Json, *, is_ours: bool) -> None:
     assert (FORMAT.detect(source(document)) > 0) is is_ours

@@ -115,6 +115,7 @@ def test_the_sample_of_the_draft_is_read_without_a_finding() -> None:
     "no tools": ('{"tools": []}', 0),
     "XML": ("<activity/>", 0),
     "not JSON": ("{not json", 0),
+    "a manifest that is cut": ('{"instructions":"Notes","protocolVers', 20),
 })  # fmt: skip
 def test_a_file_of_each_dialect_is_distinguished_from_other_tools(text: str, sure: int) -> None:
     assert FORMAT.detect(SourceFile("a", text.encode())) == sure

@@ -16,6 +16,7 @@ from droidgate.sources.catalogs.catalog_rows import (
     CapabilityRow,
     ConversionRow,
     FindingRow,
+    ProblemRow,
     ProviderRow,
     Row,
     SourceRow,
@@ -64,7 +65,9 @@ class Declares:
 
 @dataclass
 class App:
-    """An application, or with `package` None a descriptor that stands alone."""
+    """An application, or with `package` None a descriptor that stands alone; `unread` are the parts of it
+    that were not read, and `reason` is why nothing of it was.
+    """
 
     package: str | None
     declares: Sequence[Declares] = ()
@@ -75,6 +78,8 @@ class App:
     signers: tuple[str, ...] = ("ab",)
     enabled: bool | None = True
     findings: Sequence[Mapping[str, Any]] = ()
+    unread: Sequence[str] = ()
+    reason: str | None = None
 
 
 def mobile_mcp(*tools: Tool, **facts: Any) -> Declares:
@@ -142,6 +147,11 @@ def write_rows(folder: Path, rows: Iterable[Row]) -> Catalog:
 
 def _rows_of(unit: str, app: App) -> Iterator[Row]:
     source = app.source or f"{app.package}.apk"
+    if app.reason is not None:
+        yield _row(SourceRow, source=source, kind="apk", outcome="unreadable", reason=app.reason)
+        return
+    for number, place in enumerate(app.unread):
+        yield _row(ProblemRow, unit=unit, problem=number, message="cut", place=place)
     yield _row(SourceRow, source=source, kind="apk", digest=unit, size=1, unit=unit, outcome="read")
     if app.package is not None:
         yield _row(

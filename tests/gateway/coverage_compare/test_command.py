@@ -314,7 +314,8 @@ def test_a_part_that_cannot_be_read_is_named_with_its_place(
     }
     catalog = scanned(droidgate, tmp_path, files, monkeypatch)
     page = droidgate("scan", catalog, "--catalog", tmp_path / "again").out
-    assert f'problems: droidgate catalog sql {tmp_path}/again "SELECT place, message FROM problems"' in page
+    query = "SELECT source, place, message FROM problems JOIN sources USING (unit)"
+    assert f'problems: droidgate catalog sql {tmp_path}/again "{query}"' in page
     done = droidgate("coverage", catalog, "--json")
     unread = json.loads(done.out)["report"]["unread"]
     assert (unread["sources"], unread["parts"], unread["left_out"]) == (0, 1, 0)

@@ -562,6 +562,48 @@ def test_descriptors_of_one_name_in_two_folders_are_not_taken_for_one(tmp_path: 
     assert reported == {"all/x/a.json": "removed", "all/y/a.json": "added"}
 
 
+@pytest.mark.parametrize(("old", "new", "status", "counts", "unread"), [
+    pytest.param(App("a", [mmcp(NOTE)], source="a.apk"), App(None, source="a.apk", reason="cut"),
+        ("not-compared", "not-decided"), (0, 0, 0, 1, 0), "a.apk: cut", id="an unread app is not gone"),
+    pytest.param(App(None, source="a.apk", reason="cut"), App("a", [mmcp(NOTE)], source="a.apk"),
+        ("not-compared", None), (0, 0, 0, 1, 0), "a.apk: cut", id="an app that was unread is not new"),
+    pytest.param(App("a", [mmcp(NOTE)], source="a-1.apk"), App(None, source="a-2.apk", reason="cut"),
+        ("not-compared", "not-decided"), (0, 0, 0, 1, 0), "a-2.apk: cut",
+        id="a new file may hold an app of a file of its kind"),
+    pytest.param(App("a", [mmcp(NOTE)], source="a.apk"), App(None, source="b.json", reason="cut"),
+        ("removed", "breaking"), (0, 1, 0, 0, 1), None, id="a file of another kind holds no app"),
+    pytest.param(App("a", [mmcp(NOTE, Tool("x"))]), App("a", [mmcp(NOTE)], unread=["AndroidManifest.xml:9"]),
+        ("not-compared", "not-decided"), (0, 0, 0, 1, 0), "a.apk!/AndroidManifest.xml:9: cut",
+        id="a capability is not gone where its file is half read"),
+    pytest.param(App("a", [mmcp(NOTE)], unread=["AndroidManifest.xml:9"]), App("a", [mmcp(NOTE, Tool("x"))]),
+        ("not-compared", None), (0, 0, 0, 1, 0), "a.apk!/AndroidManifest.xml:9: cut",
+        id="a capability is not new where its file was half read"),
+    pytest.param(App("a", [mmcp(NOTE)]), App("a", unread=["AndroidManifest.xml:9"]),
+        ("not-compared", "not-decided"), (0, 0, 0, 1, 0), "a.apk!/AndroidManifest.xml:9: cut",
+        id="a provider is not gone where its file is half read"),
+    pytest.param(App("a", [mmcp(NOTE, Tool("x"))]), App("a", [mmcp(NOTE)], unread=["res/xml/other.xml:2"]),
+        ("changed", "breaking"), (0, 1, 0, 0, 1), None, id="another file of its kind does not hold it"),
+])  # fmt: skip
+def test_what_was_not_read_is_not_compared_and_breaks_nobody(
+    tmp_path: Path,
+    old: App,
+    new: App,
+    status: tuple[str, str | None],
+    counts: tuple[int, ...],
+    unread: str | None,
+) -> None:
+    kept = App("kept", [mmcp(NOTE)], source="x/kept.apk")
+    history = _history(tmp_path, (old, kept), (new, kept))
+    (app,) = history.apps
+    assert (app.status, app.weight) == status
+    found = history.counts
+    assert counts == (
+        found.capabilities_added, found.capabilities_removed, found.capabilities_changed,
+        found.capabilities_not_compared, found.breaking,
+    )  # fmt: skip
+    assert (found.apps_not_compared, app.unread) == (int(status[0] == "not-compared"), unread)
+
+
 def test_the_trend_counts_what_the_changes_count(tmp_path: Path) -> None:
     twice = (App("a", [mmcp(NOTE)], version=1), App("a", [mmcp(NOTE, Tool("x"))], version=2))
     history = _history(tmp_path, (App("a", [mmcp(NOTE)], version=1),), twice)

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from counted_work import check_linear
-from droidgate_mappings.compare import Comparison, Weight, compare_sets
+from droidgate_mappings.compare import Comparison, Unread, Weight, compare_sets
 from droidgate_mappings.json_schema import read_schema
-from droidgate_mappings.model.capability import Capability, CapabilitySet, Effects, Provider, State
+from droidgate_mappings.model.capability import Capability, CapabilitySet, Effects, Place, Provider, State
 from droidgate_mappings.model.types import ObjectType, Property, RefType, ScalarType, Type
 from titled_rows import titled
 
@@ -552,3 +552,12 @@ def test_facts_of_one_format_are_reported_one_by_one() -> None:
         ("compatible", f"{at}/b", f"{at}/b"),
         ("compatible", None, f"{at}/c~0~1d"),
     ]
+
+
+def test_an_unread_file_of_the_same_name_is_the_reason_whatever_another_app_declares() -> None:
+    tools = (Capability(id="send", source=Place(path="old/list.json")),)
+    gone = Provider(protocol="mcp", package="a", capabilities=tools)
+    unread = [Unread(place=place, reason="cut") for place in ("new/x.apk", "new/list.json:2:1")]
+    news = CapabilitySet(providers=(gone.changed({"package": "b"}),))
+    compared = compare_sets(CapabilitySet(providers=(gone,)), news, unread_new=unread)
+    assert [(item.package, item.place) for item in compared.not_compared] == [("a", "new/list.json:2:1")]

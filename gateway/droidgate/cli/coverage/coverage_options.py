@@ -117,7 +117,8 @@ class CatalogSql(
     "SELECT protocol, count(*) FROM capabilities GROUP BY ALL" counts the capabilities of each protocol.
 
     "SELECT source, reason FROM sources WHERE reason IS NOT NULL" lists the sources that could not be
-    read, and why. "SELECT place, message FROM problems" lists the parts that could not.
+    read, and why. "SELECT source, place, message FROM problems JOIN sources USING (unit)" lists the parts
+    that could not.
     """
 
     # DuckDB keeps to the budget by itself; the outer one is for what is done with its rows.

@@ -477,6 +477,11 @@ def _history(history: History) -> list[Block]:
     if rows:
         columns = ("WEIGHT", "APP", "PACKAGE", "VERSION", "CAPABILITIES")
         blocks.append(Table(columns, rows, {"PACKAGE": _LONGEST}))
+    unread = [(one_line(app.package), one_line(app.unread)) for app in history.apps if app.unread is not None]
+    if unread:
+        first_unread = unread[:_MOST_APPS]
+        table = Table(("NOT COMPARED", "WHAT IS NOT READ"), first_unread, {"NOT COMPARED": _LONGEST})
+        blocks += [Line(), table]
     more = len(history.apps) + history.left_out - len(rows)
     if more:
         blocks.append(Line(f"and {amount(more, 'app')} more, in --json", 1))
@@ -505,18 +510,27 @@ def _changes(counts: ChangeCounts) -> str:
     )
     if counts.apps_resigned:
         apps += f", {counts.apps_resigned:,} signed by somebody else"
+    if counts.apps_not_compared:
+        apps += f", {counts.apps_not_compared:,} not compared"
+    unread = counts.capabilities_not_compared
+    not_compared = f", {unread:,} not compared" if unread else ""
     opened = amount(counts.security, "access rule accepts", "access rules accept")
     security = f"; security: {opened} other callers" if counts.security else ""
     return (
         f"{apps}; capabilities: {counts.capabilities_added:,} added, "
         f"{counts.capabilities_removed:,} removed, {counts.capabilities_changed:,} changed, "
-        f"{counts.unchanged:,} as before; "
+        f"{counts.unchanged:,} as before{not_compared}; "
         f"{amount(counts.breaking, 'capability breaks', 'capabilities break')} callers{security}"
     )
 
 
 def _capability_sum(counts: ChangeCounts) -> str:
-    return f"+{counts.capabilities_added:,} -{counts.capabilities_removed:,} ~{counts.capabilities_changed:,}"
+    unread = counts.capabilities_not_compared
+    not_compared = f", {unread:,} not compared" if unread else ""
+    return (
+        f"+{counts.capabilities_added:,} -{counts.capabilities_removed:,} ~{counts.capabilities_changed:,}"
+        f"{not_compared}"
+    )
 
 
 def _capability_changes(app: ChangedApp) -> str:
@@ -524,6 +538,7 @@ def _capability_changes(app: ChangedApp) -> str:
         f"+{app.capabilities_added:,}" if app.capabilities_added else "",
         f"-{app.capabilities_removed:,}" if app.capabilities_removed else "",
         f"~{app.capabilities_changed:,}" if app.capabilities_changed else "",
+        f"{app.capabilities_not_compared:,} not compared" if app.capabilities_not_compared else "",
     )
     return " ".join(filter(None, counts)) or "-"
 

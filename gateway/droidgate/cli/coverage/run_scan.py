@@ -34,7 +34,7 @@ _MOST_REASONS: Final = 5
 _NOT_READ: Final = "FROM sources WHERE unit IS NULL AND outcome NOT IN ('no-descriptor', 'left-out')"
 """A split that was read with its base has the base's unit; a split without a base has none."""
 
-_PROBLEMS: Final = "SELECT place, message FROM problems"
+_PROBLEMS: Final = "SELECT source, place, message FROM problems JOIN sources USING (unit)"
 _LATE: Final = "SELECT source FROM sources WHERE outcome = 'out-of-time'"
 _SAME_CONTENT: Final = "SELECT count(unit) - count(DISTINCT unit) FROM sources WHERE outcome = 'read'"
 _DECLARED_TWICE: Final = """

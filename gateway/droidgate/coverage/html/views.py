@@ -161,11 +161,12 @@ def served_use_cases(report: CoverageReport) -> str:
 
 
 def touched(app: ChangedApp) -> str:
-    """Return how many capabilities of an app were added, removed and changed; only what happened."""
+    """Return how many capabilities of an app were added, removed, changed or not compared, without zeros."""
     counts = (
         (app.capabilities_added, "added"),
         (app.capabilities_removed, "removed"),
         (app.capabilities_changed, "changed"),
+        (app.capabilities_not_compared, "not compared"),
     )
     return ", ".join(f"{count:,} {what}" for count, what in counts if count)
 

@@ -23,6 +23,8 @@ class Catalog {
     );
     const paths = apps.package.filter((_, at) => apps.label[at] < 0).map((text) => this.text(text));
     this.folder = commonFolder(paths.filter((text) => text.includes("/")));
+    this.labelCounts = new Map();
+    for (const label of apps.label) this.labelCounts.set(label, (this.labelCounts.get(label) ?? 0) + 1);
     this.ids = capabilities.id.map((text) => this.text(text).toLowerCase());
     this.packs = null;
     this.inflated = new Map();
@@ -40,6 +42,11 @@ class Catalog {
   nameInCell(app) {
     const name = this.nameOfApp(app);
     return this.apps.label[app] < 0 && name.includes("/") ? pathName(name, name.startsWith(this.folder) ? this.folder.length : 0) : isolated(name);
+  }
+
+  /** Return whether another app has the label of an app, whose package has to tell them apart then. */
+  sharesLabel(app) {
+    return this.apps.label[app] >= 0 && this.labelCounts.get(this.apps.label[app]) > 1;
   }
 
   protocolsOfApp(app) {

@@ -197,7 +197,8 @@ class Explorer {
       "th",
       { scope: "row" },
       make("button", { type: "button", class: "link", onclick: () => this.sheet.openApp(at) }, catalog.nameInCell(at)),
-      make("span", { class: "sub" }, protocols || "declares nothing"),
+      catalog.sharesLabel(at) ? make("span", { class: "sub" }, isolated(catalog.text(apps.package[at]))) : "",
+      make("span", { class: "sub" }, protocols || (apps.is_unread[at] ? "not read whole, may declare something" : "declares nothing")),
     );
     const agents = catalog.agents.map((_, agent) => {
       const reach = catalog.reaches[apps.best[at][agent]];
