@@ -156,6 +156,7 @@ SECONDS: Final = 1.0
 METHODS: Final = frozenset(("match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer"))
 BOUNDED: Final = {
     "droidgate.devices.device_list": "(?P<serial>",  # a line has at most 1,024 characters
+    "droidgate_mappings.text_safety.look_alikes": "(\\w+)=",  # reads our own table
     "droidgate_android.projects.gradle_text": "[\\\"'`]?(\\w[\\w-]*)[\\\"'`]?",  # headers have 256
 }
 """Modules and beginnings of expressions that are not searched in long texts."""
