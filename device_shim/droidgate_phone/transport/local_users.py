@@ -16,6 +16,7 @@ from typing import Final
 
 _FAMILY: Final = 16  # AF_NETLINK
 _SOCK_DIAG: Final = 4
+_DO_NOT_WAIT: Final = 0x40  # MSG_DONTWAIT
 _BY_FAMILY: Final = 20
 _REQUEST: Final = 1
 _TCP: Final = 6
@@ -84,7 +85,7 @@ def _user_by_netlink(peer: Address, own: Address) -> int | None:
     with socket.socket(_FAMILY, socket.SOCK_RAW, _SOCK_DIAG) as asking:
         asking.send(_MESSAGE.pack(_MESSAGE.size + len(question), _BY_FAMILY, _REQUEST, 1, 0) + question)
         # The kernel has answered when `send` returns.
-        answer = asking.recv(8192, socket.MSG_DONTWAIT)
+        answer = asking.recv(8192, _DO_NOT_WAIT)
     _, kind, *_ = _MESSAGE.unpack_from(answer)
     if kind != _BY_FAMILY:
         code = -struct.unpack_from("=i", answer, _MESSAGE.size)[0] if len(answer) >= _MESSAGE.size + 4 else 0
