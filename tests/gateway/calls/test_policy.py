@@ -48,7 +48,8 @@ def problems_of(folder: Path, text: str) -> list[str]:
     """Return the errors of a file without its path."""
     with pytest.raises(InputError) as caught:
         policy_of(folder, text)
-    return [str(error).replace(f"{folder}/", "") for error in (caught.value, *caught.value.others)]
+    errors = (caught.value, *caught.value.others)
+    return [DroidgateError.__str__(error).replace(f"{folder}/", "") for error in errors]
 
 
 @pytest.mark.parametrize(
