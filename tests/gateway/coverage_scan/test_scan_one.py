@@ -336,7 +336,7 @@ def test_a_scan_reads_what_inspect_reads(kind: str, tmp_path: Path) -> None:
 def test_the_corpus_gives_the_recorded_counts(tmp_path: Path) -> None:
     folders = [require("corpus") / name for name in ("appfunctions", "mmcp", "mobile_mcp", "other")]
     result = scan_into(tmp_path / "c", *folders, workers=2)
-    assert result.outcomes == {"no-descriptor": 41, "read": 164, "unreadable": 3}
+    assert result.outcomes == {"no-descriptor": 40, "read": 164, "unreadable": 4}
     counts = "count(*), count(DISTINCT unit), sum(capabilities)"
     providers = f"SELECT protocol, {counts} FROM providers GROUP BY 1 ORDER BY 1"
     assert ask(result.catalog, providers) == [
