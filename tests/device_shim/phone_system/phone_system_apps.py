@@ -357,8 +357,8 @@ class Inbox(Generic[Item]):
 
     def take(self, seconds: float = 30.0) -> Item | None:
         """Return the first item, None where none comes within the phone's seconds."""
-        self._system.clock.wait(self._arrived, seconds)
-        return self._items[0] if self._items else None
+        # What comes once the time is over came too late: the clock may have gone on meanwhile.
+        return self._items[0] if self._system.clock.wait(self._arrived, seconds) else None
 
 
 def bind(
