@@ -76,7 +76,7 @@ def run_commands(
             value = call(command)
         except DroidgateError as error:
             has_failed = True
-            yield AgentCommandResult.of_failure(command, _message_of(error))
+            yield AgentCommandResult.of_failure(command, error.located)
         else:
             yield AgentCommandResult.of_value(command, value)
 
@@ -106,11 +106,6 @@ def _values(text: str, place: str) -> Iterator[tuple[Json, str]]:
             yield parse_json(line, path=place, line=number), f"{place}:{number}"
     elif lines:
         yield parse_json(text, path=place), place
-
-
-def _message_of(error: DroidgateError) -> str:
-    where = f"{error.place}: " if error.place else ""
-    return f"{where}{error.message}"
 
 
 MAX_REQUESTS: Final = 100_000

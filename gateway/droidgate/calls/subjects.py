@@ -209,18 +209,8 @@ def names_capability(text: str, key: CapabilityKey, *, serial: str = "") -> bool
         key: The capability.
         serial: Its phone, which is in names of tools where several phones are served.
     """
-    package, _, rest = text.partition("/")
-    is_long = text in long_names(key) or (package == key.package and rest in _names_in_app(key))
+    is_long = text in [f"{key.package}/{name}" for name in _names_in_app(key)]
     return is_long or _is_named(text, key, _is_end) or _names_tool(text, key, serial)
-
-
-def long_names(key: CapabilityKey) -> tuple[str, ...]:
-    """Return the names of a capability without those that are shortened, the longest last."""
-    return (
-        key.capability,
-        f"{key.package}/{key.capability}",
-        f"{key.package}/{key.component}/{key.capability}",
-    )
 
 
 def _names_in_app(key: CapabilityKey) -> tuple[str, ...]:
@@ -234,12 +224,14 @@ def matches_capability(pattern: str, key: CapabilityKey, *, serial: str = "") ->
     """Return whether a pattern of what is allowed, approved or looked up is meant for a capability.
 
     It is matched with the id or, split at its first slash, with package and id or `COMPONENT/ID`. Without
-    wildcards it may also be a name as in `names_capability`. A package that is named with a dot is no end of
-    another package's name, so that no other app is allowed with it.
+    wildcards it may also be a name as in `names_capability`. A package with a dot has to be the whole one, so
+    that no other app is allowed with it.
     """
+    if _matches_whole(pattern, key):
+        return True
+    if _has_wildcard(pattern):
+        return False
     package, slash, name = pattern.partition("/")
-    if _matches_whole(pattern, key) or _has_wildcard(pattern):
-        return _matches_whole(pattern, key)
     if not slash:
         return names_capability(pattern, key, serial=serial)
     is_of_app = package == key.package or ("." not in package and _is_end(package, key.package))
@@ -297,7 +289,7 @@ def _short_name(key: CapabilityKey, every: Iterable[CapabilityKey]) -> str:
     names = (*ids, *(f"{package}/{identifier}" for package in packages for identifier in ids))
     others = [other for other in every if other != key and other.capability.endswith(ids[-1])]
     distinct = (name for name in names if not any(names_capability(name, other) for other in others))
-    return min(distinct, key=len, default=long_names(key)[-1])
+    return min(distinct, key=len, default=f"{key.package}/{key.component}/{key.capability}")
 
 
 def _ends_of(name: str) -> list[str]:

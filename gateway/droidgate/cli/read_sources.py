@@ -40,9 +40,7 @@ def read_all(
 
 def print_problem(problem: DroidgateError) -> None:
     """Print on standard error what could not be read or written."""
-    print_warning(
-        f"warning: {problem.place}: {problem.message}" if problem.place else f"warning: {problem.message}"
-    )
+    print_warning(f"warning: {problem.located}")
     hint = problem.hint or hint_of_file(problem)
     if hint is not None:
         print_warning(f"hint: {hint}")

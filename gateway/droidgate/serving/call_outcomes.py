@@ -74,8 +74,7 @@ def failure_of(error: DroidgateError) -> ToolOutcome:
             error.failure.token, "\n".join(problem.failure.text for problem in (error, *error.others))
         )
     if isinstance(error, DeviceError):
-        message = f"{error.place}: {error.message}" if error.place else error.message
         if error.is_of_sent_call:
-            return failed_call("interrupted", f"the app may have finished the call: {message}")
-        return failed_call("unavailable", message)
+            return failed_call("interrupted", f"the app may have finished the call: {error.located}")
+        return failed_call("unavailable", error.located)
     return failed_call("unavailable" if isinstance(error, UsageError) else "backend_failure", error.message)

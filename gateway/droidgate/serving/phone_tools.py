@@ -236,8 +236,7 @@ class PhoneTools:
             known = self._problems.get(id(phone))
             if known is None or known.message != error.message:
                 self._problems[id(phone)] = error
-                where = "" if error.place is None else f"{error.place}: "
-                _log.warning("%s%s; looking again every %g s", where, error.message, self._poll_seconds)
+                _log.warning("%s; looking again every %g s", error.located, self._poll_seconds)
             return False
         self._problems.pop(id(phone), None)
         return changed

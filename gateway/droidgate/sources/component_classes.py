@@ -53,17 +53,18 @@ def report_missing_classes(folder: str, applications: Iterable[Application]) -> 
         return
     stems = {file.stem for file in files}
     folders = {file.parent.as_posix() for file in files}
-    missing = [
-        (component, name)
-        for component, name, namespace in named
-        if (package := name.rpartition(".")[0])
-        and name.rpartition(".")[2] not in stems
-        and (package == namespace or any(item.endswith(f"/{package.replace('.', '/')}") for item in folders))
-        and any(file.is_relative_to(_module_of(component)) for file in files)
-    ]
-    words = _words_in(folder, files, {name.rpartition(".")[2] for _, name in missing}) if missing else None
-    for component, name in missing:
-        if words is not None and name.rpartition(".")[2] not in words:
+    missing: list[tuple[Component, str, str]] = []
+    for component, name, namespace in named:
+        package, _, class_name = name.rpartition(".")
+        if not package or class_name in stems:
+            continue
+        inner = f"/{package.replace('.', '/')}"
+        is_ours = package == namespace or any(item.endswith(inner) for item in folders)
+        if is_ours and any(file.is_relative_to(_module_of(component)) for file in files):
+            missing.append((component, name, class_name))
+    words = _words_in(folder, files, {class_name for *_, class_name in missing}) if missing else None
+    for component, name, class_name in missing:
+        if words is not None and class_name not in words:
             yield Finding(
                 code=CLASS_NOT_FOUND,
                 level=Level.WARNING,

@@ -83,7 +83,7 @@ def _find_objects(source: str, *names: str) -> list[tuple[str, str, int] | None]
 
 
 def _missing_error(source: str, name: str) -> InputError:
-    """Return why there is no object of a name; an `EmptyError` where its revision has no such path."""
+    """Return the error for a name without an object; an `EmptyError` where its revision has no such path."""
     place, message = printable(source), "the repository has no such revision or path"
     revision, _, path = name.partition(":")
     if "\n" in name or not revision:

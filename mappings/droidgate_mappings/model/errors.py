@@ -34,9 +34,13 @@ class DroidgateError(Exception):
         self.place = place
         self.hint = hint
 
+    @property
+    def located(self) -> str:
+        """The message behind its place, without the hint."""
+        return f"{self.place}: {self.message}" if self.place else self.message
+
     def __str__(self) -> str:
-        located = f"{self.place}: {self.message}" if self.place else self.message
-        return f"{located}\nhint: {self.hint}" if self.hint else located
+        return f"{self.located}\nhint: {self.hint}" if self.hint else self.located
 
 
 class InputError(DroidgateError):

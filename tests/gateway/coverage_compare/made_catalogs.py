@@ -65,7 +65,7 @@ class Declares:
 
 @dataclass
 class App:
-    """An application, or with `package` None a descriptor that stands alone; `unread` are the parts of it
+    """An application, or with `package` None a lone descriptor; `unread` are the parts of it
     that were not read, and `reason` is why nothing of it was.
     """
 

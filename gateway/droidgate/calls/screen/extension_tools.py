@@ -14,7 +14,7 @@ from droidgate.calls.screen import phone_commands as phone
 from droidgate.calls.screen.controls import Control, read_controls
 from droidgate.calls.screen.screen_results import control_info, control_line, failure, input_result
 from droidgate.calls.screen.screen_state import ScreenSnapshot, ToolError
-from droidgate.calls.screen.ufo_tools import UfoCall, error_words, name_warning
+from droidgate.calls.screen.ufo_tools import UfoCall, name_warning
 from droidgate_mappings.model.errors import DroidgateError, InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.records import dataclass
@@ -140,7 +140,7 @@ class ExtensionCall(UfoCall):
                 before = self.state.given_list(since)
                 screen = self.state.give_ids(snapshot)
         except DroidgateError as error:
-            return failure(f"Failed to list controls: {error_words(error)}")
+            return failure(f"Failed to list controls: {error.located}")
         if before is None:
             return {"success": True, "screen": screen, "controls": _lines(snapshot.controls)}
         return {"success": True, "screen": screen, "since": since, **_differences(before, snapshot.controls)}
@@ -151,7 +151,7 @@ class ExtensionCall(UfoCall):
             with self.state.turn(self.time_left):
                 return self._matching_controls(self.snapshot(), matches)
         except DroidgateError as error:
-            return failure(error_words(error))
+            return failure(error.located)
 
     def wait_for_element(
         self,
@@ -174,14 +174,14 @@ class ExtensionCall(UfoCall):
                             return self._matching_controls(snapshot, matches)
                 except InputError as error:
                     # A screen that moves has no dump, and may stop moving in time.
-                    problem = f": {error_words(error)}"
+                    problem = f": {error.located}"
                 if time.monotonic() + _PAUSE > end:
                     kind = "the element is still on the screen" if gone else "no such element"
                     return failure(f"{kind} after {timeout:g} seconds{problem}")
                 if self.cancel.wait(_PAUSE):
                     return failure("the wait was canceled")
         except DroidgateError as error:
-            return failure(error_words(error))
+            return failure(error.located)
 
     def take_screenshot(
         self, max_size: int = 1024, format: Literal["jpeg", "png"] = "jpeg", *, boxes: bool = False
@@ -200,7 +200,7 @@ class ExtensionCall(UfoCall):
                 png = phone.take_picture(self.device, self.time_left)
             picture = make_picture(png, max_size=max_size, file_format=format, controls=controls)
         except DroidgateError as error:
-            raise ToolError(f"Failed to capture screenshot on device: {error_words(error)}") from error
+            raise ToolError(f"Failed to capture screenshot on device: {error.located}") from error
         return {
             "success": True,
             "size": list(picture.size),
@@ -233,7 +233,7 @@ class ExtensionCall(UfoCall):
                 place = self.find(control_id, control_name or "")
                 error = self.send(_press(place.now.center, duration))
         except DroidgateError as problem:
-            return input_result(action, error=error_words(problem))
+            return input_result(action, error=problem.located)
         info = {**control_info(place.control, with_rect=True), "rect": list(place.now.rect)}
         result: dict[str, Json] = {**input_result(action, error=error), "control_info": info}
         if control_name not in (None, place.control.name):

@@ -121,9 +121,7 @@ class UfoCall:
         try:
             picture = phone.take_picture(self.device, self.time_left)
         except DeviceError as error:
-            message = (
-                f"Error capturing screenshot: Failed to capture screenshot on device: {error_words(error)}"
-            )
+            message = f"Error capturing screenshot: Failed to capture screenshot on device: {error.located}"
             raise ToolError(message) from error
         image = f"data:image/png;base64,{base64.b64encode(picture).decode('ascii')}"
         if format is None:
@@ -137,7 +135,7 @@ class UfoCall:
             with self.state.turn(self.time_left):
                 hierarchy = self.snapshot().hierarchy
         except DroidgateError as error:
-            return failure(f"Failed to dump UI hierarchy: {error_words(error)}")
+            return failure(f"Failed to dump UI hierarchy: {error.located}")
         return {"success": True, "ui_tree": hierarchy, "format": "xml"}
 
     def get_device_info(self) -> Json:
@@ -146,7 +144,7 @@ class UfoCall:
                 lambda: phone.read_device_info(self.device, self.time_left), self.time_left
             )
         except DeviceError as error:
-            return failure(f"Failed to get device info: {error_words(error)}")
+            return failure(f"Failed to get device info: {error.located}")
         return {"success": True, "device_info": dict(facts), "from_cache": was_kept}
 
     def get_mobile_app_target_info(
@@ -159,7 +157,7 @@ class UfoCall:
         try:
             packages = self._apps(include_system=include_system_apps, fresh=force_refresh)
         except DeviceError as error:
-            message = f"Failed to get mobile app target info: Failed to list packages: {error_words(error)}"
+            message = f"Failed to get mobile app target info: Failed to list packages: {error.located}"
             raise ToolError(message) from error
         return [app_target(self.state.app_id(package), package) for package in packages if filter in package]
 
@@ -169,7 +167,7 @@ class UfoCall:
                 snapshot = self.snapshot(fresh=force_refresh)
                 self.state.give_ids(snapshot)
         except DroidgateError as error:
-            message = f"Failed to get app window controls: {error_words(error)}"
+            message = f"Failed to get app window controls: {error.located}"
             raise ToolError(message) from error
         return control_targets(snapshot.controls)
 
@@ -198,7 +196,7 @@ class UfoCall:
                 point = place.now.center
                 error = self.send(["tap", *map(str, point)])
         except DroidgateError as problem:
-            return failure(error_words(problem))
+            return failure(problem.located)
         name = place.control.name
         result: dict[str, Json] = {
             "success": not error,
@@ -222,7 +220,7 @@ class UfoCall:
                 place = self.find(control_id, control_name)
                 self._type(place, text, clear=clear_current_text)
         except DroidgateError as problem:
-            return failure(error_words(problem))
+            return failure(problem.located)
         name = place.control.name
         steps = [f"Clicked control '{name}' at {place.now.center}"]
         if name != control_name:
@@ -249,11 +247,11 @@ class UfoCall:
                         f"'{package_name}'. Using ID {id}."
                     )
         except DroidgateError as error:
-            return failure(error_words(error))
+            return failure(error.located)
         try:
             command = self._launch(package)
         except DroidgateError as error:
-            message = error_words(error)
+            message = error.located
             answer: dict[str, Json] = {"success": False, "message": f"Failed to launch {package}: {message}"}
             return {**answer, "package_name": package, "output": "", "error": message, **result}
         answer = {"success": True, "message": f"Launched {package}", "package_name": package}
@@ -321,7 +319,7 @@ class UfoCall:
             with self.state.turn(self.time_left):
                 error = self.send(arguments)
         except DroidgateError as problem:
-            return input_result(action, error=error_words(problem))
+            return input_result(action, error=problem.located)
         return input_result(action, error=error)
 
     def _check_on_screen(self, points: tuple[int, ...]) -> None:
@@ -438,12 +436,6 @@ UFO_TOOLS: Final[Mapping[str, Callable[..., Json]]] = {
         UfoCall.invalidate_cache,
     )
 }
-
-
-def error_words(error: DroidgateError) -> str:
-    """Return an error's place and message, as a tool's answer has them."""
-    place = f"{error.place}: " if error.place else ""
-    return f"{place}{error.message}"
 
 
 def _info(control: FoundControl, *, with_rect: bool) -> dict[str, Json]:

@@ -42,8 +42,7 @@ def serve_mobile_agent_and_report(options: ServeMobileAgent) -> int:
         try:
             run_with_steps_shown(partial(connect_device, serial))
         except DeviceError as error:
-            where = "" if error.place is None else f"{error.place}: "
-            print_warning(f"{where}{error.message}; each call looks for it again")
+            print_warning(f"{error.located}; each call looks for it again")
             print_hint(error)
     with errors_that_nobody_need_read():
         serve_mobile_agent(

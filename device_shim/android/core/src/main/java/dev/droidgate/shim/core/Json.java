@@ -160,7 +160,7 @@ public final class Json {
         return value == null ? otherwise : kind.cast(value);
     }
 
-    /** Refuses an object that has other keys than these; null stands for no key. */
+    /** Refuses an object that has other keys than these; null is passed over. */
     static void checkKeys(Map<String, Object> holder, String... known) throws MalformedJsonException {
         for (String key : holder.keySet()) {
             check(Arrays.asList(known).contains(key), key);
