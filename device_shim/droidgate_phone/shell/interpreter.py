@@ -7,13 +7,23 @@ import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from droidgate_phone.common.clocks import Signal
 from droidgate_phone.files.phone_files import SEARCH, VirtualFileError
 from droidgate_phone.shell.expansion import expand_fields, expand_text
 from droidgate_phone.shell.kept_threads import KeptThreads
-from droidgate_phone.shell.parsing import AndOr, Background, Command, Parser, Pipeline, Redirection, Simple
+from droidgate_phone.shell.parsing import (
+    AndOr,
+    Background,
+    Command,
+    Parser,
+    Pipeline,
+    Redirection,
+    Simple,
+    Text,
+)
 from droidgate_phone.shell.programs import start_program
 from droidgate_phone.shell.shell_errors import (
     BROKEN_PIPE_STATUS,
@@ -291,25 +301,38 @@ def _run_as_process(state: ShellState, command: Simple) -> int:
         return BROKEN_PIPE_STATUS
 
 
+_ENDING: Final = frozenset({"echo", "getprop", "pm list", "pm path", "printf"})
+"""Commands that read no input and wait for nothing; droidgate asks `pm path | grep` before each call."""
+
+
 def _run_pipeline(state: ShellState, commands: Sequence[Simple]) -> int:
-    """Run each command in a subshell and a thread of its own, the last one in this thread."""
+    """Run each command in a subshell and a thread of its own, the last one in this thread.
+
+    What neither reads nor waits is run in this thread, too, before the next begins: a thread takes longer.
+    """
     run = state.run
-    pipes = [Pipe(run) for _ in commands[1:]]
+    pipes = [Pipe(run, is_bounded=not _ends_by_itself(command)) for command in commands[:-1]]
     stages: list[Signal] = []
+
+    def work(index: int, stage: ShellState) -> None:
+        try:
+            _run_as_process(stage, commands[index])
+        except Exception as error:  # noqa: BLE001 - ends the run; reported by the thread that began it
+            run.stop(error)
+        finally:
+            _close(pipes, index)
+
+    def work_in_a_thread(index: int, stage: ShellState) -> None:
+        HERE.run, HERE.depth = run, stage.depth
+        work(index, stage)
+
     with run.threads(len(pipes)):
-        for index, command in enumerate(commands[:-1]):
+        for index, pipe in enumerate(pipes):
             stage = _stage(state, pipes, index)
-
-            def work(index: int = index, command: Simple = command, stage: ShellState = stage) -> None:
-                HERE.run, HERE.depth = run, stage.depth
-                try:
-                    _run_as_process(stage, command)
-                except Exception as error:  # noqa: BLE001 - ends the run; reported by the thread that began it
-                    run.stop(error)
-                finally:
-                    _close(pipes, index)
-
-            stages.append(THREADS.start(work))
+            if pipe.is_bounded:
+                stages.append(THREADS.start(partial(work_in_a_thread, index, stage)))
+            else:
+                work(index, stage)
         last = len(commands) - 1
         try:
             status = _run_as_process(_stage(state, pipes, last), commands[last])
@@ -321,6 +344,12 @@ def _run_pipeline(state: ShellState, commands: Sequence[Simple]) -> int:
             _join(run, stages)
     run.check()
     return status
+
+
+def _ends_by_itself(command: Simple) -> bool:
+    """Return whether a command reads no input and waits for nothing."""
+    names = [word[0].text if len(word) == 1 and isinstance(word[0], Text) else "" for word in command.words]
+    return " ".join(names[:1]) in _ENDING or " ".join(names[:2]) in _ENDING
 
 
 def _stage(state: ShellState, pipes: Sequence[Pipe], index: int) -> ShellState:

@@ -29,25 +29,28 @@ def _find_program(state: ShellState, name: str) -> str | None:
     """Return the path of a program, None where there is none; a name with a slash is a path."""
     if "/" in name:
         path = state.path(name)
-        return name if _is_command(path) or state.system.files.exists(path, uid=state.uid) else None
+        return name if _command_of(path) or state.system.files.exists(path, uid=state.uid) else None
     for folder in (state.variables.get("PATH") or SEARCH_PATH).split(":"):
         path = f"{folder.rstrip('/') or '.'}/{name}"
-        if _is_command(path) or _is_executable(state, path):
+        if _command_of(path) or _is_executable(state, path):
             return path
     return None
 
 
-def _is_command(path: str) -> bool:
+def _command_of(path: str) -> Command | None:
+    """Return the command that a path leads to, None for none of the phone's."""
     folder, _, name = path.rpartition("/")
-    return folder in _PROGRAM_FOLDERS and (name == "sh" or find_command(name) is not None)
+    return find_command(name) if folder in _PROGRAM_FOLDERS else None
 
 
 def _is_executable(state: ShellState, path: str) -> bool:
     files = state.system.files
     path = state.path(path)
-    if not files.exists(path, uid=state.uid):
+    try:
+        status = files.stat(path, uid=state.uid)
+    except VirtualFileError:
         return False
-    return files.stat(path, uid=state.uid).is_file and files.may(path, SEARCH, uid=state.uid)
+    return status.is_file and files.may(path, SEARCH, uid=state.uid)
 
 
 def start_program(state: ShellState, fields: Sequence[str]) -> int:
@@ -65,7 +68,7 @@ def start_program(state: ShellState, fields: Sequence[str]) -> int:
         if name.removeprefix("/system").removeprefix("/bin/") in REFUSED_PROGRAMS:
             raise NotModelledError(f"the program {name}")
         raise CommandError(f"{name}: inaccessible or not found", NOT_FOUND_STATUS)
-    command = find_command(path.rpartition("/")[2]) if _is_command(state.path(path)) else None
+    command = _command_of(state.path(path))
     if command is not None:
         return _call_command(state, command, fields)
     files, full = state.system.files, state.path(path)

@@ -201,10 +201,17 @@ class ClosedStream:
 
 
 class Pipe:
-    """Bytes from one command to the next; a writer waits while it is full, a reader while it is empty."""
+    """Bytes from one command to the next; a writer waits while it is full, a reader while it is empty.
 
-    def __init__(self, run: ShellRun) -> None:
+    Args:
+        run: What its commands count for.
+        is_bounded: Whether it is ever full; otherwise it takes all that the run's budget has for one command.
+    """
+
+    def __init__(self, run: ShellRun, *, is_bounded: bool = True) -> None:
+        self.is_bounded = is_bounded
         self._run = run
+        self._capacity = PIPE_CAPACITY if is_bounded else run.budget.memory + 1
         self._data = bytearray()
         self._changed = threading.Condition()
         self._writer_open = True
@@ -219,13 +226,15 @@ class Pipe:
         rest = memoryview(data)
         with self._changed:
             while rest:
-                while self._reader_open and len(self._data) >= PIPE_CAPACITY:
+                while self._reader_open and len(self._data) >= self._capacity:
                     self._wait()
                 if not self._reader_open:
                     raise BrokenPipeError(errno.EPIPE, "Broken pipe")
-                room = PIPE_CAPACITY - len(self._data)
+                room = self._capacity - len(self._data)
                 self._data += rest[:room]
                 rest = rest[room:]
+                if not self.is_bounded:
+                    self._run.require("memory", len(self._data))
                 self._changed.notify_all()
 
     def read(self, limit: int = -1) -> bytes:

@@ -426,7 +426,12 @@ class Device:
             services = (choice_of(self.serial), _SHELL + request.command)
             with timed_step(f"{self.serial} shell: {request.shown}"):
                 status = await exchange_on_loop(
-                    self.server.address, services, seen, request.collector, waiting
+                    self.server.address,
+                    services,
+                    seen,
+                    request.collector,
+                    waiting,
+                    has_input=condition is None,
                 )
             if status is not None:
                 return self._result_of(request, status)

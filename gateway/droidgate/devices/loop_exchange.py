@@ -24,9 +24,15 @@ _NUMBER: Final = 8
 
 
 async def exchange_on_loop(
-    address: ServerAddress, requests: tuple[str, str], seen: int, collector: OutputSink, deadline: Deadline
+    address: ServerAddress,
+    requests: tuple[str, str],
+    seen: int,
+    collector: OutputSink,
+    deadline: Deadline,
+    *,
+    has_input: bool,
 ) -> int | None:
-    """Run a command that reads nothing, and return its exit status.
+    """Run a command without input, and return its exit status.
 
     None where the server does not answer as it did when the device was seen; nothing was run then.
 
@@ -36,12 +42,14 @@ async def exchange_on_loop(
         seen: The number of the transport by which the device was seen.
         collector: Takes the output.
         deadline: For all of it.
+        has_input: Whether the command may read its standard input, which is empty then; otherwise nobody
+            needs to hear that.
 
     Raises:
         DeviceError: as `Device.run`, where the command may have run.
     """
     loop = asyncio.get_running_loop()
-    exchange = _Exchange(requests, seen, collector, deadline, loop.create_future())
+    exchange = _Exchange(requests, seen, collector, deadline, loop.create_future(), has_input=has_input)
     try:
         async with asyncio.timeout(deadline.remaining()):
             if address.path is None:
@@ -67,8 +75,11 @@ class _Exchange(asyncio.Protocol):
         collector: OutputSink,
         deadline: Deadline,
         ended: asyncio.Future[int | None],
+        *,
+        has_input: bool,
     ) -> None:
         self.ended = ended
+        self._has_input = has_input
         self._choose, self._start = map(frame_request, requests)
         self._chosen = OKAY + seen.to_bytes(_NUMBER, "little")
         self._incoming = IncomingPackets(collector)
@@ -129,7 +140,8 @@ class _Exchange(asyncio.Protocol):
             verdict, rest = self._received[: len(OKAY)], self._received[len(OKAY) :]
             if verdict == OKAY:
                 self._is_started = True
-                self._transport.write(frame(Packet.CLOSE_STDIN, b""))
+                if self._has_input:
+                    self._transport.write(frame(Packet.CLOSE_STDIN, b""))
                 return rest
             if verdict != FAIL:
                 self.end(no_verdict(verdict))

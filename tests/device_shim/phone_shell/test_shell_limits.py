@@ -107,9 +107,12 @@ def test_numbers_and_uris_of_any_length_are_read_or_refused(command: str) -> Non
     ("x='a b c d'" + ';x="$x $x"' * 12 + "; echo $x", "words"),
     ("cat /dev/zero", "bytes"),
     (" | ".join(["sleep 5"] * 70), "at one time"),
+    (f"echo {'a' * 600_000} | wc -c", "at one time"),
 ], ids=lambda text: text[:20])  # fmt: skip
 def test_a_command_line_that_takes_too_much_is_ended(command: str, what: str) -> None:
-    budget = ShellBudget(seconds=120, steps=3000, output=1 << 20, text=1 << 20, fields=10_000)
+    budget = ShellBudget(
+        seconds=120, steps=3000, output=1 << 20, memory=1 << 19, text=1 << 20, fields=10_000
+    )
     phone = Phone()
     phone.files.write("/data/local/tmp/again", b"sh /data/local/tmp/again", uid=2000)
     outcome = phone.run(command, budget=budget)
@@ -196,6 +199,8 @@ def test_commands_of_a_pipeline_run_at_the_same_time() -> None:
         "cat /dev/zero | head -c 3000000 | wc -c; dd if=/dev/zero bs=1048576 count=3 status=none | wc -c"
     )
     assert Phone().run(command).output == b"3000000\n3145728\n"
+    assert Phone().run(f"echo {'a' * 100_000} | sleep 0 | echo b | head -c 1").output == b"b"
+    assert Phone().run(f"echo {'a' * 100_000} | wc -c").output == b"100001\n"
 
 
 @pytest.mark.parametrize(
