@@ -88,7 +88,6 @@ def _format_answer(answer: WhyAnswer) -> Iterator[Block]:
     yield Line()
     rows = [(gate.state.value, gate.id, _short_line(gate.fact), _gate_place(gate)) for gate in answer.gates]
     yield Table(("STATE", "GATE", "FOUND", "WHERE"), rows, details=frozenset({"WHERE"}))
-    yield Line()
     yield from _fixes([gate for gate in answer.gates if gate.state is not GateState.OPEN])
 
 
@@ -146,9 +145,9 @@ def _format_fixes(answers: Sequence[WhyAnswer]) -> Iterator[Block]:
 def _opening_blocks(lines: Iterable[str]) -> Iterator[Block]:
     unique_lines = list(dict.fromkeys(map(_short_line, lines)))
     if unique_lines:
+        yield Line()
         yield Heading("What opens the gates")
         yield from (Line(line, 1) for line in unique_lines)
-        yield Line()
 
 
 def _format_answers(answers: Sequence[WhyAnswer]) -> Iterator[Block]:
