@@ -189,7 +189,7 @@ def list_apps(options: phone_options.PhoneApps) -> Report:
     Raises:
         DeviceError: there is none, there are several and no port was given, or it does not answer.
     """
-    from droidgate.cli.read_sources import print_problem
+    from droidgate.cli.failure_texts import print_problem
     from droidgate.sources.phone_source import PhoneRequest, read_phone
     from droidgate_mappings.formats.format import load_formats
     from droidgate_mappings.translate import dialect_name

@@ -88,7 +88,8 @@ def _format_answer(answer: WhyAnswer) -> Iterator[Block]:
     yield Line()
     rows = [(gate.state.value, gate.id, _short_line(gate.fact), _gate_place(gate)) for gate in answer.gates]
     yield Table(("STATE", "GATE", "FOUND", "WHERE"), rows, details=frozenset({"WHERE"}))
-    yield from _fixes([gate for gate in answer.gates if gate.state is not GateState.OPEN])
+    fixes = list(_fixes([gate for gate in answer.gates if gate.state is not GateState.OPEN]))
+    yield from [Line(), *fixes] if fixes else []
 
 
 def _sentence(answer: WhyAnswer) -> str:
@@ -145,7 +146,6 @@ def _format_fixes(answers: Sequence[WhyAnswer]) -> Iterator[Block]:
 def _opening_blocks(lines: Iterable[str]) -> Iterator[Block]:
     unique_lines = list(dict.fromkeys(map(_short_line, lines)))
     if unique_lines:
-        yield Line()
         yield Heading("What opens the gates")
         yield from (Line(line, 1) for line in unique_lines)
 
@@ -174,8 +174,9 @@ def _format_answers(answers: Sequence[WhyAnswer]) -> Iterator[Block]:
         yield Heading(_short_line(package))
         yield Table(("CAPABILITY", "AGENTS", "VERDICT", "GATE"), rows)
         yield Line()
-    yield from _format_fixes(answers)
-    counted = amount(sum(map(len, ids_by_package.values())), "capability", "capabilities")
+    fixes = list(_format_fixes(answers))
+    yield from [*fixes, Line()] if fixes else []
+    counted = amount(sum(len(ids - {"-"}) for ids in ids_by_package.values()), "capability", "capabilities")
     of_agents = amount(len({answer.agent for answer in answers}), "agent")
     yield Line(f"{counted}, {of_agents}; a CAPABILITY with --agent shows every gate")
 
