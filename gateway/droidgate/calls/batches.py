@@ -15,7 +15,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Literal, get_args
+from typing import BinaryIO, Final, Literal, get_args
 
 from droidgate.computer.private_files import lock_file
 from droidgate_android.projects.project_files import check_regular
@@ -334,16 +334,11 @@ def _read_journal(file: BinaryIO, place: str) -> tuple[dict[str, str], dict[str,
             begun[value["id"]] = value["request"]
             ended.pop(value["id"], None)
         elif value.get("status") in get_args(CallStatus) and value["id"] in begun:
-            ended[value["id"]] = _outcome(value)
+            fields = (value["status"], value.get("outputs", {}), value.get("error"), value.get("token"))
+            ended[value["id"]] = BatchOutcome(value["id"], *fields)
         else:
             raise _no_journal(where)
     return begun, ended, size
-
-
-def _outcome(value: Mapping[str, Any]) -> BatchOutcome:
-    return BatchOutcome(
-        value["id"], value["status"], value.get("outputs", {}), value.get("error"), value.get("token")
-    )
 
 
 def _no_journal(place: str) -> InputError:

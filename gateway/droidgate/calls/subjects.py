@@ -311,19 +311,19 @@ def suggest_capability(text: str, every: Iterable[CapabilityKey]) -> str | None:
         packages = list(dict.fromkeys(key.package for key in meant))
         if is_pattern and meant == [key for key in keys if key.package in packages]:
             names = [f"{package}/*" for package in packages[:MAX_LISTED]]
-        return f"did you mean {' or '.join(map(repr, names))}?"
-    named: dict[str, list[CapabilityKey]] = {}
-    for key in keys:
-        identifier = last_part(key.capability)
-        names = [key.capability, identifier, tool_name(key.package, key.capability)]
-        if "/" in text:
-            names += [f"{key.package}/{key.capability}", f"{last_part(key.package)}/{identifier}"]
-        for name in dict.fromkeys(names):
-            named.setdefault(name, []).append(key)
-    closest = closest_name(text, named)
-    if closest is None:
-        return None
-    names = distinct_names(named[closest], keys)
+    else:
+        named: dict[str, list[CapabilityKey]] = {}
+        for key in keys:
+            identifier = last_part(key.capability)
+            names = [key.capability, identifier, tool_name(key.package, key.capability)]
+            if "/" in text:
+                names += [f"{key.package}/{key.capability}", f"{last_part(key.package)}/{identifier}"]
+            for name in dict.fromkeys(names):
+                named.setdefault(name, []).append(key)
+        closest = closest_name(text, named)
+        if closest is None:
+            return None
+        names = distinct_names(named[closest], keys)
     return f"did you mean {' or '.join(map(repr, names))}?"
 
 

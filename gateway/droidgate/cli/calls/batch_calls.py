@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, get_args
 
@@ -84,7 +83,8 @@ def call_batch(path: Path, options: Call) -> int:
         print_warning(f"hint: {one_line(hint)}")
     if counts["not-made"]:
         print_warning(f"hint: the next run makes what was not made: {amount(counts['not-made'], 'call')}")
-    show([Line(f"results: {one_line(str(results))}"), Line(_summary(counts))])
+    summary = ", ".join(f"{counts[status]} {status}" for status in get_args(CallStatus) if counts[status])
+    show([Line(f"results: {one_line(str(results))}"), Line(summary)])
     return ExitCode.OK if counts["ok"] == counts.total() else ExitCode.CALL_FAILED
 
 
@@ -157,10 +157,6 @@ class _Callers:
 def _line(outcome: BatchOutcome) -> str:
     text = one_line_json(dict(outcome.outputs)) if outcome.status == "ok" else outcome.error or ""
     return f"{outcome.status} {one_line(outcome.id)}: {one_line(text)}"
-
-
-def _summary(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{counts[status]} {status}" for status in get_args(CallStatus) if counts[status])
 
 
 def call_commands(path: Path, options: Call) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -86,10 +87,17 @@ def _format_answer(answer: WhyAnswer) -> Iterator[Block]:
     because = "" if decisive is None else f": {_short_line(decisive.fact)}"
     yield Line(f"{_sentence(answer)}{because}")
     yield Line()
-    rows = [(gate.state.value, gate.id, _short_line(gate.fact), _gate_place(gate)) for gate in answer.gates]
+    rows = [
+        (gate.state.value, gate.id, _short_line(gate.fact), _short_line(gate.place or "-"))
+        for gate in answer.gates
+    ]
     yield Table(("STATE", "GATE", "FOUND", "WHERE"), rows, details=frozenset({"WHERE"}))
+    yield Line()
     fixes = list(_fixes([gate for gate in answer.gates if gate.state is not GateState.OPEN]))
-    yield from [Line(), *fixes] if fixes else []
+    yield from [*fixes, Line()] if fixes else []
+    states = Counter(gate.state.value for gate in answer.gates)
+    counts = ", ".join(f"{count} {state}" for state, count in states.items())
+    yield Line(f"{amount(len(answer.gates), 'gate')}: {counts}")
 
 
 def _sentence(answer: WhyAnswer) -> str:
@@ -102,10 +110,6 @@ def _sentence(answer: WhyAnswer) -> str:
     route = _WAYS.get(answer.reach)
     how = f" {route}" if route is not None and answer.verdict != "cannot" else ""
     return _short_line(f"{answer.agent_title} {_VERDICTS[answer.verdict]} {verb} {name}{how}")
-
-
-def _gate_place(gate: FoundGate) -> str:
-    return _short_line(gate.place or "-")
 
 
 def _fixes(gates: Sequence[FoundGate]) -> Iterator[Block]:
