@@ -765,10 +765,11 @@ def _grant_gate(agent: AskingAgent, shim: InstalledShim, route: str) -> Gate:
         return Gate("shim-grant", OPEN, f"it is granted to {agent.kind.id}", place)
     package = "PACKAGE" if agent.application is None else agent.kind.id
     grant = f"droidgate shim grant --agent {package} --capability {quote_argument(route)} --shim {place}"
-    is_for_others = agent.application is None and packages
-    if not is_for_others and (status is None or not status.asking):
-        return Gate("shim-grant", SHUT, "nobody granted it, and the shim does not ask", place, grant)
-    granted = f"it is granted to {', '.join(packages)} and no other app"
-    words = granted if is_for_others else "the phone asks its user at the first call"
-    fix = f"answer the question on the phone, or grant it: {grant}"
-    return Gate("shim-grant", UNKNOWN, words, place, fix)
+    is_asked = status is not None and status.asking
+    fix = f"answer the question on the phone, or grant it: {grant}" if is_asked else grant
+    if agent.application is None and packages:
+        words = f"it is granted to {', '.join(packages)} and no other app"
+        return Gate("shim-grant", UNKNOWN, words, place, fix)
+    if is_asked:
+        return Gate("shim-grant", UNKNOWN, "the phone asks its user at the first call", place, fix)
+    return Gate("shim-grant", SHUT, "nobody granted it, and the shim does not ask", place, fix)

@@ -381,8 +381,12 @@ def test_the_gates_of_a_shim_are_found_with_it(
     assert run(["shim", "install", "--from", source, "--format", "all"]) == 0
     capsys.readouterr()
     assert ask(sample_phone, capability, "mcp-client") == ("approval", "not known")
-    assert ask(sample_phone, capability, "mmcp-broadcast") == ("shim-grant", "not known")
     shim = f"dev.droidgate.shim.of.{CLOCK_IN}"
+    (answer,) = why(capability, agent="mmcp-broadcast", source=f"adb:{sample_phone.serial}")
+    assert decided(answer) == ("shim-grant", "not known")
+    way = f"or grant it: droidgate shim grant --agent PACKAGE --capability query_clock_in --shim {shim}"
+    assert answer.decisive_gate is not None
+    assert (answer.decisive_gate.fix or "").endswith(way)
     WhyOnPhone(open_device(sample_phone.serial)).device_user.client(shim).grant("any-app")
     assert ask(sample_phone, capability, "mmcp-broadcast") == (None, "open")
     shell(sample_phone, "pm", "uninstall", CLOCK_IN)
