@@ -10,6 +10,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, StrictInt, StrictStr, ValidationError
 
+from droidgate_mappings.formats.installed import SYNC_SHIMS
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import Frozen
@@ -136,12 +137,12 @@ def check_target(approved: Target, installed: Target | None) -> None:
     """
     if installed is None:
         raise CallError(Failure("unavailable", f"{approved.package} is not installed"))
-    if installed.signer != approved.signer:
-        message = f"{approved.package} has another signing certificate than approved"
-        raise CallError(Failure("unavailable", message))
-    if installed.digest != approved.digest:
-        message = f"{approved.package} has changed what it declares; the user has to approve it again"
-        raise CallError(Failure("needs_approval", message))
+    is_other = installed.signer != approved.signer
+    if is_other or installed.digest != approved.digest:
+        fact = "is signed by another" if is_other else "declares something else"
+        way = f"the phone's owner has to run {SYNC_SHIMS}"
+        message = f"{approved.package} {fact} than its shim was built for; {way}"
+        raise CallError(Failure("unavailable" if is_other else "needs_approval", message))
 
 
 def parse_policy(text: str) -> Policy:

@@ -131,7 +131,7 @@ def verify(
     formats = _formats_of(report)
     if not components and APP_FUNCTIONS not in formats:
         message = f"the agent sees no tools of {package}"
-        hint = "be sure that it is installed and exports a component of Mobile-MCP, mMCP or AppFunctions"
+        hint = "be sure that it is enabled and exports a component of Mobile-MCP, mMCP or AppFunctions"
         raise UsageError(message, hint=hint)
     _open(device_user, package)
     functions = _declared_functions(device_user, package) if APP_FUNCTIONS in formats else {}

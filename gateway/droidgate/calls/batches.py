@@ -15,7 +15,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Literal
+from typing import BinaryIO, Final, Literal, get_args
 
 from droidgate.computer.private_files import lock_file
 from droidgate_android.projects.project_files import check_regular
@@ -112,7 +112,7 @@ MAX_REQUESTS: Final = 100_000
 MAX_LINE: Final = 1024 * 1024
 """Most bytes of one request."""
 
-CallStatus = Literal["ok", "failed", "interrupted"]
+CallStatus = Literal["ok", "failed", "not-made", "interrupted"]
 
 _MEMBERS: Final = ("capability", "arguments", "id", "device", "app", "protocol")
 _HINT: Final = 'write one object a line: {"capability": "notes.create", "arguments": {"title": "Milk"}}'
@@ -150,10 +150,12 @@ class BatchOutcome:
 
     Attributes:
         id: Id of the request.
-        status: `interrupted` where it was begun and its end is not known.
+        status: `interrupted` where it was begun and its end is not known; `not-made` where nothing ran, so
+            that the next run makes it.
         outputs: What it returned, by name.
         error: The failure, one sentence; None where it succeeded.
         token: The failure token, where the failure has one.
+        hint: What to do about the failure.
     """
 
     id: str
@@ -161,6 +163,7 @@ class BatchOutcome:
     outputs: Mapping[str, Json] = field(default_factory=dict)
     error: str | None = None
     token: str | None = None
+    hint: str | None = None
 
 
 def read_batch(path: str | os.PathLike[str]) -> tuple[BatchRequest, ...]:
@@ -248,18 +251,17 @@ class Journal:
         self._ended = dict(ended)
 
     def outcome(self, request: BatchRequest) -> BatchOutcome | None:
-        """Return how a request ended in an earlier run, None where it was not sent yet.
+        """Return how a request ended in an earlier run, None where nothing ran of it yet.
 
         Raises:
             InputError: the journal has another request of this id.
         """
-        digest = self._begun.get(request.id)
-        if digest is None:
+        digest, ended = self._begun.get(request.id), self._ended.get(request.id)
+        if digest is None or (ended is not None and ended.status == "not-made"):
             return None
         if digest != request.digest():
             message = f"the journal has another request with the id {request.id!r}"
             raise InputError(message, hint="use a new file for results")
-        ended = self._ended.get(request.id)
         if ended is not None:
             return ended
         message = "the call was begun and its end is not known; it may have had its effect"
@@ -330,17 +332,13 @@ def _read_journal(file: BinaryIO, place: str) -> tuple[dict[str, str], dict[str,
             raise _no_journal(where)
         if value.get("status") == "begun" and isinstance(value.get("request"), str):
             begun[value["id"]] = value["request"]
-        elif value.get("status") in ("ok", "failed", "interrupted") and value["id"] in begun:
-            ended[value["id"]] = _outcome(value)
+            ended.pop(value["id"], None)
+        elif value.get("status") in get_args(CallStatus) and value["id"] in begun:
+            fields = (value["status"], value.get("outputs", {}), value.get("error"), value.get("token"))
+            ended[value["id"]] = BatchOutcome(value["id"], *fields)
         else:
             raise _no_journal(where)
     return begun, ended, size
-
-
-def _outcome(value: Mapping[str, Any]) -> BatchOutcome:
-    return BatchOutcome(
-        value["id"], value["status"], value.get("outputs", {}), value.get("error"), value.get("token")
-    )
 
 
 def _no_journal(place: str) -> InputError:
@@ -356,7 +354,7 @@ def run_batch(
     lane_of: Callable[[BatchRequest], Hashable | None] = lambda _request: None,
     cancel: threading.Event | None = None,
 ) -> Iterator[BatchOutcome]:
-    """Make the calls of a batch that an earlier run has not begun, and yield each outcome as it comes.
+    """Make the calls of a batch that an earlier run has not sent, and yield each outcome as it comes.
 
     Args:
         requests: The batch.

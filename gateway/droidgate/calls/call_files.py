@@ -18,9 +18,11 @@ from typing import Final
 
 from droidgate.calls.call_links import CallLink, CommandWords
 from droidgate.calls.targets import CallTarget
+from droidgate.computer.missing_files import hint_of_missing
 from droidgate.devices.device import TRANSFER_SECONDS, Device, failure_of
 from droidgate.devices.device_errors import OutputLimitError, TransferError
 from droidgate.devices.quoting import check_package, quote_argument
+from droidgate_android.projects.project_files import check_regular
 from droidgate_mappings.model.capability import type_behind
 from droidgate_mappings.model.errors import DeviceError, InputError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
@@ -87,8 +89,9 @@ def plan_files(files: Mapping[str, Path], target: CallTarget) -> tuple[PlacedFil
         if type_ is not None and not (isinstance(type_, ScalarType) and type_.kind == "string"):
             text = f"/{pointer_token(argument)}: it is not a text, so it cannot be the path of a file"
             raise call_error(Failure("invalid_argument", text), pointer=f"/{pointer_token(argument)}")
-        if not source.is_file():
-            raise InputError("it is not a file", place=str(source), hint="name a file of this computer")
+        check_regular(source)
+        if not source.exists():
+            raise InputError("no such file", place=str(source), hint=hint_of_missing(source))
         placed.append(PlacedFile(argument, source, f"{folder}/{len(placed)}-{_safe_name(source.name)}"))
     return tuple(placed)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import glob
 import hashlib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from enum import StrEnum
 from fnmatch import translate
 from functools import lru_cache
 from typing import Final, Protocol, TypeVar
 
 from droidgate_mappings.model.capability import Capability, Provider, reachable_definitions
-from droidgate_mappings.model.names import NameRule, qualified_class
+from droidgate_mappings.model.names import BOUNDARIES, NameRule, is_end, is_named, qualified_class
 from droidgate_mappings.records import dataclass
 from droidgate_mappings.text.nearest_names import closest_name
 
@@ -171,10 +171,6 @@ def _compile_glob(pattern: str) -> re.Pattern[str]:
     return re.compile(translate(_BRACKET.sub(lambda match: match[0] if match[1] else "[[]", pattern)))
 
 
-BOUNDARIES: Final = ".#/"
-"""Characters behind which a short name of a capability or a package may begin."""
-
-
 TOOL_NAMES: Final = NameRule(allowed="[A-Za-z0-9_-]", first="[A-Za-z]", max_length=64)
 """What every client takes: OpenAI's models refuse dots, Gemini 65 characters and a digit at the start."""
 
@@ -210,7 +206,7 @@ def names_capability(text: str, key: CapabilityKey, *, serial: str = "") -> bool
         serial: Its phone, which is in names of tools where several phones are served.
     """
     is_long = text in [f"{key.package}/{name}" for name in _names_in_app(key)]
-    return is_long or _is_named(text, key, _is_end) or _names_tool(text, key, serial)
+    return is_long or is_named(text, key.package, key.capability) or _names_tool(text, key, serial)
 
 
 def _names_in_app(key: CapabilityKey) -> tuple[str, ...]:
@@ -234,8 +230,8 @@ def matches_capability(pattern: str, key: CapabilityKey, *, serial: str = "") ->
     package, slash, name = pattern.partition("/")
     if not slash:
         return names_capability(pattern, key, serial=serial)
-    is_of_app = package == key.package or ("." not in package and _is_end(package, key.package))
-    return is_of_app and (_is_end(name, key.capability) or name in _names_in_app(key))
+    is_of_app = package == key.package or ("." not in package and is_end(package, key.package))
+    return is_of_app and (is_end(name, key.capability) or name in _names_in_app(key))
 
 
 def _matches_whole(pattern: str, key: CapabilityKey) -> bool:
@@ -308,26 +304,26 @@ def suggest_capability(text: str, every: Iterable[CapabilityKey]) -> str | None:
     meant = [
         key
         for key in keys
-        if (may_name_capability(text, key, serial="") if is_pattern else _is_end(text, key.package))
+        if (may_name_capability(text, key, serial="") if is_pattern else is_end(text, key.package))
     ]
     if meant:
         names = distinct_names(meant, keys)
         packages = list(dict.fromkeys(key.package for key in meant))
         if is_pattern and meant == [key for key in keys if key.package in packages]:
             names = [f"{package}/*" for package in packages[:MAX_LISTED]]
-        return f"did you mean {' or '.join(map(repr, names))}?"
-    named: dict[str, list[CapabilityKey]] = {}
-    for key in keys:
-        identifier = last_part(key.capability)
-        names = [key.capability, identifier, tool_name(key.package, key.capability)]
-        if "/" in text:
-            names += [f"{key.package}/{key.capability}", f"{last_part(key.package)}/{identifier}"]
-        for name in dict.fromkeys(names):
-            named.setdefault(name, []).append(key)
-    closest = closest_name(text, named)
-    if closest is None:
-        return None
-    names = distinct_names(named[closest], keys)
+    else:
+        named: dict[str, list[CapabilityKey]] = {}
+        for key in keys:
+            identifier = last_part(key.capability)
+            names = [key.capability, identifier, tool_name(key.package, key.capability)]
+            if "/" in text:
+                names += [f"{key.package}/{key.capability}", f"{last_part(key.package)}/{identifier}"]
+            for name in dict.fromkeys(names):
+                named.setdefault(name, []).append(key)
+        closest = closest_name(text, named)
+        if closest is None:
+            return None
+        names = distinct_names(named[closest], keys)
     return f"did you mean {' or '.join(map(repr, names))}?"
 
 
@@ -363,20 +359,7 @@ def may_name_capability(pattern: str, key: CapabilityKey, *, serial: str) -> boo
     )
     pattern = pattern.casefold()
     whole = f"{folded.package}/{folded.component}/{folded.capability}"
-    return glob_matches(pattern, whole) or _is_named(pattern, folded, _matches_end)
-
-
-def _is_named(text: str, key: CapabilityKey, is_end: Callable[[str, str], bool]) -> bool:
-    return is_end(text, key.capability) or any(
-        is_end(text[:at], key.package) and is_end(text[at + 1 :], key.capability)
-        for at, character in enumerate(text)
-        if character in "./"
-    )
-
-
-def _is_end(text: str, name: str) -> bool:
-    at = len(name) - len(text) - 1
-    return text == name or (bool(text) and at >= 0 and name.endswith(text) and name[at] in BOUNDARIES)
+    return glob_matches(pattern, whole) or is_named(pattern, folded.package, folded.capability, _matches_end)
 
 
 def _matches_end(pattern: str, name: str) -> bool:

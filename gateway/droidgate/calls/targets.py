@@ -40,7 +40,7 @@ from droidgate_mappings.formats.reachability import capability_verdict, interfac
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import DeviceError, InputError, UsageError
 from droidgate_mappings.records import dataclass, replace
-from droidgate_mappings.text.nearest_names import closest_name
+from droidgate_mappings.text.nearest_names import closest_name, suggest_name
 from droidgate_mappings.text_safety.hidden import is_hidden
 from droidgate_mappings.text_safety.look_alikes import folded_skeleton, skeleton
 from droidgate_mappings.values.failures import CallError, Failure
@@ -322,9 +322,7 @@ class PhoneTargets:
             UsageError: none is named so, or several are.
             DeviceError: the phone fails.
         """
-        if protocol is not None and protocol not in load_formats():
-            message = f"unknown format {protocol!r}"
-            raise UsageError(message, hint=f"known: {', '.join(load_formats())}")
+        check_protocol(protocol)
         matching = self._matching(text, app, protocol)
         if not matching and protocol != FORMAT_ID:
             packages = (item.package for item in self.reading.apps if app in {None, item.package})
@@ -455,13 +453,15 @@ class PhoneTargets:
         message = f"no capability{where} on the phone is called {text!r}"
         if protocol != FORMAT_ID:
             if SCREENS in {app, text.partition("/")[0]}:
-                hint = f"commands of MobileAgent are called by their format: --format {FORMAT_ID}"
+                command = f"droidgate call {text.rpartition('/')[2]} --format {FORMAT_ID}"
+                hint = f"commands of MobileAgent are called by their format: `{command}`"
                 return UsageError(message, hint=hint)
             packages = [known_app.package for known_app in self.reading.apps]
             if app is not None and app not in packages:
                 meant = closest_name(app, packages)
                 listing = "`droidgate discover` lists the apps that declare any"
-                return UsageError(message, hint=listing if meant is None else f"did you mean --app {meant}?")
+                question = None if meant is None else f"did you mean the app {meant}?"
+                return UsageError(message, hint=question or listing)
         unasked = ", ".join(self._unasked(app, protocol)) if protocol != FORMAT_ID else ""
         unknown = f"tools of {unasked} are not known: run `{INSTALL_SHIM}`"
         if question is not None:
@@ -486,6 +486,18 @@ class PhoneTargets:
             for package, provider in providers
             if is_unasked(provider) and (package, component_name(provider)) not in self._learnt
         )
+
+
+def check_protocol(protocol: str | None) -> None:
+    """Check that a format which limits a search is known.
+
+    Raises:
+        UsageError: it is not.
+    """
+    formats = load_formats()
+    if protocol is not None and protocol not in formats:
+        hint = suggest_name(protocol, formats, most=len(formats))
+        raise UsageError(f"unknown format {protocol!r}", hint=hint)
 
 
 def _limited(targets: Iterable[CallTarget], app: str | None, protocol: str | None) -> list[CallTarget]:

@@ -169,12 +169,12 @@ NO_TRACE: Final = Trace()
 
 
 @contextmanager
-def open_trace(path: str | os.PathLike[str] | None, *, force: bool = False) -> Iterator[Trace]:
+def open_trace(path: str | os.PathLike[str] | None, *, force: bool | None = None) -> Iterator[Trace]:
     """Make the file of a trace, which only the user may read, and write it until the context ends.
 
     Args:
         path: The file; None for a trace that nothing is written of.
-        force: Replace a file of that name.
+        force: Replace a file of that name; None where nobody can say so.
 
     Raises:
         WriteError: there is a file of that name, or it cannot be written.
@@ -190,7 +190,7 @@ def open_trace(path: str | os.PathLike[str] | None, *, force: bool = False) -> I
     except FileExistsError:
         message, hint = (
             "there is a file of that name already",
-            "choose another file, or overwrite with --force",
+            "choose another file" if force is None else "choose another file, or overwrite with --force",
         )
         raise WriteError(message, place=str(file), hint=hint) from None
     except OSError as error:

@@ -172,6 +172,12 @@ def _hint_of(error: DroidgateError) -> str | None:
     return way_to_running_phone(error) or error.hint
 
 
+def print_problem(problem: DroidgateError) -> None:
+    """Print on standard error what could not be read or written."""
+    print_warning(f"warning: {problem.located}")
+    print_hint(problem)
+
+
 def print_hint(error: DroidgateError) -> None:
     """Print the hint of an error that ends nothing."""
     hint = _hint_of(error)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from droidgate.cli.failure_texts import hint_of_file
-from droidgate.cli.output.pages import print_warning
+from droidgate.cli.failure_texts import print_problem
 from droidgate.sources import Providers, check_declared, read_sources
-from droidgate_mappings.model.errors import DroidgateError
 
 
 def read_all(
@@ -36,11 +34,3 @@ def read_all(
         print_problem(problem)
     check_declared(read, sources, are_problems_printed=True)
     return read
-
-
-def print_problem(problem: DroidgateError) -> None:
-    """Print on standard error what could not be read or written."""
-    print_warning(f"warning: {problem.located}")
-    hint = problem.hint or hint_of_file(problem)
-    if hint is not None:
-        print_warning(f"hint: {hint}")

@@ -23,7 +23,7 @@ from droidgate.calls.subjects import (
     names_capability,
     suggest_capability,
 )
-from droidgate.calls.targets import CallTarget, PhoneTargets
+from droidgate.calls.targets import CallTarget, PhoneTargets, check_protocol
 from droidgate.coverage.reach import ReachRoute
 from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError
 from droidgate.devices.packages import (
@@ -34,7 +34,7 @@ from droidgate.devices.packages import (
     permissions_of,
     query_components,
 )
-from droidgate.devices.quoting import check_package, check_user, is_package
+from droidgate.devices.quoting import check_package, check_user, is_package, quote_argument
 from droidgate.gates.gate_chains import (
     AskingAgent,
     GateChains,
@@ -122,6 +122,7 @@ def why(
         >>> answer.verdict, answer.reach
         ('can', 'gateway')
     """
+    check_protocol(protocol)
     (name,) = source_names([source])
     if not name.startswith(DEVICE_SCHEME):
         agents = _kinds(agent, on_phone=False)
@@ -130,7 +131,7 @@ def why(
         subjects = _match(_subjects_of_source(name, sdk), capability, app, protocol)
         return _answers(GateChains(), agents, subjects)
     if sdk is not None:
-        raise UsageError("--sdk excludes a phone", hint="a phone has its own release")
+        raise UsageError("a release is named for a phone", hint="a phone has its own: leave out `sdk`")
     serial, package = parse_phone_source(name)
     phone = WhyOnPhone(open_device(serial))
     return phone.answers(capability, agent=agent, app=app or package, protocol=protocol)
@@ -249,7 +250,7 @@ def _match(subjects: list[Subject], text: str | None, app: str | None, protocol:
     if not in_app:
         packages = sorted({subject.package for subject in subjects if subject.package})
         raise UsageError(
-            "no capability in the source matches --app or --format",
+            "no capability in the source is of that app and format",
             hint=f"its apps: {', '.join(packages) or 'none'}",
         )
     if text is None or (app is None and text in {subject.package for subject in in_app}):
@@ -762,8 +763,13 @@ def _grant_gate(agent: AskingAgent, shim: InstalledShim, route: str) -> Gate:
         return Gate("shim-grant", OPEN, "any app on the phone may call it", place)
     if agent.application is not None and agent.kind.id in packages:
         return Gate("shim-grant", OPEN, f"it is granted to {agent.kind.id}", place)
+    package = "PACKAGE" if agent.application is None else agent.kind.id
+    grant = f"droidgate shim grant --agent {package} --capability {quote_argument(route)} --shim {place}"
+    is_asked = status is not None and status.asking
+    fix = f"answer the question on the phone, or grant it: {grant}" if is_asked else grant
     if agent.application is None and packages:
-        return Gate("shim-grant", UNKNOWN, f"it is granted to {', '.join(packages)} and no other app", place)
-    if status is not None and status.asking:
-        return Gate("shim-grant", UNKNOWN, "the phone asks its user at the first call", place)
-    return Gate("shim-grant", SHUT, "nobody granted it, and the shim does not ask", place)
+        words = f"it is granted to {', '.join(packages)} and no other app"
+        return Gate("shim-grant", UNKNOWN, words, place, fix)
+    if is_asked:
+        return Gate("shim-grant", UNKNOWN, "the phone asks its user at the first call", place, fix)
+    return Gate("shim-grant", SHUT, "nobody granted it, and the shim does not ask", place, fix)

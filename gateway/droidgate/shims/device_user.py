@@ -10,8 +10,7 @@ from droidgate.devices.packages import InstalledPackage, disabled_packages, list
 from droidgate.devices.properties import build_of, current_user, get_properties
 from droidgate.shims.answers import AppState, StatusAnswer, TargetState
 from droidgate.shims.host_client import HostClient
-from droidgate.shims.refusals import SYNC_SHIMS
-from droidgate_mappings.formats.installed import SHIM_PACKAGE, SHIM_PREFIX, is_shim
+from droidgate_mappings.formats.installed import SHIM_PACKAGE, SHIM_PREFIX, SYNC_SHIMS, is_shim
 from droidgate_mappings.model.errors import DeviceError, DroidgateError, UsageError
 from droidgate_mappings.records import dataclass, replace
 from droidgate_mappings.text.nearest_names import suggest_name
@@ -49,7 +48,7 @@ def failures_of_apps(status: StatusAnswer) -> dict[str, CallError]:
             token = "needs_approval" if target.state == "changed" else "unavailable"
             text = f"{target.package} {problem[0]}"
             if target.state in {"changed", "other-signer"}:
-                text += "; the user has to update the shim"
+                text += f"; the phone's owner has to run {SYNC_SHIMS}"
             failures[target.package] = call_error(Failure(token, text), hint=problem[1])
     return failures
 

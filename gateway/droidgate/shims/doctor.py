@@ -32,7 +32,7 @@ from droidgate.shims.shell_identity import END_COMMAND
 from droidgate.shims.shim_facts import ShimFacts, installed_facts
 from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.reader import open_apk
-from droidgate_mappings.formats.installed import SHIM_PACKAGE
+from droidgate_mappings.formats.installed import INSTALL_SHIM, SHIM_PACKAGE
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.records import dataclass
 from droidgate_mappings.tables.android_names import android_name
@@ -198,7 +198,7 @@ def _installed(seen: DeviceState) -> Iterator[_Found]:
     if count:
         yield _Found("ok", f"{count} for user {user}")
     else:
-        yield _Found("problem", f"there is none for user {user}", f"{_INSTALL_AGAIN} --from adb:")
+        yield _Found("problem", f"there is none for user {user}", INSTALL_SHIM)
 
 
 def _flags(seen: DeviceState) -> Iterator[_Found]:

@@ -42,7 +42,7 @@ def grant_capabilities(
     Args:
         device_user: The device.
         agent: The package of an installed app, or `any-app`.
-        capabilities: Their ids; `*` for all of the shim that is named.
+        capabilities: Their ids, or ends of them; `*` for all of the shim that is named.
         application_id: The shim, or the package of its app; needed for `*` and for an id of several shims.
 
     Raises:
@@ -53,7 +53,7 @@ def grant_capabilities(
     if not capabilities:
         raise UsageError(
             "no capability is named",
-            hint="name one with --capability ID, or all of a shim with --capability '*'",
+            hint="name the ids of some, or '*' for all of a shim",
         )
     packages = device_user.packages()
     signer = None if agent == ANY_APP else _signer_of(device_user, installed_package(packages, agent))
@@ -112,14 +112,14 @@ def _shims_of(
     chosen = []
     for capability in dict.fromkeys(capabilities):
         if capability != EVERY_CAPABILITY:
-            chosen.append((shim_with(shims, capability, application_id), capability))
+            chosen.append(shim_with(shims, capability, application_id))
             continue
         candidates = _shims_named(shims, application_id)
         if len(candidates) > 1:
             identifiers = ", ".join(shim.application_id for shim in candidates)
             raise UsageError(
                 "all capabilities of several shims cannot be granted at once",
-                hint=f"name one with --shim: {identifiers}",
+                hint=f"name the shim: {identifiers}",
             )
         chosen.append((candidates[0], capability))
     return chosen

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import ClassVar, Final
 
+from droidgate_mappings.formats.installed import SYNC_SHIMS
 from droidgate_mappings.model.errors import DeviceError, DroidgateError
 from droidgate_mappings.tables.failure_tokens import FALLBACK, load_failure_tokens
 from droidgate_mappings.values.failures import Failure
 
-SYNC_SHIMS: Final = "droidgate shim sync"
+_HINTS: Final = {
+    # The host needs no grant: a shim refuses it so only where the app has changed.
+    "needs_approval": f"run `{SYNC_SHIMS}`",
+    "unavailable": "`droidgate shim doctor` has the fix",
+}
 
 
 class ShimMissingError(DeviceError):
@@ -29,9 +34,7 @@ class ShimRefusalError(DroidgateError):
     exit_code: ClassVar[int] = 5
 
     def __init__(self, failure: Failure, *, place: str | None = None) -> None:
-        # The host needs no grant: a shim refuses it so only where the app has changed.
-        hint = SYNC_SHIMS if failure.token == "needs_approval" else None  # noqa: S105 - a failure token
-        super().__init__(failure.message(), place=place, hint=hint)
+        super().__init__(failure.message(), place=place, hint=_HINTS.get(failure.token))
         self.failure = failure
 
 

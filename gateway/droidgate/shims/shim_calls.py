@@ -16,6 +16,7 @@ from droidgate.shims.shim_facts import installed_facts
 from droidgate_mappings.formats.installed import INSTALL_SHIM
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.names import is_named
 from droidgate_mappings.records import dataclass
 from droidgate_mappings.tables.failure_tokens import FALLBACK
 from droidgate_mappings.text.nearest_names import suggest_name
@@ -89,10 +90,12 @@ class ShimAnswer:
 
     Attributes:
         application_id: The shim that was called.
+        capability: The capability's id.
         outputs: Name -> value.
     """
 
     application_id: str
+    capability: str
     outputs: dict[str, Json]
 
 
@@ -109,7 +112,7 @@ def call_shim(
 
     Args:
         device_user: The device.
-        capability: Its id.
+        capability: Its id, the end of its id, or `APP.ID`.
         arguments: Name -> value.
         shim: Only this shim: its application id, or the package of its app.
         signed_by: SHA-256 of the certificate of a shim to trust that another key than the user's signed.
@@ -124,11 +127,11 @@ def call_shim(
     if deadline_ms is not None:
         check_seconds(deadline_ms / 1000, SHORTEST_MS / 1000)
     packages = device_user.packages()
-    chosen = shim_with(installed_shims(device_user, packages), capability, shim)
+    chosen, identifier = shim_with(installed_shims(device_user, packages), capability, shim)
     check_signer(device_user, packages[chosen.application_id], signed_by)
     client = device_user.client(chosen.application_id)
-    outputs = call_capability(client, capability, arguments, deadline_ms=deadline_ms)
-    return ShimAnswer(chosen.application_id, outputs)
+    outputs = call_capability(client, identifier, arguments, deadline_ms=deadline_ms)
+    return ShimAnswer(chosen.application_id, identifier, outputs)
 
 
 def named_shims(shims: Sequence[InstalledShim], application_id: str | None) -> list[InstalledShim]:
@@ -156,28 +159,35 @@ def named_shims(shims: Sequence[InstalledShim], application_id: str | None) -> l
     return matches
 
 
-def shim_with(shims: Sequence[InstalledShim], capability: str, application_id: str | None) -> InstalledShim:
-    """Return the shim that offers a capability.
+def shim_with(
+    shims: Sequence[InstalledShim], capability: str, application_id: str | None
+) -> tuple[InstalledShim, str]:
+    """Return the shim that offers a capability, and the capability's id.
 
     Args:
         shims: Those that are installed.
-        capability: The capability's id.
+        capability: The id, the end of the id, or `APP.ID`.
         application_id: Only this shim, or the one of this package.
 
     Raises:
         UsageError: none does, or several do and none was named.
     """
     candidates = named_shims(shims, application_id)
-    offering = [item for item in candidates if item.status is not None and capability in item.status.routes]
+    offered = [(item, route) for item in candidates if item.status for route in item.status.routes]
+    offering = [(item, route) for item, route in offered if route == capability] or [
+        (item, route)
+        for item, route in offered
+        if any(is_named(capability, package, route) for package in item.source_packages)
+    ]
     if not offering:
-        offered = sorted(
-            {route for item in candidates if item.status is not None for route in item.status.routes}
-        )
-        choices = f"{suggest_name(capability, offered, most=_MOST_NAMED)}; " if offered else ""
+        names = sorted({route for _, route in offered})
+        choices = f"{suggest_name(capability, names, most=_MOST_NAMED)}; " if names else ""
         hint = f"{choices}see `droidgate shim status --details`"
         raise UsageError(f"no shim on the phone offers {capability!r}", hint=hint)
     if len(offering) > 1:
-        hint = f"name one with --shim: {', '.join(item.application_id for item in offering)}"
+        ids = dict.fromkeys(item.application_id for item, _ in offering)
+        routes = ", ".join(route for _, route in offering)
+        hint = f"name the shim: {', '.join(ids)}" if len(ids) > 1 else f"name one: {routes}"
         raise UsageError(f"several shims on the phone offer {capability!r}", hint=hint)
     return offering[0]
 

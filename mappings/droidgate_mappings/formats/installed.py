@@ -100,6 +100,7 @@ SHIM_PREFIX: Final = f"{SHIM_PACKAGE}.of."
 
 
 INSTALL_SHIM: Final = "droidgate shim install --from adb: --format all"
+SYNC_SHIMS: Final = "droidgate shim sync"
 """The command that makes all that a phone's apps declare callable, as hints name it."""
 
 

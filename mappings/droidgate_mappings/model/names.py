@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
+from typing import Final
 
 from droidgate_mappings.model.types import Frozen
 from droidgate_mappings.records import dataclass
@@ -133,3 +134,29 @@ def class_name_in_snake_case(name: str) -> str:
     """
     simple = re.split(r"[.$]", name)[-1]
     return _NOT_WORD.sub("_", _WORD_START.sub("_", simple).lower()).strip("_")
+
+
+BOUNDARIES: Final = ".#/"
+"""Characters behind which a short name of a capability or a package may begin."""
+
+
+def is_end(text: str, name: str) -> bool:
+    """Return whether a text is a name or its end behind a boundary."""
+    at = len(name) - len(text) - 1
+    return text == name or (bool(text) and at >= 0 and name.endswith(text) and name[at] in BOUNDARIES)
+
+
+def is_named(text: str, package: str, identifier: str, matches: Callable[[str, str], bool] = is_end) -> bool:
+    """Return whether a text is the end of a capability's id, behind the end of its package or alone.
+
+    Args:
+        text: The text, such as `createNote` or `notes.createNote`.
+        package: The app of the capability.
+        identifier: Its id.
+        matches: Compares an end with a whole name.
+    """
+    return matches(text, identifier) or any(
+        matches(text[:at], package) and matches(text[at + 1 :], identifier)
+        for at, character in enumerate(text)
+        if character in "./"
+    )

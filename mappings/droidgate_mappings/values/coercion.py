@@ -100,7 +100,7 @@ def _compared(fits: Callable[[Decimal, Decimal], bool], words: str) -> Callable[
         number, bound = _number(value), _number(limit)
         if number is None or bound is None or fits(number, bound):
             return None
-        return f"{shown_json(value)} is not {words} {shown_json(limit)}"
+        return f"{shown_json(value)} {words} {shown_json(limit)}"
 
     return check
 
@@ -188,11 +188,11 @@ def _normal(value: Json) -> Json:
     return f"{sign}{significant_digits}e{_exponent(number) + len(digits) - len(significant_digits)}"
 
 
-_is_at_least: Final = _compared(lambda number, bound: number >= bound, "at least")
-_is_at_most: Final = _compared(lambda number, bound: number <= bound, "at most")
-_is_more: Final = _compared(lambda number, bound: number > bound, "more than")
-_is_less: Final = _compared(lambda number, bound: number < bound, "less than")
-_is_multiple_of: Final = _compared(_is_multiple, "a multiple of")
+_is_at_least: Final = _compared(lambda number, bound: number >= bound, "is less than the minimum")
+_is_at_most: Final = _compared(lambda number, bound: number <= bound, "is greater than the maximum")
+_is_more: Final = _compared(lambda number, bound: number > bound, "is not greater than")
+_is_less: Final = _compared(lambda number, bound: number < bound, "is not less than")
+_is_multiple_of: Final = _compared(_is_multiple, "is not a multiple of")
 
 ENFORCED_KEYWORDS: Final[Mapping[str, Callable[[Json, Json], str | None]]] = {
     "const": _constant,

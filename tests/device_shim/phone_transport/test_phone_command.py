@@ -262,7 +262,8 @@ def test_a_file_is_pushed_into_a_folder_or_to_a_name(droidgate: Runner, tmp_path
     pytest.param(["install", "a"], ExitCode.INPUT, "a", id="what is not an app is installed"),
     pytest.param(["push", "a", "/system/x"], ExitCode.DEVICE, "/system/x", id="a read-only place"),
     pytest.param(["push", "a", "/none/such/"], ExitCode.DEVICE, "/none/such", id="no such folder"),
-    pytest.param(["push", "."], ExitCode.INPUT, "not a file", id="a folder is pushed"),
+    pytest.param(["push", "."], ExitCode.INPUT, "not a regular file", id="a folder is pushed"),
+    pytest.param(["push", "b"], ExitCode.INPUT, "b: No such file", id="a file that is not there is pushed"),
 ])  # fmt: skip
 def test_a_file_that_the_phone_cannot_take_is_refused_with_the_reason(
     droidgate: Runner,

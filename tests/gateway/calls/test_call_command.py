@@ -116,9 +116,9 @@ BY_FORMAT = "hint: commands of MobileAgent are called by their format"
     ([CREATE, "--format", "soap"], "unknown format 'soap'"),
     ([CREATE, "--app", "com.example.absent"], "no capability of com.example.absent"),
     (["tap", "--app", "mobile-agent"], BY_FORMAT),
-    (["mobile-agent/tap"], f"{BY_FORMAT}: --format mobile-agent"),
+    (["mobile-agent/tap"], f"{BY_FORMAT}: `droidgate call tap --format mobile-agent`"),
     (["createNote", "--app", "dev.droidgate.sample.note"],
-     "hint: did you mean --app dev.droidgate.sample.notes?"),
+     "hint: did you mean the app dev.droidgate.sample.notes?"),
     (["createNote", "--app", "com.example"], "hint: `droidgate discover` lists the apps that declare any"),
     *(([name], f"no capability on the phone is called '{name}'")
       for name in ("otes.createNote", "notes.", ".createNote", "notes.reateNote")),
@@ -219,31 +219,32 @@ def test_a_second_run_of_a_batch_calls_only_what_is_new(bare: ReachedPhone, tmp_
         {"id": "bad", "capability": CREATE, "arguments": {"title": 5, "content": []}},
     )
     done = run(bare, "--batch", batch, "--yes")
-    assert (done.code, "2 ok, 2 failed" in done.out) == (5, True)
+    assert (done.code, "2 ok, 2 not-made" in done.out) == (5, True)
     results = tmp_path / "batch.results.jsonl"
     lines = [json.loads(line) for line in results.read_text().splitlines()]
     ended = {line["id"]: line for line in lines if line["status"] != "begun"}
     statuses = {name: line["status"] for name, line in ended.items()}
-    assert statuses == {"first": "ok", "second": "ok", "odd": "failed", "bad": "failed"}
+    assert statuses == {"first": "ok", "second": "ok", "odd": "not-made", "bad": "not-made"}
     assert ended["first"]["outputs"]["title"] == "One"
     assert ended["bad"]["token"] == "invalid_argument"
     before = results.read_bytes()
-    with batch.open("a") as file:
-        file.write(json.dumps(note("third", "Three")) + "\n")
+    write(batch, note("first", "One"), note("second", "Two"), note("odd", "New"), note("third", "Three"))
     with bare.counted() as commands:
         again = run(bare, "--batch", batch, "--yes")
-    assert (again.code, "3 ok, 2 failed" in again.out) == (5, True)
+    assert (again.code, "4 ok" in again.out) == (0, True)
     added = results.read_bytes().removeprefix(before).decode().splitlines()
-    assert [json.loads(line)["id"] for line in added] == ["third", "third"]
-    assert len(executed(commands)) == 1
+    assert sorted(json.loads(line)["id"] for line in added) == ["odd", "odd", "third", "third"]
+    assert len(executed(commands)) == 2
 
 
-def test_without_approval_nothing_is_called(bare: ReachedPhone, tmp_path: Path) -> None:
+def test_a_call_without_approval_is_made_by_the_run_that_has_one(bare: ReachedPhone, tmp_path: Path) -> None:
     batch = write(tmp_path / "batch.jsonl", note("a", "One"))
     results = tmp_path / "r.jsonl"
     done = run(bare, "--batch", batch, "--results", results)
     assert done.code == 5
     assert json.loads(results.read_text().splitlines()[-1])["token"] == "needs_approval"
+    assert "hint: a person approves it on a terminal: droidgate pins approve " in done.err
+    assert run(bare, "--batch", batch, "--results", results, "--yes").code == 0
 
 
 def test_a_batch_with_one_bad_line_calls_nothing(bare: ReachedPhone, tmp_path: Path) -> None:
@@ -259,10 +260,10 @@ def test_a_batch_excludes_what_belongs_to_one_call(bare: ReachedPhone, tmp_path:
     assert run(bare, "--batch", batch, "--results", batch).code == 2
 
 
-def test_a_call_whose_phone_is_absent_failed_uninterrupted(bare: ReachedPhone, tmp_path: Path) -> None:
+def test_a_call_whose_phone_is_absent_was_not_made(bare: ReachedPhone, tmp_path: Path) -> None:
     request = {**note("first", "One"), "device": "not-there"}
     done = run(bare, "--batch", write(tmp_path / "batch.jsonl", request), "--yes")
-    outcome = (done.code, done.out.startswith("failed first: "), done.out.endswith("1 failed\n"))
+    outcome = (done.code, done.out.startswith("not-made first: "), done.out.endswith("1 not-made\n"))
     assert outcome == (5, True, True)
 
 
@@ -292,4 +293,4 @@ def test_a_shim_that_takes_nothing_in_time_is_busy(
     monkeypatch.setattr(CapabilityCaller, "call", call)
     options = Call(parallel=1, serial=bare.phone.serial, deadline=2.5, approved=True)
     outcome = _Callers(options).call(BatchRequest("first", CREATE))
-    assert (outcome.status, outcome.token, call.call_count) == ("failed", "busy", 3)
+    assert (outcome.status, outcome.token, call.call_count) == ("not-made", "busy", 3)

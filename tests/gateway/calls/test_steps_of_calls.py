@@ -129,6 +129,9 @@ def test_only_the_user_may_read_the_file_and_no_other_file_is_replaced(tmp_path:
     path.write_text("mine")
     with pytest.raises(WriteError, match="a file of that name") as raised, open_trace(path):
         pass
+    assert raised.value.hint == "choose another file"
+    with pytest.raises(WriteError) as raised, open_trace(path, force=False):
+        pass
     assert "--force" in (raised.value.hint or "")
     assert path.read_text() == "mine"
     path.chmod(0o644)
@@ -193,7 +196,7 @@ def test_an_argument_that_is_not_a_text_takes_no_file(reached: ReachedPhone, rep
 
 
 def test_a_file_that_is_not_there_is_an_error_of_the_input(reached: ReachedPhone, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="it is not a file"):
+    with pytest.raises(InputError, match="no such file"):
         reached.call("page_count", files={"path": tmp_path / "absent.pdf"})
 
 

@@ -381,8 +381,12 @@ def test_the_gates_of_a_shim_are_found_with_it(
     assert run(["shim", "install", "--from", source, "--format", "all"]) == 0
     capsys.readouterr()
     assert ask(sample_phone, capability, "mcp-client") == ("approval", "not known")
-    assert ask(sample_phone, capability, "mmcp-broadcast") == ("shim-grant", "not known")
     shim = f"dev.droidgate.shim.of.{CLOCK_IN}"
+    (answer,) = why(capability, agent="mmcp-broadcast", source=f"adb:{sample_phone.serial}")
+    assert decided(answer) == ("shim-grant", "not known")
+    way = f"or grant it: droidgate shim grant --agent PACKAGE --capability query_clock_in --shim {shim}"
+    assert answer.decisive_gate is not None
+    assert (answer.decisive_gate.fix or "").endswith(way)
     WhyOnPhone(open_device(sample_phone.serial)).device_user.client(shim).grant("any-app")
     assert ask(sample_phone, capability, "mmcp-broadcast") == (None, "open")
     shell(sample_phone, "pm", "uninstall", CLOCK_IN)
@@ -438,7 +442,8 @@ def test_the_exit_code_is_the_answer_about_one_agent(
 @titled(("options", "message"), {
     "an unknown agent": (("--agent", "gemini", "--source", "x.apk"), "unknown agent 'gemini'"),
     "an agent's app without a phone": (("--agent", "org.a", "--source", "x.apk"), "unknown agent 'org.a'"),
-    "a release of a phone": (("--sdk", "37"), "--sdk excludes a phone"),
+    "a release of a phone": (("--sdk", "37"), "a release is named for a phone"),
+    "an unknown format": (("--format", "mobile_mcp"), "did you mean 'mobile-mcp'?"),
     "two sources": (("--source", "x.apk", "--serial", "y"), "--source excludes --serial"),
 })  # fmt: skip
 def test_questions_that_contradict_themselves_are_refused(

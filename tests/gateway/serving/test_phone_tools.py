@@ -141,7 +141,7 @@ async def test_a_tool_is_listed_once_a_shim_of_the_user_leads_to_it(
         phone.install(_changed_pdf_tool(tmp_path))
         error = reached.failure("page_count", path="/sdcard/Download/x.pdf")
         changed = f"{PDF_TOOL} declares something else than its shim was built for"
-        assert error.message == f"needs_approval: {changed}; the user has to update the shim"
+        assert error.message == f"needs_approval: {changed}; the phone's owner has to run droidgate shim sync"
         assert (error.hint or "").startswith("droidgate shim sync")
         tools.look()
         assert {tool.group for tool in tools.snapshot().tools} == {NOTES, LEGACY, WEATHER}

@@ -360,10 +360,23 @@ def installed(name: str, *routes: str) -> InstalledShim:
     return installed_shim(name, routes=routes)
 
 
-def test_the_shim_is_found_by_what_it_offers() -> None:
+@titled(("name", "application_id", "expected"), {
+    "by an id that one has": ("x", None, (0, "x")),
+    "by the shim and the id": ("y", "a.two", (1, "y")),
+    "by the end of an id": ("N#get", None, (1, "b.N#get")),
+    "by the ends of the app and the id": ("notes.N#get", None, (1, "b.N#get")),
+    "by a whole id that is another's end": ("b.get", None, (0, "b.get")),
+})  # fmt: skip
+def test_the_shim_is_found_by_the_names_of_what_it_offers(
+    name: str, application_id: str | None, expected: tuple[int, str]
+) -> None:
+    shims = [installed("a.one", "x", "y", "b.get"), installed("a.two", "y", "b.N#get", "c.b.get")]
+    shim, identifier = shim_with(shims, name, application_id)
+    assert (shims.index(shim), identifier) == expected
+
+
+def test_a_name_that_no_shim_or_several_shims_offer_is_refused() -> None:
     first, two = installed("a.one", "x", "y"), installed("a.two", "y")
-    assert shim_with([first, two], "x", None) is first
-    assert shim_with([first, two], "y", "a.two") is two
     for capability, name, message in (
         ("y", None, "several"),
         ("z", None, "no shim"),

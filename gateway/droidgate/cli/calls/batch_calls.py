@@ -5,9 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, get_args
 
 from droidgate.calls.batches import (
     BatchOutcome,
@@ -31,6 +30,7 @@ from droidgate.cli.output.safe_text import one_line
 from droidgate.devices.device import connect_device
 from droidgate_mappings.model.errors import DeviceError, DroidgateError, UsageError
 from droidgate_mappings.model.json_values import Json, one_line_json
+from droidgate_mappings.tables.failure_tokens import load_failure_tokens
 from droidgate_mappings.text.counted_nouns import amount
 from droidgate_mappings.values.failures import CallError
 from droidgate_mobile_agent.format import FORMAT_ID
@@ -41,6 +41,8 @@ RESULTS_ENDING: Final = ".results.jsonl"
 _UNKNOWN_ENDS: Final = frozenset({"canceled", "interrupted", "timeout"})
 """Failure tokens of calls that may have had their effect all the same."""
 
+_NOTHING_RAN: Final = frozenset({"after_change", "later"})
+"""Of a failure token: whether the call may be sent again."""
 
 _BUSY: Final = "busy"
 _BUSY_SECONDS: Final = 1.0
@@ -59,7 +61,7 @@ def call_batch(path: Path, options: Call) -> int:
     if results.resolve() == path.resolve():
         raise UsageError("the results cannot be in the batch's own file", hint="name another file")
     callers = _Callers(options)
-    counts = Counter[str]()
+    counts, hints = Counter[str](), dict[str | None, None]()
     with open_journal(results) as journal:
         outcomes = run_batch(
             requests,
@@ -72,11 +74,17 @@ def call_batch(path: Path, options: Call) -> int:
         try:
             for outcome in outcomes:
                 counts[outcome.status] += 1
+                hints[outcome.hint] = None
                 show([Line(_line(outcome))])
         except KeyboardInterrupt:
             print_warning(f"stopped; to go on, run it again with the same results: {results}")
             raise
-    show([Line(f"results: {one_line(str(results))}"), Line(_summary(counts))])
+    for hint in filter(None, hints):
+        print_warning(f"hint: {one_line(hint)}")
+    if counts["not-made"]:
+        print_warning(f"hint: the next run makes what was not made: {amount(counts['not-made'], 'call')}")
+    summary = ", ".join(f"{counts[status]} {status}" for status in get_args(CallStatus) if counts[status])
+    show([Line(f"results: {one_line(str(results))}"), Line(summary)])
     return ExitCode.OK if counts["ok"] == counts.total() else ExitCode.CALL_FAILED
 
 
@@ -119,12 +127,14 @@ class _Callers:
         except CallError as error:
             token = error.failure.token
             status: CallStatus = "interrupted" if token in _UNKNOWN_ENDS else "failed"
-            return BatchOutcome(request.id, status, error=error.message, token=token)
+            if load_failure_tokens()[token].retry in _NOTHING_RAN:
+                status = "not-made"
+            return BatchOutcome(request.id, status, error=error.message, token=token, hint=error.hint)
         except DeviceError as error:
-            status = "interrupted" if error.is_of_sent_call else "failed"
-            return BatchOutcome(request.id, status, error=error.message)
+            status = "interrupted" if error.is_of_sent_call else "not-made"
+            return BatchOutcome(request.id, status, error=error.message, hint=error.hint)
         except DroidgateError as error:
-            return BatchOutcome(request.id, "failed", error=error.message)
+            return BatchOutcome(request.id, "not-made", error=error.message, hint=error.hint)
         return BatchOutcome(request.id, "ok", result.outputs)
 
     def _prepared(self, request: BatchRequest) -> tuple[CapabilityCaller, CallRequest]:
@@ -147,12 +157,6 @@ class _Callers:
 def _line(outcome: BatchOutcome) -> str:
     text = one_line_json(dict(outcome.outputs)) if outcome.status == "ok" else outcome.error or ""
     return f"{outcome.status} {one_line(outcome.id)}: {one_line(text)}"
-
-
-def _summary(counts: Mapping[str, int]) -> str:
-    return ", ".join(
-        f"{counts[status]} {status}" for status in ("ok", "failed", "interrupted") if counts[status]
-    )
 
 
 def call_commands(path: Path, options: Call) -> int:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from droidgate.cli.descriptors.descriptor_options import Convert
 from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.failure_texts import print_problem
 from droidgate.cli.output.grouped_findings import (
     count_levels,
     counted,
@@ -25,7 +26,7 @@ from droidgate.cli.output.marking import marks_page
 from droidgate.cli.output.pages import Block, Heading, Line, print_warning, show
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import visible
-from droidgate.cli.read_sources import print_problem, read_all
+from droidgate.cli.read_sources import read_all
 from droidgate.computer.output_folder import check_output_name, compare_files, path_below, write_files
 from droidgate.converting.conversion import Conversion, convert
 from droidgate.sources import check_convertible

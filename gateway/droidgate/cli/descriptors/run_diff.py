@@ -8,13 +8,14 @@ from typing import Final, TypeAlias
 from droidgate.cli.descriptors.accepted_changes import Acceptance, MatchedChange, accept_changes
 from droidgate.cli.descriptors.descriptor_options import Diff
 from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.failure_texts import print_problem
 from droidgate.cli.output.finding_lines import with_lines
 from droidgate.cli.output.grouped_findings import counted, findings_table, security_blocks, security_page
 from droidgate.cli.output.json_output import Problem, PublishedDocument
 from droidgate.cli.output.pages import Block, Heading, Line, Table, print_warning
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
-from droidgate.cli.read_sources import print_problem, read_all
+from droidgate.cli.read_sources import read_all
 from droidgate.sources.differences import diff, read_sides
 from droidgate_mappings.compare import (
     WEIGHTS,

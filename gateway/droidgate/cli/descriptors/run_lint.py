@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from droidgate.cli.descriptors.descriptor_options import Lint
 from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.failure_texts import print_problem
 from droidgate.cli.output.grouped_findings import count_levels, counted, reaches, remarks_table
 from droidgate.cli.output.json_output import PublishedDocument
 from droidgate.cli.output.pages import Line
 from droidgate.cli.output.reports import Report
-from droidgate.cli.read_sources import print_problem
 from droidgate.sources.linting import LintReport, lint
 from droidgate_mappings.model.findings import Finding
 

@@ -14,6 +14,7 @@ from droidgate.cli.descriptors.run_convert import (
     fidelity_document,
 )
 from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.failure_texts import print_problem
 from droidgate.cli.output.grouped_findings import reaches
 from droidgate.cli.output.json_output import Document, Problem, PublishedDocument
 from droidgate.cli.output.page_length import shows_details
@@ -29,7 +30,7 @@ from droidgate.cli.output.pages import (
 )
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import visible
-from droidgate.cli.read_sources import print_problem, read_all
+from droidgate.cli.read_sources import read_all
 from droidgate.migration.migration_plan import Migration, migrate, without_results
 from droidgate.sources.source_results import Providers, provider_labels
 from droidgate_mappings import text_safety

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from droidgate.cli.descriptors.descriptor_options import Pack
 from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.failure_texts import print_problem
 from droidgate.cli.output.json_output import Document, Problem, PublishedDocument
 from droidgate.cli.output.pages import Block, Heading, Line, Table
 from droidgate.cli.output.reports import Report
-from droidgate.cli.read_sources import print_problem
 from droidgate.computer.output_folder import check_folder, compare_files
 from droidgate.migration import project_packing
 from droidgate.migration.project_packing import PackedApp

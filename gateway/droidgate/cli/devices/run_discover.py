@@ -9,13 +9,13 @@ from droidgate.calls.phones import open_device
 from droidgate.calls.subjects import last_part
 from droidgate.cli.devices.device_options import Discover
 from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.failure_texts import print_problem
 from droidgate.cli.output.grouped_findings import remarks_table
 from droidgate.cli.output.marking import provider_marks_page
 from droidgate.cli.output.pages import Block, Heading, Line, Table, print_note
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.summaries import left_out_line
-from droidgate.cli.read_sources import print_problem
 from droidgate.sources.callability import Callability, callability_of, why_not_by_shell
 from droidgate.sources.phone_source import InstalledApp, PhoneReading
 from droidgate_mappings.formats.format import found_by

@@ -24,8 +24,10 @@ from droidgate.cli.phone.running_phones import (
 from droidgate.devices.app_installation import install_apks
 from droidgate.devices.device import Device, connect_device
 from droidgate_android.apk.bundle_files import open_app
+from droidgate_android.projects.project_files import check_regular
 from droidgate_mappings.model.errors import DeviceError, InputError
 from droidgate_mappings.tables.android_names import android_name
+from droidgate_mappings.text.counted_nouns import amount
 
 _MOST_BYTES: Final = 512 * 1024 * 1024
 _SECONDS_TO_STOP: Final = 20.0
@@ -169,8 +171,7 @@ def push_to_phone(options: phone_options.PhonePush) -> Report:
     """
     device = _device_of(find_phone(options.port))
     local, remote = options.local, options.remote
-    if not local.is_file():
-        raise InputError("not a file", place=str(local), hint="name one regular file")
+    check_regular(local)
     status = device.status(remote.rstrip("/") or "/")
     is_folder = remote.endswith("/") or (status is not None and status.is_folder)
     target = str(PurePosixPath(remote) / local.name) if is_folder else remote
@@ -188,7 +189,7 @@ def list_apps(options: phone_options.PhoneApps) -> Report:
     Raises:
         DeviceError: there is none, there are several and no port was given, or it does not answer.
     """
-    from droidgate.cli.read_sources import print_problem
+    from droidgate.cli.failure_texts import print_problem
     from droidgate.sources.phone_source import PhoneRequest, read_phone
     from droidgate_mappings.formats.format import load_formats
     from droidgate_mappings.translate import dialect_name
@@ -203,7 +204,11 @@ def list_apps(options: phone_options.PhoneApps) -> Report:
         for app in reading.apps
     )
     return Report(
-        lambda: [Table(("PROTOCOL", "PACKAGE", "VERSION"), list(_app_rows(apps))), Line()],
+        lambda: [
+            Table(("PROTOCOL", "PACKAGE", "VERSION"), list(_app_rows(apps))),
+            Line(),
+            Line(f"{amount(len(apps), 'app')} on {running.serial}"),
+        ],
         lambda: PhoneAppsDocument.of(running, apps=apps),
     )
 

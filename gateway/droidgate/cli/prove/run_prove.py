@@ -195,7 +195,8 @@ def _page(phones: Sequence[ProvedPhone]) -> Iterator[Block]:
         if phone.left:
             yield Line("left on the phone; `droidgate prove` removes it at its next start, or by hand:")
             yield from (Line(one_line(command), 1) for command in phone.left)
-        counts = [f"{_count(phone, verdict)} {words}" for verdict, words in _COUNTED.items()]
+        verdicts = [step.verdict for step in phone.steps]
+        counts = [f"{verdicts.count(verdict)} {words}" for verdict, words in _COUNTED.items()]
         yield Line(", ".join(counts))
 
 
@@ -205,7 +206,3 @@ _COUNTED: Final[Mapping[Verdict, str]] = {
     "not-applicable": "not applicable at this API level",
     "needs-a-hand": "need a hand",
 }
-
-
-def _count(phone: ProvedPhone, verdict: Verdict) -> int:
-    return sum(step.verdict == verdict for step in phone.steps)

@@ -46,7 +46,7 @@ def call_and_report(options: shim_options.ShimCall) -> Report:
     document = ShimCallDocument(
         serial=device_user.device.serial,
         application_id=answer.application_id,
-        capability=options.capability,
+        capability=answer.capability,
         outputs=answer.outputs,
     )
     return Report(lambda: output_lines(answer.outputs), lambda: document, is_data=True)

@@ -210,7 +210,9 @@ class ShimCall(
     key did not sign gets no arguments.
     """
 
-    capability: str = argument("CAPABILITY", "Its id", ..., autocompletion=complete_capabilities)
+    capability: str = argument(
+        "CAPABILITY", "Its id, the end of its id, or APP.ID", ..., autocompletion=complete_capabilities
+    )
     values: list[str] | None = VALUES
     arguments: str = ARGUMENTS
     shim: str | None = SHIM_NAME

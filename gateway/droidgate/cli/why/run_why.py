@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -86,10 +87,17 @@ def _format_answer(answer: WhyAnswer) -> Iterator[Block]:
     because = "" if decisive is None else f": {_short_line(decisive.fact)}"
     yield Line(f"{_sentence(answer)}{because}")
     yield Line()
-    rows = [(gate.state.value, gate.id, _short_line(gate.fact), _gate_place(gate)) for gate in answer.gates]
+    rows = [
+        (gate.state.value, gate.id, _short_line(gate.fact), _short_line(gate.place or "-"))
+        for gate in answer.gates
+    ]
     yield Table(("STATE", "GATE", "FOUND", "WHERE"), rows, details=frozenset({"WHERE"}))
     yield Line()
-    yield from _fixes([gate for gate in answer.gates if gate.state is not GateState.OPEN])
+    fixes = list(_fixes([gate for gate in answer.gates if gate.state is not GateState.OPEN]))
+    yield from [*fixes, Line()] if fixes else []
+    states = Counter(gate.state.value for gate in answer.gates)
+    counts = ", ".join(f"{count} {state}" for state, count in states.items())
+    yield Line(f"{amount(len(answer.gates), 'gate')}: {counts}")
 
 
 def _sentence(answer: WhyAnswer) -> str:
@@ -102,10 +110,6 @@ def _sentence(answer: WhyAnswer) -> str:
     route = _WAYS.get(answer.reach)
     how = f" {route}" if route is not None and answer.verdict != "cannot" else ""
     return _short_line(f"{answer.agent_title} {_VERDICTS[answer.verdict]} {verb} {name}{how}")
-
-
-def _gate_place(gate: FoundGate) -> str:
-    return _short_line(gate.place or "-")
 
 
 def _fixes(gates: Sequence[FoundGate]) -> Iterator[Block]:
@@ -148,7 +152,6 @@ def _opening_blocks(lines: Iterable[str]) -> Iterator[Block]:
     if unique_lines:
         yield Heading("What opens the gates")
         yield from (Line(line, 1) for line in unique_lines)
-        yield Line()
 
 
 def _format_answers(answers: Sequence[WhyAnswer]) -> Iterator[Block]:
@@ -175,8 +178,9 @@ def _format_answers(answers: Sequence[WhyAnswer]) -> Iterator[Block]:
         yield Heading(_short_line(package))
         yield Table(("CAPABILITY", "AGENTS", "VERDICT", "GATE"), rows)
         yield Line()
-    yield from _format_fixes(answers)
-    counted = amount(sum(map(len, ids_by_package.values())), "capability", "capabilities")
+    fixes = list(_format_fixes(answers))
+    yield from [*fixes, Line()] if fixes else []
+    counted = amount(sum(len(ids - {"-"}) for ids in ids_by_package.values()), "capability", "capabilities")
     of_agents = amount(len({answer.agent for answer in answers}), "agent")
     yield Line(f"{counted}, {of_agents}; a CAPABILITY with --agent shows every gate")
 

@@ -27,8 +27,9 @@ final class Constraints {
     /** What a value does that breaks each keyword. */
     private static final List<String> VIOLATIONS =
             Arrays.asList(
-                    " is not ", "", " does not have all of ", " is not a multiple of ", " is not at least ",
-                    " is not at most ", " is not more than ", " is not less than ",
+                    " is not ", "", " does not have all of ", " is not a multiple of ",
+                    " is less than the minimum ", " is greater than the maximum ",
+                    " is not greater than ", " is not less than ",
                     " characters are fewer than ", " characters are more than ", " items are fewer than ",
                     " items are more than ", " members are fewer than ", " members are more than ");
 

@@ -42,15 +42,13 @@ public final class Target {
         if (installed == null) {
             throw new CallFailure(FailureTokens.UNAVAILABLE, packageName + " is not installed");
         }
-        if (!signer.equals(installed.signer)) {
+        boolean isOther = !signer.equals(installed.signer);
+        if (isOther || !digest.equals(installed.digest)) {
             throw new CallFailure(
-                    FailureTokens.UNAVAILABLE,
-                    packageName + " has another signing certificate than approved");
-        }
-        if (!digest.equals(installed.digest)) {
-            throw new CallFailure(
-                    FailureTokens.NEEDS_APPROVAL,
-                    packageName + " has changed what it declares; the user has to approve it again");
+                    isOther ? FailureTokens.UNAVAILABLE : FailureTokens.NEEDS_APPROVAL,
+                    packageName
+                            + (isOther ? " is signed by another" : " declares something else")
+                            + " than its shim was built for; the phone's owner has to run droidgate shim sync");
         }
     }
 }
