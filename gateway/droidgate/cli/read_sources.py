@@ -41,6 +41,6 @@ def read_all(
 def print_problem(problem: DroidgateError) -> None:
     """Print on standard error what could not be read or written."""
     print_warning(f"warning: {problem.located}")
-    hint = problem.hint or hint_of_file(problem)
+    hint = problem.command_hint or hint_of_file(problem)
     if hint is not None:
         print_warning(f"hint: {hint}")

@@ -72,7 +72,7 @@ from droidgate_mappings.formats.format import found_by, load_formats
 from droidgate_mappings.formats.installed import is_shim
 from droidgate_mappings.formats.reachability import Gate, GateState, find_component, interface_of
 from droidgate_mappings.model.capability import Capability, Provider
-from droidgate_mappings.model.errors import DroidgateError, InputError, UsageError
+from droidgate_mappings.model.errors import DroidgateError, InputError, UsageError, option_hint
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.records import dataclass, field, replace
@@ -130,7 +130,9 @@ def why(
         subjects = _match(_subjects_of_source(name, sdk), capability, app, protocol)
         return _answers(GateChains(), agents, subjects)
     if sdk is not None:
-        raise UsageError("--sdk excludes a phone", hint="a phone has its own release")
+        raise UsageError(
+            "a phone has a release of its own", hint=option_hint("leave {} out", "--sdk", "sdk=")
+        )
     serial, package = parse_phone_source(name)
     phone = WhyOnPhone(open_device(serial))
     return phone.answers(capability, agent=agent, app=app or package, protocol=protocol)

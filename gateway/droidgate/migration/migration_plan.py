@@ -43,7 +43,7 @@ from droidgate_mappings.formats.format import (
 )
 from droidgate_mappings.formats.reachability import Protection, enabled_words, protection_of
 from droidgate_mappings.model.capability import Provider
-from droidgate_mappings.model.errors import InputError, UsageError, WriteError
+from droidgate_mappings.model.errors import DroidgateError, InputError, UsageError, WriteError, option_hint
 from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.model.names import class_name_in_snake_case, qualified_class
 from droidgate_mappings.model.types import Frozen
@@ -504,7 +504,10 @@ def _check_components(translations: Sequence[Translation]) -> None:
         if first is not translation.source:
             message = f"2 providers cannot become one component: {_why_apart(first, translation.source)}"
             labels = ", ".join(provider_labels((first, translation.source)))
-            raise UsageError(message, hint=f"migrate one of them with --provider: {labels}")
+            raise UsageError(
+                message,
+                hint=option_hint(f"migrate one of them with {{}}: {labels}", "--provider", "choose(NAME)"),
+            )
 
 
 def _why_apart(first: Provider, second: Provider) -> str:
@@ -660,7 +663,9 @@ class _Planner:
                 existing != path or MARK not in read_text_file(existing, self.project)
             ):
                 message = f"the app has a class {path.stem} already"
-                hint = "rename it, or leave the code out with --language none"
+                hint = option_hint(
+                    "rename it, or leave the code out with {}", "--language none", 'language="none"'
+                )
                 raise WriteError(message, place=str(existing), hint=hint)
         before = read_text_file(path, self.project) if path.exists() else None
         return FileChange(path=self.relative(path), before=before, after=artifact.text)
@@ -674,19 +679,17 @@ class Migration:
     """A migration; nothing is on disk until it is written.
 
     Attributes:
-        source: What was read.
-        conversion: Its conversion.
+        conversion: What goes into the project.
         plan: The changes of the project.
     """
 
-    source: Providers
     conversion: Conversion
     plan: MigrationPlan
 
     def __repr__(self) -> str:
         """Return one line: what there is, counted."""
         counts = f"changes={len(self.changes)}, findings={len(self.findings)}, notes={len(self.notes)}"
-        return f"<Migration {counts}>"
+        return f"<Migration {counts}, problems={len(self.problems)}>"
 
     @property
     def changes(self) -> tuple[FileChange, ...]:
@@ -706,7 +709,12 @@ class Migration:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """The findings of reading and of the conversion."""
-        return (*self.source.findings, *self.conversion.findings)
+        return (*self.conversion.reading, *self.conversion.findings)
+
+    @property
+    def problems(self) -> tuple[DroidgateError, ...]:
+        """What could not be read of the source, and why a provider could not be written."""
+        return self.conversion.problems
 
     def unified_diff(self) -> str:
         """Return all changes as one unified diff."""
@@ -768,7 +776,7 @@ def migrate(
     )
     if not drop:
         _check_losses(project, source_set, conversion.translations)
-    return Migration(providers, conversion, plan)
+    return Migration(conversion, plan)
 
 
 def without_results(providers: Providers, to: str) -> tuple[Providers, tuple[str, ...]]:
@@ -882,8 +890,9 @@ def _check_losses(project: Path, source_set: WritableSourceSet, translations: Se
             lost = [id_ for id_, method in own.items() if method not in methods]
             if lost and len(names) == 1 and Path(provider.source.path).resolve().is_relative_to(folder):
                 message = f"{written.component} would no longer declare {', '.join(lost)}"
-                hint = (
-                    "--drop drops them; to keep them, migrate in one run what declares them too: "
-                    "--provider may be repeated"
+                hint = option_hint(
+                    "{} drops them; to keep them, migrate what declares them in the same run",
+                    "--drop",
+                    "drop=True",
                 )
                 raise WriteError(message, place=str(provider.source), hint=hint)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.model.capability import Capability, Provider
-from droidgate_mappings.model.errors import InputError, UsageError
+from droidgate_mappings.model.errors import InputError, UsageError, option_hint
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.names import qualified_class
 from droidgate_mappings.records import dataclass, replace
@@ -160,18 +160,19 @@ def described_providers(
     changes = {field: value for field, value in facts.items() if value is not None}
     if not changes:
         return providers
-    options = " and ".join(f"--{field}" for field in changes)
+    fields = " and ".join(changes)
     for field, value in changes.items():
         if not value.strip():
-            raise UsageError(
-                f"the {field} is empty", hint=f"leave --{field} out to keep what the source states"
-            )
+            hint = option_hint("leave {} out to keep what the source states", f"--{field}", f"{field}=")
+            raise UsageError(f"the {field} is empty", hint=hint)
     if "package" in changes:
         check_java_package(changes["package"])
     if len(providers) != 1:
         listed = ", ".join(provider_labels(providers))
-        message = f"{options} cannot describe {len(providers)} providers"
-        raise UsageError(message, hint=f"choose one with --provider: {listed}")
+        message = f"one {fields} cannot describe {len(providers)} providers"
+        raise UsageError(
+            message, hint=option_hint(f"choose one with {{}}: {listed}", "--provider", "choose(NAME)")
+        )
     return (providers[0].changed(changes),)
 
 

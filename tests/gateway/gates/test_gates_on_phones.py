@@ -438,7 +438,7 @@ def test_the_exit_code_is_the_answer_about_one_agent(
 @titled(("options", "message"), {
     "an unknown agent": (("--agent", "gemini", "--source", "x.apk"), "unknown agent 'gemini'"),
     "an agent's app without a phone": (("--agent", "org.a", "--source", "x.apk"), "unknown agent 'org.a'"),
-    "a release of a phone": (("--sdk", "37"), "--sdk excludes a phone"),
+    "a release of a phone": (("--sdk", "37"), "a phone has a release of its own"),
     "two sources": (("--source", "x.apk", "--serial", "y"), "--source excludes --serial"),
 })  # fmt: skip
 def test_questions_that_contradict_themselves_are_refused(

@@ -1,9 +1,11 @@
 """The stable names of `droidgate`, and its guide to Python, whose snippets run as written and print."""
 
+import ast
 import doctest
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -250,6 +252,13 @@ def test_a_server_without_its_extra_is_an_error_with_the_command_that_installs_i
     assert re.fullmatch(missing * 2, done.stdout)
 
 
+def test_type_checkers_and_programs_import_each_name_from_one_module() -> None:
+    tree = ast.parse(Path(str(droidgate.__file__)).read_text(encoding="utf-8"))
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    declared = {alias.asname: node.module for node in imports for alias in node.names if alias.asname}
+    assert vars(droidgate)["_HOMES"] == declared
+
+
 def test_importing_droidgate_loads_no_other_module_of_ours() -> None:
     code = "import sys, droidgate; print([name for name in sys.modules if name.startswith('droidgate')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -295,9 +304,10 @@ def test_a_provider_is_printed_on_one_line_and_in_a_notebook_without_markup() ->
 def test_results_are_printed_on_one_line(tmp_path: Path) -> None:
     migration = migrate(APP, to="mobile-mcp", into=sample_apps_directory() / "weather")
     packed = pack(APP)
-    assert repr(migration) == f"<Migration changes=9, findings={len(migration.findings)}, notes=2>"
+    counts = f"changes=9, findings={len(migration.findings)}, notes=2, problems=0"
+    assert repr(migration) == f"<Migration {counts}>"
     conversion = migration.conversion
-    counts = f"files=3, findings={len(conversion.findings)}, failures=0"
+    counts = f"files=3, findings={len(conversion.findings)}, problems=0"
     assert repr(conversion) == f"<Conversion to mobile-mcp+1.0: {counts}>"
     assert repr(diff(APP, APP)).startswith("<Comparison without changes: changes=0, unchanged_capabilities=")
     assert repr(lint(APP)) == "<LintReport problems=0, checked=mmcp>"
@@ -315,6 +325,19 @@ def test_results_are_printed_on_one_line(tmp_path: Path) -> None:
     assert repr(report).startswith("<CoverageReport apps=3, capabilities=")
 
 
+@pytest.mark.usefixtures("own_folder")
+def test_a_result_has_what_could_not_be_read_next_to_it() -> None:
+    shutil.copytree(APP, "apps/app")
+    Path("apps/mmcp_manifest.json").write_text('{"instructions": "a",}')
+    for result in (
+        convert("apps", to="mcp"),
+        migrate("apps", to="mobile-mcp", into="apps/app"),
+        lint("apps"),
+    ):
+        assert [problem.place for problem in result.problems] == ["apps/mmcp_manifest.json:1:22"]
+        assert "problems=1" in repr(result)
+
+
 def test_one_provider_of_several_converts_alone() -> None:
     providers = read(sample_apps_directory())
     assert len(providers) > 1
@@ -326,6 +349,7 @@ def test_one_provider_of_several_converts_alone() -> None:
 LIST: Any = ["apps"]
 ANYTHING: Any = None
 READ: Any = read(APP)
+SERVICE = sample_apps_directory() / "clock-in"
 
 
 @pytest.mark.usefixtures("own_folder")
@@ -343,14 +367,21 @@ READ: Any = read(APP)
     (lambda: call_shim(ANYTHING, "a", {}, deadline_ms=0), "a call may take 0.001 to 150 seconds"),
     (lambda: droidgate.lint(READ), "name what was read: only convert, diff and migrate take providers"),
     (lambda: read(READ[0]), "name what was read: only convert, diff and migrate take providers"),
+    (lambda: convert(READ, to="mcp").write("taken"), "choose another folder, or overwrite with force=True"),
+    (lambda: migrate(SERVICE, to="mobile-mcp", into=SERVICE),
+     'rename it, or leave the code out with language="none"'),
+    (lambda: why(source="adb:", sdk="34"), "leave sdk= out"),
 ])  # fmt: skip
 def test_an_argument_that_cannot_be_used_is_an_error_with_the_fix(
     called: Callable[[], Any], hint: str
 ) -> None:
     Path("apps").mkdir()
+    Path("taken").mkdir()
+    Path("taken/tools.json").write_text("other")
     with pytest.raises(droidgate.DroidgateError) as caught:
         called()
     assert caught.value.hint == hint
+    assert str(caught.value).endswith(f"\nhint: {hint}")
 
 
 @pytest.mark.usefixtures("own_folder")

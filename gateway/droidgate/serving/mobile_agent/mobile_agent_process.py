@@ -24,7 +24,7 @@ from droidgate.serving.mobile_agent.mobile_agent_server import (
 )
 from droidgate.serving.stop_signals import stopped_by_signals
 from droidgate.serving.tokens import TokenCheck, is_token, read_or_make_token, token_file
-from droidgate_mappings.model.errors import UsageError
+from droidgate_mappings.model.errors import UsageError, option_hint
 from droidgate_mappings.records import dataclass
 
 DATA_PORT: Final = 8020
@@ -140,7 +140,7 @@ def _check_request(
     if server == "action":
         raise UsageError(
             "the action server alone does not know the ids that the data collection server gives",
-            hint="run both servers in one process: --server both",
+            hint=option_hint("run both servers in one process: {}", "--server both", 'server="both"'),
         )
     unknown = next((name for name in extensions if name not in EXTENSIONS), None)
     if unknown is not None:
