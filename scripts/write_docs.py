@@ -48,6 +48,8 @@ SOURCE_ROOTS = ("gateway", "adapters", "mappings", "device_shim")
 WIDTH = 100
 _SHARED_FROM = 4
 """How many commands have an option, with the same words, that the page of commands explains once."""
+_OF_EVERY_COMMAND = {"--quiet", "-q", "--verbose", "-v", "--json-schema"}
+"""Options that the page of commands explains once and does not list again."""
 NOTE = "<!-- Written by scripts/write_docs.py. -->\n"
 
 _FINDINGS_INTRODUCTION = """\
@@ -90,7 +92,8 @@ _MATRIX_INTRODUCTION = """\
 # Support matrix
 
 What a conversion keeps. Look up the format that you write: its first table has what all its dialects do, the
-second one where they differ. `yes` is kept, perhaps on a condition; any other word is the
+second one where they differ. What is in neither is kept. `yes` is kept, perhaps on a condition; any other
+word is the
 [level](../concepts/levels.md) of the loss, with what is written instead. `droidgate formats --matrix` prints
 the same, and `droidgate formats` what each dialect is.
 """
@@ -98,19 +101,19 @@ _CLI_INTRODUCTION = """\
 # Commands
 
 `droidgate help COMMAND` prints the help of a command; this page has all of them. [Exit codes](exit-codes.md)
-are the same everywhere, and [configuration](configuration.md) sets defaults of options.
+are the same everywhere, and [configuration](configuration.md) sets defaults of options. Every command takes
+`-q`, `-v` and `-h`, and each with `--json` takes `--json-schema`.
 
 - **Streams**: data goes to standard output; progress, warnings and errors to standard error. An error is one
   line with its place, and a `hint:` line. `NO_COLOR` and `FORCE_COLOR` are respected.
 - **Length**: a page has about a screen. A list that was asked for, such as the findings of `lint`, is
-  shortened on a terminal only, a report such as that of `convert` everywhere. `--details` shows everything,
-  `--json` prints the same as a document, and `--json-schema` its schema.
+  shortened on a terminal only, a report such as that of `convert` everywhere. `--details` and `--json` have
+  everything.
 - **Files** that a command writes end its report: `created: PATH`, `updated: PATH` or `unchanged: PATH`. These
   lines go to standard error where standard output has a document, an artifact (`-o -`), a diff or outputs of
   a call.
-- **Quiet**: `-q` leaves out notes, `-qq` pages of text too. Warnings, errors and data are always printed.
-- **Verbose**: `-v` prints each step with its milliseconds, and each command that is sent to a device, with
-  the arguments of calls, on standard error. Both work before the command, too.
+- **Verbose**: `-v` prints on standard error, with the arguments of calls. `-v` and `-q` work before the
+  command, too.
 """
 _AREAS = {
     "droidgate_mappings.formats.leniency": "Reading",
@@ -282,10 +285,8 @@ def _matrix(matrix: SupportMatrix) -> str:
             name = f"`{matrix.columns[column].partition('+')[2]}`"
             dialects.setdefault(tuple(cells[at] for cells in differing), []).append(name)
         parts.append(f"## {format_.title}\n")
-        rows = sorted(alike.items(), key=lambda item: item[0] != "yes")
-        parts.append(
-            _table(("in all dialects", "features"), [(cell, _features(groups)) for cell, groups in rows])
-        )
+        rows = [(cell, _features(groups)) for cell, groups in alike.items() if cell != "yes"]
+        parts.append(_table(("in all dialects", "features"), rows))
         if differing:
             columns = (*map(", ".join, dialects.values()), "features")
             cells_of = zip(*dialects, strict=True)
@@ -320,7 +321,7 @@ def cli_page() -> str:
         for parameter in command.params if context.parent else ():
             if _shared_key(parameter) in shared:
                 parameter.hidden = True
-                also.append(f"`{'/'.join(parameter.opts)}`")
+                also += [f"`{name}`" for name in parameter.opts if name not in _OF_EVERY_COMMAND]
         command.add_help_option = context.parent is None
         parts.append(f"## {path}\n\n```text\n{_help_text(command, context)}\n```\n")
         parts += [f"Also {', '.join(also)}.\n"] if also else []
@@ -336,7 +337,11 @@ def _shared_key(parameter: Any) -> tuple[tuple[str, ...], str, str, str | None] 
 
 
 def _help_text(command: Any, context: Any) -> str:
-    return "\n".join(line.rstrip() for line in command.get_help(context).strip("\n").splitlines())
+    """Return the help of a command; a group's without its commands, whose own help follows."""
+    text: str = command.get_help(context).strip("\n")
+    if context.parent is not None:
+        text = text.partition("\n\nCommands:\n")[0]
+    return "\n".join(line.rstrip() for line in text.splitlines())
 
 
 def _commands() -> list[tuple[str, Any, Any]]:
@@ -356,7 +361,8 @@ def _commands() -> list[tuple[str, Any, Any]]:
         )
         found.append((path, command, context))
         inner = getattr(command, "commands", {})
-        pending += [(f"{path} {name}", item, context) for name, item in inner.items() if not item.hidden]
+        # The commands of a group follow it.
+        pending[:0] = [(f"{path} {name}", item, context) for name, item in inner.items() if not item.hidden]
     return found
 
 
@@ -564,6 +570,22 @@ def _phone_block(name: str) -> str:
     return ask_phone()[name]
 
 
+def _without_open_gates() -> str:
+    """Return the answer about one agent, of its open gates the first three."""
+    lines = _phone_block("why agent").splitlines()
+    is_open = [line for line in lines if line.startswith("  open  ")]
+    return (
+        "\n".join(
+            [
+                f"  ... ({len(is_open) - 3} more open gates)" if line == is_open[3] else line
+                for line in lines
+                if line not in is_open[4:]
+            ]
+        )
+        + "\n"
+    )
+
+
 def gates_part() -> str:
     """Return the table of the gates between agents and capabilities."""
     rows = [(f"`{gate.id}`", gate.title, gate.owner) for gate in load_gates().values()]
@@ -582,6 +604,12 @@ def benchmark_part(path: Path, table: str) -> str:
         [format(value, how) for value, how in zip(row, columns.values(), strict=True)]
         for row in measured["tables"][table]["rows"]
     ]
+    if [*columns][:2] == ["from", "to"]:
+        # One figure, in brackets the other one, for each pair.
+        columns = ["from, to", *dict.fromkeys(row[1] for row in rows)]
+        figures = {(row[0], row[1]): f"{row[2]} ({row[3]})" for row in rows}
+        sources = dict.fromkeys(row[0] for row in rows)
+        rows = [[source, *(figures[source, target] for target in columns[1:])] for source in sources]
     when = f"{measured['date']}, {measured['cores']} cores with a load of {measured['load']}"
     note = f"`benchmarks/{path.stem}.py`, {when}, Python {measured['python']}."
     return f"\n{_table(tuple(columns), rows)}\n{note}\n\n"
@@ -623,26 +651,19 @@ def _catalog_row(column: CatalogColumn) -> tuple[str, str, str]:
 PARTS: dict[str, Callable[[], str]] = {
     "catalog tables": catalog_part,
     **{f"phone: {name}": functools.partial(_phone_block, name) for name in _PHONE_COMMANDS},
+    "phone: why agent": _without_open_gates,
     "gates": gates_part,
     **{f"tour: {step}": functools.partial(_tour_part, step) for step in TOUR},
     "tour: migrate": functools.partial(_tour_part, "migrate", shown=21),
     "tour: coverage": functools.partial(_tour_part, "coverage", shown=28),
+    "tour: scan again": functools.partial(_tour_part, "scan again", shown=2),
     **_benchmark_parts(),
 }
 """The generated parts that a page may have."""
 
-PAGES_WITH_PARTS = (
-    CHECKOUT / "docs" / "get-started.md",
-    CHECKOUT / "docs" / "guides" / "call-a-capability.md",
-    CHECKOUT / "docs" / "guides" / "expose-apps.md",
-    CHECKOUT / "docs" / "guides" / "check-a-descriptor.md",
-    CHECKOUT / "docs" / "guides" / "compare-versions.md",
-    CHECKOUT / "docs" / "guides" / "migrate-an-app.md",
-    CHECKOUT / "docs" / "guides" / "compare-an-ecosystem.md",
-    CHECKOUT / "docs" / "guides" / "why-it-does-not-work.md",
-    CHECKOUT / "docs" / "internals" / "benchmarks.md",
-    CHECKOUT / "docs" / "reference" / "catalog.md",
-)
+PAGES_WITH_PARTS = [
+    path for path in (CHECKOUT / "docs").rglob("*.md") if "\n<!-- end of " in path.read_text(encoding="utf-8")
+]
 
 
 def whole_pages() -> dict[Path, str]:

@@ -54,7 +54,9 @@ class AppFacts:
         if package is None:
             message = "neither the build file nor the manifest states the app's package"
             raise InputError(
-                message, place=path, hint=option_hint("give it with {}", "--package", "package=NAME")
+                message,
+                place=path,
+                hint=option_hint("give it with {}", "--package", 'package="com.example.app"'),
             )
         if _PACKAGE.fullmatch(package) is None:
             message = f"{package!r} is not a package of an app"

@@ -506,7 +506,9 @@ def _check_components(translations: Sequence[Translation]) -> None:
             labels = ", ".join(provider_labels((first, translation.source)))
             raise UsageError(
                 message,
-                hint=option_hint(f"migrate one of them with {{}}: {labels}", "--provider", "choose(NAME)"),
+                hint=option_hint(
+                    f"migrate one of them with {{}}: {labels}", "--provider", "read(...).choose(NAME)"
+                ),
             )
 
 

@@ -86,7 +86,7 @@ def find_source_set(project: Path, namespace: str | None = None) -> WritableSour
         raise InputError(
             message,
             place=str(module.folder),
-            hint=option_hint("give it with {}", "--package", "package=NAME"),
+            hint=option_hint("give it with {}", "--package", 'package="com.example.app"'),
         )
     files = _count_sources(module.folder)
     kotlin = {sources: files[sources, ".kt"] for sources in _SOURCE_FOLDERS}

@@ -325,12 +325,12 @@ def _signer_of(opened: OpenedApp, signer: str | None) -> str:
     if opened.is_project:
         if signer is None:
             message = "a project has no signature, and a shim is bound to its app's certificate"
-            hint = option_hint(
+            named = option_hint(
                 "build and sign it and name the APK, or give the SHA-256 of its certificate with {}",
                 "--signer",
                 "signer=",
             )
-            raise InputError(message, place=opened.place, hint=hint)
+            raise InputError(message, place=opened.place, hint=named)
         return signer
     application = opened.application if opened.is_installed else verify_signers(opened.application)
     signers = application.signers

@@ -171,7 +171,8 @@ def described_providers(
         listed = ", ".join(provider_labels(providers))
         message = f"one {fields} cannot describe {len(providers)} providers"
         raise UsageError(
-            message, hint=option_hint(f"choose one with {{}}: {listed}", "--provider", "choose(NAME)")
+            message,
+            hint=option_hint(f"choose one with {{}}: {listed}", "--provider", "read(...).choose(NAME)"),
         )
     return (providers[0].changed(changes),)
 
