@@ -46,7 +46,7 @@ sys.path[:0] = [str(CHECKOUT / "scripts"), str(CHECKOUT / "tests")]
 MEASURED = CHECKOUT / "benchmarks" / "results"
 SOURCE_ROOTS = ("gateway", "adapters", "mappings", "device_shim")
 WIDTH = 100
-_SHARED_FROM = 4
+_SHARED_FROM = 3
 """How many commands have an option, with the same words, that the page of commands explains once."""
 _OF_EVERY_COMMAND = {"--quiet", "-q", "--verbose", "-v", "--json-schema"}
 """Options that the page of commands explains once and does not list again."""
@@ -65,8 +65,8 @@ $ droidgate lint docs/examples/lint/app_functions_v2.xml
 ```
 
 Where a meaning states a rule, the finding reports that it is broken. `lint` has the levels `note`, `warning`
-and `error`, `diff` the weights `text-only`, `compatible`, `not-decided`, `breaking` and `security`;
-[Levels](../concepts/levels.md) explains the others.
+and `error`, `diff` the weights `text-only`, `compatible`, `not-decided`, `breaking` and `security`. A
+conversion has [levels](../concepts/levels.md): those that a code can have are in brackets.
 """
 _EXIT_CODES_INTRODUCTION = """\
 # Exit codes
@@ -85,8 +85,8 @@ droidgate writes by the specification, and reads what apps ship. Look up the row
 names. In a row marked *Lenient* the reader accepts more than the specification; `--strict` refuses it, and
 the writer keeps to the specification, or to what was read.
 
-Where a line is missing, the specification says nothing, or nothing was seen in apps.
-`mappings/droidgate_mappings/tables/divergences` has the sources of each row, and what is written.
+Where a line is missing, the specification says nothing, or nothing was seen in apps. Other rows have what
+is read and written; `mappings/droidgate_mappings/tables/divergences` has all of it, and the sources.
 """
 _MATRIX_INTRODUCTION = """\
 # Support matrix
@@ -202,14 +202,14 @@ def findings_page() -> str:
     order = [*dict.fromkeys(_AREAS.values()), *sorted(areas.keys() - set(_AREAS.values()))]
     for area in order:
         if area in areas:
-            rows = [
-                (f"`{each.code}`", each.meaning, ", ".join(f"`{level}`" for level in levels_of(each.code)))
-                for each in areas[area]
-            ]
-            has_levels = any(levels for *_, levels in rows)
-            columns = ("code", "meaning", "levels") if has_levels else ("code", "meaning")
-            parts += [f"## {area}\n", _table(columns, [row[: len(columns)] for row in rows])]
+            lines = [f"- `{each.code}`: {_line(each.meaning)}{_levels(each)}" for each in areas[area]]
+            parts += [f"## {area}\n", "\n".join(lines) + "\n"]
     return "\n".join(parts)
+
+
+def _levels(code: FindingCode) -> str:
+    levels = [f"`{level}`" for level in levels_of(code.code)]
+    return f" ({', '.join(levels)})" if levels else ""
 
 
 def _area(module: str) -> str:
@@ -235,9 +235,11 @@ def divergences_page() -> str:
 
 
 def _divergence(row: DivergenceRow) -> str:
-    items = {"specification": row.says, "seen": row.seen, "read": row.read}
-    items |= {} if row.lenient else {"written": row.written}
+    items = {"read": row.read} if row.lenient else {"read": row.read, "written": row.written}
     stated = {name: text for name, text in items.items() if text and text != "-"}
+    if row.lenient or "read" not in stated:
+        seen = {"specification": row.says, "seen": row.seen}
+        stated = {name: text for name, text in seen.items() if text and text != "-"} | stated
     question = f"{'*Lenient.* ' if row.lenient else ''}{_line(row.question)}"
     lines = [f"### {row.id}", "", question, ""]
     lines += [f"- {name}: {_line(text)}" for name, text in stated.items()]
@@ -309,14 +311,18 @@ def cli_page() -> str:
     """Return the page about commands: options that many of them share are explained once."""
     commands = _commands()
     counted = Counter(key for _, command, _ in commands for key in map(_shared_key, command.params) if key)
-    shared = {key: None for key, times in counted.items() if times >= _SHARED_FROM}
+    # Of several options with one name, the most frequent one is shared, so that its name says which it is.
+    usual = {key[0]: key for key, times in reversed(counted.most_common()) if times >= _SHARED_FROM}
+    shared = [key for key in counted if usual.get(key[0]) == key]
     rows = [
         (f"`{', '.join(names)}{f' {metavar}' if metavar else ''}`", f"{text}{default}")
         for names, text, default, metavar in shared
     ]
     rows.append(("`-h, --help`", "Show this message and exit"))
-    parts = [NOTE, _CLI_INTRODUCTION, "## Options of many commands\n", _table(("option", "meaning"), rows)]
+    parts = [NOTE, _CLI_INTRODUCTION, "## Options of several commands\n", _table(("option", "meaning"), rows)]
     for path, command, context in commands:
+        if context.parent and hasattr(command, "commands"):
+            continue
         also = []
         for parameter in command.params if context.parent else ():
             if _shared_key(parameter) in shared:
@@ -337,10 +343,9 @@ def _shared_key(parameter: Any) -> tuple[tuple[str, ...], str, str, str | None] 
 
 
 def _help_text(command: Any, context: Any) -> str:
-    """Return the help of a command; a group's without its commands, whose own help follows."""
+    """Return the help of a command; without a line of usage that says nothing but its name."""
     text: str = command.get_help(context).strip("\n")
-    if context.parent is not None:
-        text = text.partition("\n\nCommands:\n")[0]
+    text = text.removeprefix(f"Usage: {context.command_path} [OPTIONS]\n\n")
     return "\n".join(line.rstrip() for line in text.splitlines())
 
 
@@ -610,8 +615,8 @@ def benchmark_part(path: Path, table: str) -> str:
         figures = {(row[0], row[1]): f"{row[2]} ({row[3]})" for row in rows}
         sources = dict.fromkeys(row[0] for row in rows)
         rows = [[source, *(figures[source, target] for target in columns[1:])] for source in sources]
-    when = f"{measured['date']}, {measured['cores']} cores with a load of {measured['load']}"
-    note = f"`benchmarks/{path.stem}.py`, {when}, Python {measured['python']}."
+    when = f"{measured['date']}, {measured['cores']} cores, load {measured['load']}"
+    note = f"`{path.stem}.py`, {when}, Python {measured['python']}."
     return f"\n{_table(tuple(columns), rows)}\n{note}\n\n"
 
 
@@ -652,10 +657,13 @@ PARTS: dict[str, Callable[[], str]] = {
     "catalog tables": catalog_part,
     **{f"phone: {name}": functools.partial(_phone_block, name) for name in _PHONE_COMMANDS},
     "phone: why agent": _without_open_gates,
+    "phone: discover": lambda: shell_block(
+        [("droidgate discover", _phone_block("discover").splitlines()[2:-1])], shown=14
+    ),
     "gates": gates_part,
     **{f"tour: {step}": functools.partial(_tour_part, step) for step in TOUR},
     "tour: migrate": functools.partial(_tour_part, "migrate", shown=21),
-    "tour: coverage": functools.partial(_tour_part, "coverage", shown=28),
+    "tour: coverage": functools.partial(_tour_part, "coverage", shown=20),
     "tour: scan again": functools.partial(_tour_part, "scan again", shown=2),
     **_benchmark_parts(),
 }

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from droidgate.computer.output_folder import WriteStatus, path_below, write_files
-from droidgate.sources import providers_of
+from droidgate.sources import check_convertible, providers_of
 from droidgate_mappings.formats.format import Artifact, Format, find_format
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import DroidgateError, InputError, WriteError
@@ -116,6 +116,7 @@ def convert(source: str | PathLike[str] | Provider | Iterable[Provider], to: str
     target, dialect = find_format(to)
     with timed_step(f"convert to {target.id}+{dialect.id}"):
         read = providers_of(source)
+        check_convertible(read)
         outcomes = translate_each(read, target, dialect)
     failed = [outcome for outcome in outcomes if isinstance(outcome, FailedTranslation)]
     if failed and len(outcomes) == 1:

@@ -97,7 +97,7 @@ def why(
     source: str | PathLike[str] = DEVICE_SCHEME,
     app: str | None = None,
     protocol: str | None = None,
-    sdk: str | None = None,
+    sdk: str | float | None = None,
 ) -> tuple[WhyAnswer, ...]:
     """Return whether agents can call capabilities, each with the gates in between.
 
@@ -125,9 +125,10 @@ def why(
     (name,) = source_names([source])
     if not name.startswith(DEVICE_SCHEME):
         agents = _kinds(agent, on_phone=False)
-        if sdk is not None and _LEVEL.fullmatch(sdk) is None:
+        level = None if sdk is None else str(sdk)
+        if level is not None and _LEVEL.fullmatch(level) is None:
             raise UsageError(f"{sdk!r} is not an API level", hint="write it as 34 or 36.1")
-        subjects = _match(_subjects_of_source(name, sdk), capability, app, protocol)
+        subjects = _match(_subjects_of_source(name, level), capability, app, protocol)
         return _answers(GateChains(), agents, subjects)
     if sdk is not None:
         raise UsageError(
@@ -251,7 +252,7 @@ def _match(subjects: list[Subject], text: str | None, app: str | None, protocol:
     if not in_app:
         packages = sorted({subject.package for subject in subjects if subject.package})
         raise UsageError(
-            "no capability in the source matches --app or --format",
+            "no capability of that app and format is in the source",
             hint=f"its apps: {', '.join(packages) or 'none'}",
         )
     if text is None or (app is None and text in {subject.package for subject in in_app}):

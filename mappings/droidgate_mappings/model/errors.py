@@ -32,8 +32,8 @@ def option_hint(text: str, option: str, argument: str) -> OptionHint:
         option: How the command line names it, such as `--force`.
         argument: How Python does, such as `force=True`.
     """
-    hint = OptionHint(text.format(argument))
-    hint.command = text.format(option)
+    hint = OptionHint(text.replace("{}", argument, 1))
+    hint.command = text.replace("{}", option, 1)
     return hint
 
 

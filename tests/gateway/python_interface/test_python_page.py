@@ -40,16 +40,12 @@ from droidgate.shims.shim_calls import call_shim
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_shim.builder.sample_apps import sample_apps_directory
 from gateway.coverage_html.made_reports import make_report
+from gateway.sources.formats_of_tests import write_tree
 from requirements_of_tests import CHECKOUT
 from titled_rows import titled
 
-PAGE, CALLS = (
-    (CHECKOUT / "docs/guides" / name).read_text(encoding="utf-8")
-    for name in ("use-from-python.md", "call-a-capability.md")
-)
-SNIPPETS, SNIPPETS_OF_CALLS = (
-    re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE) for page in (PAGE, CALLS)
-)
+PAGE = (CHECKOUT / "docs/guides/use-from-python.md").read_text(encoding="utf-8")
+SNIPPETS = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 (FOLDER,) = re.findall(r"^```\n(mkdir .*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 NEEDS_A_PHONE = "open_device"
 SAMPLE = r"dev\.droidgate\.sample\."
@@ -95,7 +91,6 @@ def test_a_snippet_runs_as_it_is_written(snippet: str, folder: Path) -> None:
     "apps": ("discover", rf"(?s).*{SAMPLE}pdftool mmcp.*"),
     "calls": ("phone.explain(",
      r".*execute-app-function.*\nnote-1 Umbrella app-function-shell.*\ninvalid_argument \[.*mean .title.*\n"),
-    "calls, of the guide to them": ("milliseconds", r"Umbrella app-function-shell .*\n"),
     "shims": ("shims.call(", r"True \[.*\n{.*\n"),
     "grants": ("shims.grant(",
      rf"{SAMPLE}agent clock_in_today dev\.droidgate\.shim\.of\.{SAMPLE}clockin .*\n1 grants revoked\n"),
@@ -104,7 +99,7 @@ def test_a_snippet_runs_as_it_is_written(snippet: str, folder: Path) -> None:
 def test_a_snippet_that_needs_a_phone_prints_what_the_phone_has(
     word: str, printed: str, folder: Path
 ) -> None:
-    (snippet,) = [text for text in (*SNIPPETS, *SNIPPETS_OF_CALLS) if NEEDS_A_PHONE in text and word in text]
+    (snippet,) = [text for text in SNIPPETS if NEEDS_A_PHONE in text and word in text]
     with start_phone(server_port=0) as phone:
         done = run(snippet, folder, ANDROID_ADB_SERVER_PORT=str(phone.server_port))
     assert (done.returncode, done.stderr) == (0, "")
@@ -118,13 +113,6 @@ def test_the_snippet_about_migrating_changes_the_project_once(folder: Path) -> N
     assert "res/xml/mobile_mcp_tool_service_mcp_capabilities.xml is new" in first.stdout
     assert (folder / "app-before/app/src/main/res/xml/mobile_mcp_tool_service_mcp_capabilities.xml").is_file()
     assert (again.returncode, " is new" in again.stdout or " changes" in again.stdout) == (0, False)
-
-
-def test_the_snippet_about_packing_writes_an_apk_that_our_reader_opens(folder: Path) -> None:
-    (snippet,) = [text for text in SNIPPETS if "packed.write(" in text]
-    run(snippet, folder)
-    done = run('import droidgate\nprint(*(other.package for other in droidgate.read("app.apk")))\n', folder)
-    assert done.stdout == "dev.droidgate.sample.pdftool\n"
 
 
 def test_a_conversion_is_on_disk_only_when_it_is_written(folder: Path) -> None:
@@ -349,6 +337,7 @@ def test_one_provider_of_several_converts_alone() -> None:
 LIST: Any = ["apps"]
 ANYTHING: Any = None
 READ: Any = read(APP)
+ANY_WORD: Any = "kotln"
 SERVICE = sample_apps_directory() / "clock-in"
 
 
@@ -371,11 +360,19 @@ SERVICE = sample_apps_directory() / "clock-in"
     (lambda: migrate(SERVICE, to="mobile-mcp", into=SERVICE),
      'rename it, or leave the code out with language="none"'),
     (lambda: why(source="adb:", sdk="34"), "leave sdk= out"),
+    (lambda: convert("apps/plain", to="mcp"), "see what is in it with `droidgate inspect`"),
+    (lambda: migrate(READ, to="mcp", into=".", language=ANY_WORD),
+     "did you mean 'kotlin'? known: java, kotlin, none"),
+    (lambda: droidgate.serve_mobile_agent(server=ANY_WORD), "known: data, action, both"),
+    (lambda: why(source=APP, sdk=3.6e9), "write it as 34 or 36.1"),
+    (lambda: droidgate.scan(APP, catalog="c", options=droidgate.ScanOptions(memory=1)), "give at least 64"),
 ])  # fmt: skip
 def test_an_argument_that_cannot_be_used_is_an_error_with_the_fix(
     called: Callable[[], Any], hint: str
 ) -> None:
-    Path("apps").mkdir()
+    write_tree(
+        Path(), {"apps/plain/AndroidManifest.xml": '<manifest package="a.b"><application/></manifest>'}
+    )
     Path("taken").mkdir()
     Path("taken/tools.json").write_text("other")
     with pytest.raises(droidgate.DroidgateError) as caught:

@@ -135,8 +135,7 @@ def convert_sources(options: Convert) -> Report | Callable[[], int]:
     read = read_all(
         options.sources, only=options.only, strict=options.strict, keep_going=True, variant=options.variant
     )
-    place = " ".join(options.sources)
-    check_convertible(read, place)
+    check_convertible(read)
     read = read.choose(*(options.providers or ())).described(
         name=options.name, package=options.package, description=options.description
     )
@@ -145,7 +144,9 @@ def convert_sources(options: Convert) -> Report | Callable[[], int]:
         print_problem(failure.error)
     if not converted.translations:
         message = f"none of the {len(converted.failures)} providers can be written"
-        raise WriteError(message, place=place, hint="each provider is named above, with the reason")
+        raise WriteError(
+            message, place=" ".join(options.sources), hint="each provider is named above, with the reason"
+        )
     findings = [*read.findings, *converted.findings]
     code = ExitCode.FINDINGS if reaches(findings, options.fail_on) else ExitCode.OK
     if converted.problems:

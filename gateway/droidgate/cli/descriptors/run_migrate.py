@@ -189,7 +189,7 @@ def _document(migration: Migration, *, is_written: bool) -> MigrationDocument:
     fidelity = fidelity_document(migration.conversion)
     return MigrationDocument(
         target=fidelity.target,
-        project=str(migration.plan.project),
+        project=str(migration.project),
         written=is_written,
         reading=fidelity.reading,
         problems=fidelity.problems,
