@@ -21,7 +21,6 @@ import tempfile
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -398,85 +397,57 @@ def _line(text: str) -> str:
     return "".join(escaped)
 
 
-@dataclass(frozen=True)
-class Step:
-    """One step of the tour.
-
-    Attributes:
-        commands: What a user types, line by line, in a checkout.
-        remarks: Show what goes to standard error too.
-    """
-
-    commands: tuple[str, ...]
-    remarks: bool = False
-
-
 _FILES = "--html out/july.html --csv out/tables"
 _ASK = 'droidgate catalog sql out/june "{}"'
 
-TOUR: dict[str, Step] = {
-    "inspect": Step(("droidgate inspect device_shim/apps/clock-in",)),
-    "convert": Step(("droidgate convert device_shim/apps/clock-in --to mmcp -o out",)),
-    "migrate": Step(
-        ("droidgate migrate device_shim/apps/pdf-tool --to mobile-mcp --into device_shim/apps/weather",)
+TOUR: dict[str, tuple[str, ...]] = {
+    "inspect": ("droidgate inspect device_shim/apps/clock-in",),
+    "convert": ("droidgate convert device_shim/apps/clock-in --to mmcp -o out",),
+    "migrate": (
+        "droidgate migrate device_shim/apps/pdf-tool --to mobile-mcp --into device_shim/apps/weather",
     ),
-    "lint": Step(("droidgate lint docs/examples/lint/app_functions_v2.xml",)),
-    "diff": Step(
-        ("droidgate diff docs/examples/diff/old.json docs/examples/diff/new.json --fail-on breaking",)
+    "lint": ("droidgate lint docs/examples/lint/app_functions_v2.xml",),
+    "diff": ("droidgate diff docs/examples/diff/old.json docs/examples/diff/new.json --fail-on breaking",),
+    "scan": (
+        "mkdir -p out && cp docs/examples/diff/old.json out/server.json",
+        "droidgate scan device_shim/apps out/server.json --catalog out/june",
     ),
-    "scan": Step(
-        (
-            "mkdir -p out && cp docs/examples/diff/old.json out/server.json",
-            "droidgate scan device_shim/apps out/server.json --catalog out/june",
-        )
+    "sql": (_ASK.format("SELECT package, protocol, dialect, capabilities FROM providers ORDER BY ALL"),),
+    "losses": (
+        _ASK.format(
+            "SELECT target, level, count(*) AS capabilities FROM conversions "
+            "WHERE target IN ('mcp+2025-11-25', 'mobile-mcp+1.0') GROUP BY ALL ORDER BY ALL"
+        ),
     ),
-    "sql": Step(
-        (_ASK.format("SELECT package, protocol, dialect, capabilities FROM providers ORDER BY ALL"),)
+    "coverage": ("droidgate coverage out/june",),
+    "scan again": (
+        "cp docs/examples/diff/new.json out/server.json",
+        "droidgate scan device_shim/apps out/server.json --catalog out/july --known out/june",
     ),
-    "losses": Step(
-        (
-            _ASK.format(
-                "SELECT target, level, count(*) AS capabilities FROM conversions "
-                "WHERE target IN ('mcp+2025-11-25', 'mobile-mcp+1.0') GROUP BY ALL ORDER BY ALL"
-            ),
-        )
+    "files": (
+        f"droidgate coverage out/july --since out/june {_FILES} > out/july.txt",
+        "grep -c created: out/july.txt",
     ),
-    "coverage": Step(("droidgate coverage out/june",)),
-    "scan again": Step(
-        (
-            "cp docs/examples/diff/new.json out/server.json",
-            "droidgate scan device_shim/apps out/server.json --catalog out/july --known out/june",
-        )
-    ),
-    "files": Step(
-        (
-            f"droidgate coverage out/july --since out/june {_FILES} > out/july.txt",
-            "grep -c created: out/july.txt",
-        )
-    ),
-    "changes": Step(("sed -n '/^Since/,/^Protocols/{/^Protocols/!p}' out/july.txt",)),
+    "changes": ("sed -n '/^Since/,/^Protocols/{/^Protocols/!p}' out/july.txt",),
 }
 """The commands of the README and the guides; the steps are taken in this order, in one folder."""
 
 
 @functools.cache
 def take_tour() -> dict[str, list[tuple[str, list[str]]]]:
-    """Run each step of the tour; return its commands with the lines that they really print."""
-    with tempfile.TemporaryDirectory() as made:
-        return take_tour_in(Path(made))
+    """Run each step of the tour; return its commands with the lines that they really print.
 
-
-def take_tour_in(folder: Path) -> dict[str, list[tuple[str, list[str]]]]:
-    """Run each step of the tour in an empty folder, where what it writes is left in `out`.
-
-    The commands run as they are written, in a shell, next to this checkout's samples and docs.
+    The commands run as they are written, in a shell, next to this checkout's samples and docs; what they
+    write is left in `out` for the next step.
     """
-    for name in ("device_shim", "docs"):
-        (folder / name).symlink_to(CHECKOUT / name)
-    return {name: take_step(step, folder) for name, step in TOUR.items()}
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        for name in ("device_shim", "docs"):
+            (folder / name).symlink_to(CHECKOUT / name)
+        return {name: take_step(commands, folder) for name, commands in TOUR.items()}
 
 
-def take_step(step: Step, folder: Path) -> list[tuple[str, list[str]]]:
+def take_step(commands: Sequence[str], folder: Path) -> list[tuple[str, list[str]]]:
     """Run a step's commands in a folder, and return them with what each prints.
 
     Raises:
@@ -494,14 +465,13 @@ def take_step(step: Step, folder: Path) -> list[tuple[str, list[str]]]:
         "DROIDGATE_HOME": str(folder / "home"),
     }
     taken = []
-    for command in step.commands:
+    for command in commands:
         run = subprocess.run(  # noqa: S602
             command,
             shell=True,
             cwd=folder,
             env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT if step.remarks else subprocess.PIPE,
+            capture_output=True,
             text=True,
             check=False,
         )
@@ -509,7 +479,7 @@ def take_step(step: Step, folder: Path) -> list[tuple[str, list[str]]]:
             raise RuntimeError(f"{command} ended with {run.returncode}: {run.stderr or run.stdout}")
         taken.append((command, [line.rstrip() for line in run.stdout.rstrip().splitlines()]))
     if not any(printed for _, printed in taken):
-        raise RuntimeError(f"{'; '.join(step.commands)} printed nothing")
+        raise RuntimeError(f"{'; '.join(commands)} printed nothing")
     return taken
 
 

@@ -187,6 +187,6 @@ def test_every_part_has_a_place_and_every_place_a_part() -> None:
 @pytest.mark.slow
 def test_a_step_of_the_tour_that_fails_or_says_nothing_is_not_written_down(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match=r"^droidgate coverage nowhere ended with 3: error: nowhere: "):
-        write_docs.take_step(write_docs.Step(("droidgate coverage nowhere",)), tmp_path)
+        write_docs.take_step(["droidgate coverage nowhere"], tmp_path)
     with pytest.raises(RuntimeError, match=r"^true printed nothing$"):
-        write_docs.take_step(write_docs.Step(("true",)), tmp_path)
+        write_docs.take_step(["true"], tmp_path)

@@ -20,8 +20,6 @@ import droidgate
 from droidgate import (
     AuditLog,
     Capability,
-    Comparison,
-    Conversion,
     LintReport,
     Provider,
     Providers,
@@ -104,15 +102,6 @@ def test_a_snippet_that_needs_a_phone_prints_what_the_phone_has(
         done = run(snippet, folder, ANDROID_ADB_SERVER_PORT=str(phone.server_port))
     assert (done.returncode, done.stderr) == (0, "")
     assert re.fullmatch(printed, done.stdout)
-
-
-def test_the_snippet_about_migrating_changes_the_project_once(folder: Path) -> None:
-    (snippet,) = [text for text in SNIPPETS if "migration.write(" in text]
-    first = run(snippet, folder)
-    again = run(snippet, folder)
-    assert "res/xml/mobile_mcp_tool_service_mcp_capabilities.xml is new" in first.stdout
-    assert (folder / "app-before/app/src/main/res/xml/mobile_mcp_tool_service_mcp_capabilities.xml").is_file()
-    assert (again.returncode, " is new" in again.stdout or " changes" in again.stdout) == (0, False)
 
 
 def test_a_conversion_is_on_disk_only_when_it_is_written(folder: Path) -> None:
@@ -251,22 +240,6 @@ def test_importing_droidgate_loads_no_other_module_of_ours() -> None:
     code = "import sys, droidgate; print([name for name in sys.modules if name.startswith('droidgate')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "['droidgate']\n"
-
-
-def test_reading_checking_and_comparing_return_what_their_types_say() -> None:
-    providers: Providers = read(APP)
-    first: Provider = providers[0]
-    assert [first] == list(providers)
-    assert len(providers) == 1
-    conversion: Conversion = convert(providers, to="mobile-mcp")
-    assert "res/xml/mcp_capabilities.xml" in conversion.files
-    assert [finding.code for finding in conversion.findings] != []
-    assert [name.pointer for name in conversion.names] == ["/component"]
-    report: LintReport = lint(APP)
-    assert report == LintReport((), checked=("mmcp",))
-    comparison: Comparison = diff(APP, providers)
-    assert comparison.weight() is None
-    assert dict(convert(APP, to="mobile-mcp").files) == dict(conversion.files)
 
 
 def test_a_provider_is_printed_on_one_line_and_in_a_notebook_without_markup() -> None:
