@@ -21,7 +21,6 @@ import tempfile
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -46,8 +45,10 @@ sys.path[:0] = [str(CHECKOUT / "scripts"), str(CHECKOUT / "tests")]
 MEASURED = CHECKOUT / "benchmarks" / "results"
 SOURCE_ROOTS = ("gateway", "adapters", "mappings", "device_shim")
 WIDTH = 100
-_SHARED_FROM = 4
+_SHARED_FROM = 3
 """How many commands have an option, with the same words, that the page of commands explains once."""
+_OF_EVERY_COMMAND = {"--quiet", "-q", "--verbose", "-v", "--json-schema"}
+"""Options that the page of commands explains once and does not list again."""
 NOTE = "<!-- Written by scripts/write_docs.py. -->\n"
 
 _FINDINGS_INTRODUCTION = """\
@@ -63,8 +64,8 @@ $ droidgate lint docs/examples/lint/app_functions_v2.xml
 ```
 
 Where a meaning states a rule, the finding reports that it is broken. `lint` has the levels `note`, `warning`
-and `error`, `diff` the weights `text-only`, `compatible`, `not-decided`, `breaking` and `security`;
-[Levels](../concepts/levels.md) explains the others.
+and `error`, `diff` the weights `text-only`, `compatible`, `not-decided`, `breaking` and `security`. A
+conversion has [levels](../concepts/levels.md): those that a code can have are in brackets.
 """
 _EXIT_CODES_INTRODUCTION = """\
 # Exit codes
@@ -83,14 +84,15 @@ droidgate writes by the specification, and reads what apps ship. Look up the row
 names. In a row marked *Lenient* the reader accepts more than the specification; `--strict` refuses it, and
 the writer keeps to the specification, or to what was read.
 
-Where a line is missing, the specification says nothing, or nothing was seen in apps.
-`mappings/droidgate_mappings/tables/divergences` has the sources of each row, and what is written.
+Where a line is missing, the specification says nothing, or nothing was seen in apps. Other rows have what
+is read and written; `mappings/droidgate_mappings/tables/divergences` has all of it, and the sources.
 """
 _MATRIX_INTRODUCTION = """\
 # Support matrix
 
 What a conversion keeps. Look up the format that you write: its first table has what all its dialects do, the
-second one where they differ. `yes` is kept, perhaps on a condition; any other word is the
+second one where they differ. What is in neither is kept. `yes` is kept, perhaps on a condition; any other
+word is the
 [level](../concepts/levels.md) of the loss, with what is written instead. `droidgate formats --matrix` prints
 the same, and `droidgate formats` what each dialect is.
 """
@@ -98,19 +100,19 @@ _CLI_INTRODUCTION = """\
 # Commands
 
 `droidgate help COMMAND` prints the help of a command; this page has all of them. [Exit codes](exit-codes.md)
-are the same everywhere, and [configuration](configuration.md) sets defaults of options.
+are the same everywhere, and [configuration](configuration.md) sets defaults of options. Every command takes
+`-q`, `-v` and `-h`, and each with `--json` takes `--json-schema`.
 
 - **Streams**: data goes to standard output; progress, warnings and errors to standard error. An error is one
   line with its place, and a `hint:` line. `NO_COLOR` and `FORCE_COLOR` are respected.
 - **Length**: a page has about a screen. A list that was asked for, such as the findings of `lint`, is
-  shortened on a terminal only, a report such as that of `convert` everywhere. `--details` shows everything,
-  `--json` prints the same as a document, and `--json-schema` its schema.
+  shortened on a terminal only, a report such as that of `convert` everywhere. `--details` and `--json` have
+  everything.
 - **Files** that a command writes end its report: `created: PATH`, `updated: PATH` or `unchanged: PATH`. These
   lines go to standard error where standard output has a document, an artifact (`-o -`), a diff or outputs of
   a call.
-- **Quiet**: `-q` leaves out notes, `-qq` pages of text too. Warnings, errors and data are always printed.
-- **Verbose**: `-v` prints each step with its milliseconds, and each command that is sent to a device, with
-  the arguments of calls, on standard error. Both work before the command, too.
+- **Verbose**: `-v` prints on standard error, with the arguments of calls. `-v` and `-q` work before the
+  command, too.
 """
 _AREAS = {
     "droidgate_mappings.formats.leniency": "Reading",
@@ -199,14 +201,14 @@ def findings_page() -> str:
     order = [*dict.fromkeys(_AREAS.values()), *sorted(areas.keys() - set(_AREAS.values()))]
     for area in order:
         if area in areas:
-            rows = [
-                (f"`{each.code}`", each.meaning, ", ".join(f"`{level}`" for level in levels_of(each.code)))
-                for each in areas[area]
-            ]
-            has_levels = any(levels for *_, levels in rows)
-            columns = ("code", "meaning", "levels") if has_levels else ("code", "meaning")
-            parts += [f"## {area}\n", _table(columns, [row[: len(columns)] for row in rows])]
+            lines = [f"- `{each.code}`: {_line(each.meaning)}{_levels(each)}" for each in areas[area]]
+            parts += [f"## {area}\n", "\n".join(lines) + "\n"]
     return "\n".join(parts)
+
+
+def _levels(code: FindingCode) -> str:
+    levels = [f"`{level}`" for level in levels_of(code.code)]
+    return f" ({', '.join(levels)})" if levels else ""
 
 
 def _area(module: str) -> str:
@@ -232,9 +234,11 @@ def divergences_page() -> str:
 
 
 def _divergence(row: DivergenceRow) -> str:
-    items = {"specification": row.says, "seen": row.seen, "read": row.read}
-    items |= {} if row.lenient else {"written": row.written}
+    items = {"read": row.read} if row.lenient else {"read": row.read, "written": row.written}
     stated = {name: text for name, text in items.items() if text and text != "-"}
+    if row.lenient or "read" not in stated:
+        seen = {"specification": row.says, "seen": row.seen}
+        stated = {name: text for name, text in seen.items() if text and text != "-"} | stated
     question = f"{'*Lenient.* ' if row.lenient else ''}{_line(row.question)}"
     lines = [f"### {row.id}", "", question, ""]
     lines += [f"- {name}: {_line(text)}" for name, text in stated.items()]
@@ -282,10 +286,8 @@ def _matrix(matrix: SupportMatrix) -> str:
             name = f"`{matrix.columns[column].partition('+')[2]}`"
             dialects.setdefault(tuple(cells[at] for cells in differing), []).append(name)
         parts.append(f"## {format_.title}\n")
-        rows = sorted(alike.items(), key=lambda item: item[0] != "yes")
-        parts.append(
-            _table(("in all dialects", "features"), [(cell, _features(groups)) for cell, groups in rows])
-        )
+        rows = [(cell, _features(groups)) for cell, groups in alike.items() if cell != "yes"]
+        parts.append(_table(("in all dialects", "features"), rows))
         if differing:
             columns = (*map(", ".join, dialects.values()), "features")
             cells_of = zip(*dialects, strict=True)
@@ -308,19 +310,23 @@ def cli_page() -> str:
     """Return the page about commands: options that many of them share are explained once."""
     commands = _commands()
     counted = Counter(key for _, command, _ in commands for key in map(_shared_key, command.params) if key)
-    shared = {key: None for key, times in counted.items() if times >= _SHARED_FROM}
+    # Of several options with one name, the most frequent one is shared, so that its name says which it is.
+    usual = {key[0]: key for key, times in reversed(counted.most_common()) if times >= _SHARED_FROM}
+    shared = [key for key in counted if usual.get(key[0]) == key]
     rows = [
         (f"`{', '.join(names)}{f' {metavar}' if metavar else ''}`", f"{text}{default}")
         for names, text, default, metavar in shared
     ]
     rows.append(("`-h, --help`", "Show this message and exit"))
-    parts = [NOTE, _CLI_INTRODUCTION, "## Options of many commands\n", _table(("option", "meaning"), rows)]
+    parts = [NOTE, _CLI_INTRODUCTION, "## Options of several commands\n", _table(("option", "meaning"), rows)]
     for path, command, context in commands:
+        if context.parent and hasattr(command, "commands"):
+            continue
         also = []
         for parameter in command.params if context.parent else ():
             if _shared_key(parameter) in shared:
                 parameter.hidden = True
-                also.append(f"`{'/'.join(parameter.opts)}`")
+                also += [f"`{name}`" for name in parameter.opts if name not in _OF_EVERY_COMMAND]
         command.add_help_option = context.parent is None
         parts.append(f"## {path}\n\n```text\n{_help_text(command, context)}\n```\n")
         parts += [f"Also {', '.join(also)}.\n"] if also else []
@@ -336,7 +342,10 @@ def _shared_key(parameter: Any) -> tuple[tuple[str, ...], str, str, str | None] 
 
 
 def _help_text(command: Any, context: Any) -> str:
-    return "\n".join(line.rstrip() for line in command.get_help(context).strip("\n").splitlines())
+    """Return the help of a command; without a line of usage that says nothing but its name."""
+    text: str = command.get_help(context).strip("\n")
+    text = text.removeprefix(f"Usage: {context.command_path} [OPTIONS]\n\n")
+    return "\n".join(line.rstrip() for line in text.splitlines())
 
 
 def _commands() -> list[tuple[str, Any, Any]]:
@@ -356,7 +365,8 @@ def _commands() -> list[tuple[str, Any, Any]]:
         )
         found.append((path, command, context))
         inner = getattr(command, "commands", {})
-        pending += [(f"{path} {name}", item, context) for name, item in inner.items() if not item.hidden]
+        # The commands of a group follow it.
+        pending[:0] = [(f"{path} {name}", item, context) for name, item in inner.items() if not item.hidden]
     return found
 
 
@@ -387,85 +397,57 @@ def _line(text: str) -> str:
     return "".join(escaped)
 
 
-@dataclass(frozen=True)
-class Step:
-    """One step of the tour.
-
-    Attributes:
-        commands: What a user types, line by line, in a checkout.
-        remarks: Show what goes to standard error too.
-    """
-
-    commands: tuple[str, ...]
-    remarks: bool = False
-
-
 _FILES = "--html out/july.html --csv out/tables"
 _ASK = 'droidgate catalog sql out/june "{}"'
 
-TOUR: dict[str, Step] = {
-    "inspect": Step(("droidgate inspect device_shim/apps/clock-in",)),
-    "convert": Step(("droidgate convert device_shim/apps/clock-in --to mmcp -o out",)),
-    "migrate": Step(
-        ("droidgate migrate device_shim/apps/pdf-tool --to mobile-mcp --into device_shim/apps/weather",)
+TOUR: dict[str, tuple[str, ...]] = {
+    "inspect": ("droidgate inspect device_shim/apps/clock-in",),
+    "convert": ("droidgate convert device_shim/apps/clock-in --to mmcp -o out",),
+    "migrate": (
+        "droidgate migrate device_shim/apps/pdf-tool --to mobile-mcp --into device_shim/apps/weather",
     ),
-    "lint": Step(("droidgate lint docs/examples/lint/app_functions_v2.xml",)),
-    "diff": Step(
-        ("droidgate diff docs/examples/diff/old.json docs/examples/diff/new.json --fail-on breaking",)
+    "lint": ("droidgate lint docs/examples/lint/app_functions_v2.xml",),
+    "diff": ("droidgate diff docs/examples/diff/old.json docs/examples/diff/new.json --fail-on breaking",),
+    "scan": (
+        "mkdir -p out && cp docs/examples/diff/old.json out/server.json",
+        "droidgate scan device_shim/apps out/server.json --catalog out/june",
     ),
-    "scan": Step(
-        (
-            "mkdir -p out && cp docs/examples/diff/old.json out/server.json",
-            "droidgate scan device_shim/apps out/server.json --catalog out/june",
-        )
+    "sql": (_ASK.format("SELECT package, protocol, dialect, capabilities FROM providers ORDER BY ALL"),),
+    "losses": (
+        _ASK.format(
+            "SELECT target, level, count(*) AS capabilities FROM conversions "
+            "WHERE target IN ('mcp+2025-11-25', 'mobile-mcp+1.0') GROUP BY ALL ORDER BY ALL"
+        ),
     ),
-    "sql": Step(
-        (_ASK.format("SELECT package, protocol, dialect, capabilities FROM providers ORDER BY ALL"),)
+    "coverage": ("droidgate coverage out/june",),
+    "scan again": (
+        "cp docs/examples/diff/new.json out/server.json",
+        "droidgate scan device_shim/apps out/server.json --catalog out/july --known out/june",
     ),
-    "losses": Step(
-        (
-            _ASK.format(
-                "SELECT target, level, count(*) AS capabilities FROM conversions "
-                "WHERE target IN ('mcp+2025-11-25', 'mobile-mcp+1.0') GROUP BY ALL ORDER BY ALL"
-            ),
-        )
+    "files": (
+        f"droidgate coverage out/july --since out/june {_FILES} > out/july.txt",
+        "grep -c created: out/july.txt",
     ),
-    "coverage": Step(("droidgate coverage out/june",)),
-    "scan again": Step(
-        (
-            "cp docs/examples/diff/new.json out/server.json",
-            "droidgate scan device_shim/apps out/server.json --catalog out/july --known out/june",
-        )
-    ),
-    "files": Step(
-        (
-            f"droidgate coverage out/july --since out/june {_FILES} > out/july.txt",
-            "grep -c created: out/july.txt",
-        )
-    ),
-    "changes": Step(("sed -n '/^Since/,/^Protocols/{/^Protocols/!p}' out/july.txt",)),
+    "changes": ("sed -n '/^Since/,/^Protocols/{/^Protocols/!p}' out/july.txt",),
 }
 """The commands of the README and the guides; the steps are taken in this order, in one folder."""
 
 
 @functools.cache
 def take_tour() -> dict[str, list[tuple[str, list[str]]]]:
-    """Run each step of the tour; return its commands with the lines that they really print."""
-    with tempfile.TemporaryDirectory() as made:
-        return take_tour_in(Path(made))
+    """Run each step of the tour; return its commands with the lines that they really print.
 
-
-def take_tour_in(folder: Path) -> dict[str, list[tuple[str, list[str]]]]:
-    """Run each step of the tour in an empty folder, where what it writes is left in `out`.
-
-    The commands run as they are written, in a shell, next to this checkout's samples and docs.
+    The commands run as they are written, in a shell, next to this checkout's samples and docs; what they
+    write is left in `out` for the next step.
     """
-    for name in ("device_shim", "docs"):
-        (folder / name).symlink_to(CHECKOUT / name)
-    return {name: take_step(step, folder) for name, step in TOUR.items()}
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        for name in ("device_shim", "docs"):
+            (folder / name).symlink_to(CHECKOUT / name)
+        return {name: take_step(commands, folder) for name, commands in TOUR.items()}
 
 
-def take_step(step: Step, folder: Path) -> list[tuple[str, list[str]]]:
+def take_step(commands: Sequence[str], folder: Path) -> list[tuple[str, list[str]]]:
     """Run a step's commands in a folder, and return them with what each prints.
 
     Raises:
@@ -483,14 +465,13 @@ def take_step(step: Step, folder: Path) -> list[tuple[str, list[str]]]:
         "DROIDGATE_HOME": str(folder / "home"),
     }
     taken = []
-    for command in step.commands:
+    for command in commands:
         run = subprocess.run(  # noqa: S602
             command,
             shell=True,
             cwd=folder,
             env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT if step.remarks else subprocess.PIPE,
+            capture_output=True,
             text=True,
             check=False,
         )
@@ -498,7 +479,7 @@ def take_step(step: Step, folder: Path) -> list[tuple[str, list[str]]]:
             raise RuntimeError(f"{command} ended with {run.returncode}: {run.stderr or run.stdout}")
         taken.append((command, [line.rstrip() for line in run.stdout.rstrip().splitlines()]))
     if not any(printed for _, printed in taken):
-        raise RuntimeError(f"{'; '.join(step.commands)} printed nothing")
+        raise RuntimeError(f"{'; '.join(commands)} printed nothing")
     return taken
 
 
@@ -564,6 +545,22 @@ def _phone_block(name: str) -> str:
     return ask_phone()[name]
 
 
+def _without_open_gates() -> str:
+    """Return the answer about one agent, of its open gates the first three."""
+    lines = _phone_block("why agent").splitlines()
+    is_open = [line for line in lines if line.startswith("  open  ")]
+    return (
+        "\n".join(
+            [
+                f"  ... ({len(is_open) - 3} more open gates)" if line == is_open[3] else line
+                for line in lines
+                if line not in is_open[4:]
+            ]
+        )
+        + "\n"
+    )
+
+
 def gates_part() -> str:
     """Return the table of the gates between agents and capabilities."""
     rows = [(f"`{gate.id}`", gate.title, gate.owner) for gate in load_gates().values()]
@@ -582,8 +579,14 @@ def benchmark_part(path: Path, table: str) -> str:
         [format(value, how) for value, how in zip(row, columns.values(), strict=True)]
         for row in measured["tables"][table]["rows"]
     ]
-    when = f"{measured['date']}, {measured['cores']} cores with a load of {measured['load']}"
-    note = f"`benchmarks/{path.stem}.py`, {when}, Python {measured['python']}."
+    if [*columns][:2] == ["from", "to"]:
+        # One figure, in brackets the other one, for each pair.
+        columns = ["from, to", *dict.fromkeys(row[1] for row in rows)]
+        figures = {(row[0], row[1]): f"{row[2]} ({row[3]})" for row in rows}
+        sources = dict.fromkeys(row[0] for row in rows)
+        rows = [[source, *(figures[source, target] for target in columns[1:])] for source in sources]
+    when = f"{measured['date']}, {measured['cores']} cores, load {measured['load']}"
+    note = f"`{path.stem}.py`, {when}, Python {measured['python']}."
     return f"\n{_table(tuple(columns), rows)}\n{note}\n\n"
 
 
@@ -623,26 +626,22 @@ def _catalog_row(column: CatalogColumn) -> tuple[str, str, str]:
 PARTS: dict[str, Callable[[], str]] = {
     "catalog tables": catalog_part,
     **{f"phone: {name}": functools.partial(_phone_block, name) for name in _PHONE_COMMANDS},
+    "phone: why agent": _without_open_gates,
+    "phone: discover": lambda: shell_block(
+        [("droidgate discover", _phone_block("discover").splitlines()[2:-1])], shown=14
+    ),
     "gates": gates_part,
     **{f"tour: {step}": functools.partial(_tour_part, step) for step in TOUR},
     "tour: migrate": functools.partial(_tour_part, "migrate", shown=21),
-    "tour: coverage": functools.partial(_tour_part, "coverage", shown=28),
+    "tour: coverage": functools.partial(_tour_part, "coverage", shown=20),
+    "tour: scan again": functools.partial(_tour_part, "scan again", shown=2),
     **_benchmark_parts(),
 }
 """The generated parts that a page may have."""
 
-PAGES_WITH_PARTS = (
-    CHECKOUT / "docs" / "get-started.md",
-    CHECKOUT / "docs" / "guides" / "call-a-capability.md",
-    CHECKOUT / "docs" / "guides" / "expose-apps.md",
-    CHECKOUT / "docs" / "guides" / "check-a-descriptor.md",
-    CHECKOUT / "docs" / "guides" / "compare-versions.md",
-    CHECKOUT / "docs" / "guides" / "migrate-an-app.md",
-    CHECKOUT / "docs" / "guides" / "compare-an-ecosystem.md",
-    CHECKOUT / "docs" / "guides" / "why-it-does-not-work.md",
-    CHECKOUT / "docs" / "internals" / "benchmarks.md",
-    CHECKOUT / "docs" / "reference" / "catalog.md",
-)
+PAGES_WITH_PARTS = [
+    path for path in (CHECKOUT / "docs").rglob("*.md") if "\n<!-- end of " in path.read_text(encoding="utf-8")
+]
 
 
 def whole_pages() -> dict[Path, str]:

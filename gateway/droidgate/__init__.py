@@ -97,39 +97,75 @@ if TYPE_CHECKING:
     from droidgate_mappings.values.failures import CallError as CallError
     from droidgate_shim.builder.shim_choices import ShimOptions as ShimOptions
 
-    __all__: list[str]
+    __all__: tuple[str, ...]
     __version__: str
 else:
-    _homes: dict[str, str] = {}
-
-    def _read_homes() -> dict[str, str]:
-        """Return the module of each name above: what type checkers import is the one list of names."""
-        if not _homes:
-            from ast import ImportFrom, parse, walk
-
-            nodes = walk(parse(__spec__.loader.get_source(__name__)))
-            imports = [node for node in nodes if isinstance(node, ImportFrom)]
-            _homes.update(
-                (alias.asname, node.module) for node in imports for alias in node.names if alias.asname
-            )
-        return _homes
+    # What a name above is imported from when it is first used; a test holds this to the imports.
+    _NAMES = {
+        "droidgate.calls.audit_log": "AuditLog",
+        "droidgate.calls.call_requests": "CallProgress CallResult",
+        "droidgate.calls.caller": "CallPlan",
+        "droidgate.calls.phones": "Phone open_device",
+        "droidgate.calls.pins": "PinStore",
+        "droidgate.calls.policy": "Policy",
+        "droidgate.converting.conversion": "Conversion convert",
+        "droidgate.converting.model_calls": "FunctionCall read_function_call",
+        "droidgate.coverage.coverage_document": "CoverageReport",
+        "droidgate.coverage.html.page": "render_page",
+        "droidgate.coverage.report": "ReportOptions report_coverage",
+        "droidgate.coverage.scan": "ScanOptions ScanResult Watcher scan",
+        "droidgate.devices.adb_client": "AdbClient",
+        "droidgate.devices.describing": "DeviceDescription list_devices",
+        "droidgate.gates.gate_chains": "WhyAnswer",
+        "droidgate.gates.phone_gates": "why",
+        "droidgate.migration.migration_plan": "Migration migrate",
+        "droidgate.migration.project_packing": "PackedApp pack",
+        "droidgate.serving.client_settings.settings_installation": "ClientChange install_client",
+        "droidgate.serving.mobile_agent.mobile_agent_process": "ListeningServer serve_mobile_agent",
+        "droidgate.serving.server_process": "Listening serve",
+        "droidgate.shims.building": "ShimBuild build_shim",
+        "droidgate.shims.device_user": "InstalledShim",
+        "droidgate.shims.doctor": "DoctorCheck",
+        "droidgate.shims.granting": "GrantChange",
+        "droidgate.shims.installations": "InstalledShims RemovedShims",
+        "droidgate.shims.phone_shims": "PhoneShims",
+        "droidgate.shims.refusals": "ShimRefusalError",
+        "droidgate.shims.shim_calls": "ShimAnswer",
+        "droidgate.shims.sync_runs": "SyncedChange",
+        "droidgate.sources": "Providers read",
+        "droidgate.sources.callability": "Callability callability_of",
+        "droidgate.sources.differences": "diff",
+        "droidgate.sources.linting": "LintReport lint",
+        "droidgate.sources.phone_source": "InstalledApp PhoneReading",
+        "droidgate_mappings.compare": "Change Comparison Weight",
+        "droidgate_mappings.formats.format": "Format load_formats",
+        "droidgate_mappings.model.capability": "Capability Place Provider",
+        "droidgate_mappings.model.errors": (
+            "BudgetError DeviceError DroidgateError InputError UsageError WriteError"
+        ),
+        "droidgate_mappings.model.findings": "Finding Level",
+        "droidgate_mappings.model.types": (
+            "AllOfType AnyType ArrayType ObjectType OneOfType OpaqueType Property RefType ScalarType Type"
+        ),
+        "droidgate_mappings.values.failures": "CallError",
+        "droidgate_shim.builder.shim_choices": "ShimOptions",
+    }
+    _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
+    __all__ = tuple(sorted(_HOMES))
 
     def __getattr__(name: str) -> object:
         from importlib import import_module
 
-        homes = _read_homes()
-        if name == "__all__":
-            return sorted(homes)
         if name == "__version__":
             return import_module("droidgate.computer.version").VERSION
-        if name not in homes:
+        if name not in _HOMES:
             message = f"module {__name__!r} has no attribute {name!r}"
             raise AttributeError(message, name=name, obj=import_module(__name__))
         try:
-            module = import_module(homes[name])
+            module = import_module(_HOMES[name])
         except ModuleNotFoundError as error:
             # Elsewhere a package of an extra is imported when it is used; servers are made of theirs.
-            if error.name is None or not homes[name].startswith("droidgate.serving."):
+            if error.name is None or not _HOMES[name].startswith("droidgate.serving."):
                 raise
             from droidgate.computer.optional_packages import need
 
@@ -139,4 +175,4 @@ else:
         return value
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *_read_homes()})
+        return sorted({*globals(), *_HOMES})

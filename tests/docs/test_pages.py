@@ -69,14 +69,6 @@ def test_every_link_leads_somewhere(page: Path) -> None:
     assert links_that_lead_nowhere(page) == []
 
 
-def test_a_link_to_nothing_is_noticed(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text(
-        "# A place\n[1](#a-place) [2](#no-place) [3](page.md) [4](other.md)\n```\n[5](x.md)\n```\n"
-    )
-    assert links_that_lead_nowhere(page) == ["#no-place", "other.md"]
-
-
 def test_the_modules_and_classes_that_a_new_protocol_needs_are_there() -> None:
     text = (CHECKOUT / "docs/internals/formats.md").read_text(encoding="utf-8")
     rows = [line for line in text.partition("Its calls")[2].splitlines() if line.startswith("| ")]
@@ -123,12 +115,6 @@ def _is_there(name: str) -> bool:
 def test_the_places_that_a_text_names_are_there() -> None:
     wrong = {_name(path): missing_places(path.read_text(encoding="utf-8")) for path in texts_of_ours()}
     assert {name: places for name, places in wrong.items() if places} == {}
-
-
-def test_a_place_that_is_not_there_is_noticed() -> None:
-    assert missing_places("`adapters/droidgate_<format>/read.py`, `droidgate.calls.pins`") == []
-    gone = ["mappings/gone.py", "tests/gone.py", "docs/gone.md", "gone.md", "droidgate.calls.gone"]
-    assert missing_places("{}, {}, {}, ({} 5), `{}`".format(*gone)) == gone
 
 
 def test_every_page_is_in_the_index() -> None:
@@ -190,7 +176,15 @@ def test_commands_and_options_that_a_page_names_exist(page: Path) -> None:
     assert {line: unknown for line in lines if (unknown := what_is_unknown(line))} == {}
 
 
-def test_a_command_or_option_that_does_not_exist_is_noticed() -> None:
+def test_what_is_not_there_is_noticed(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# A place\n[1](#a-place) [2](#no-place) [3](page.md) [4](other.md)\n```\n[5](x.md)\n```\n"
+    )
+    assert links_that_lead_nowhere(page) == ["#no-place", "other.md"]
+    assert missing_places("`adapters/droidgate_<format>/read.py`, `droidgate.calls.pins`") == []
+    gone = ["mappings/gone.py", "tests/gone.py", "docs/gone.md", "gone.md", "droidgate.calls.gone"]
+    assert missing_places("{}, {}, {}, ({} 5), `{}`".format(*gone)) == gone
     assert what_is_unknown("droidgate no-such-thing x") == ["no-such-thing"]
     assert what_is_unknown("droidgate coverage a --html b --no-such") == ["--no-such"]
     assert what_is_unknown("droidgate catalog sql a 'SELECT --x'") == []

@@ -11,7 +11,7 @@ from droidgate_android.apk.xml_compiler import AppSymbols, XmlCompiler, set_attr
 from droidgate_android.apk.xml_tree import TypedValue, ValueType, XmlElement
 from droidgate_android.projects.gradle_text import GradleFile
 from droidgate_android.projects.manifest_merge import CLASS_ATTRIBUTES
-from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.errors import InputError, option_hint
 from droidgate_mappings.records import dataclass, replace
 from droidgate_mappings.text.aapt_text import integer_in, read_plain_attribute
 from droidgate_mappings.text.xml_text import ANDROID, Element, parse_xml
@@ -53,7 +53,11 @@ class AppFacts:
         package = self.package or gradle.application_id() or document.get("package")
         if package is None:
             message = "neither the build file nor the manifest states the app's package"
-            raise InputError(message, place=path, hint="give it with --package")
+            raise InputError(
+                message,
+                place=path,
+                hint=option_hint("give it with {}", "--package", 'package="com.example.app"'),
+            )
         if _PACKAGE.fullmatch(package) is None:
             message = f"{package!r} is not a package of an app"
             raise InputError(message, place=path, hint="write it as com.example.app")

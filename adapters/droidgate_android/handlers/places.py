@@ -8,7 +8,7 @@ from typing import Final, Literal
 from droidgate_android.handlers.methods import RESERVED_WORDS
 from droidgate_mappings.formats.format import Artifact
 from droidgate_mappings.model.capability import ComponentAccess
-from droidgate_mappings.model.errors import WriteError
+from droidgate_mappings.model.errors import WriteError, option_hint
 from droidgate_mappings.records import dataclass
 
 MARK: Final = "Made by droidgate, and made anew by it."
@@ -79,6 +79,11 @@ def place_classes(component: str | None, namespace: str) -> ClassPlace:
     if not all(_WORD.fullmatch(word) and word not in RESERVED_WORDS for word in words):
         message = f"{name!r} cannot be a class of Java"
         raise WriteError(
-            message, hint="leave the code out with --language none, and write the component by hand"
+            message,
+            hint=option_hint(
+                "leave the code out with {}, and write the component by hand",
+                "--language none",
+                'language="none"',
+            ),
         )
     return ClassPlace(".".join(words[:-1]), words[-1])

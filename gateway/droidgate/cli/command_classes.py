@@ -87,10 +87,7 @@ def argument(metavar: str, about: str, default: Any = None, **more: Any) -> Any:
 _JSON_SCHEMA: Final = flag(
     "--json-schema", "Print the JSON Schema of what --json prints", is_eager=True, callback=_print_schema
 )
-_DETAILS: Final = {
-    PageLength.SHORT_ON_TERMINALS: flag("--details", "Show all rows; a terminal shows about a page"),
-    PageLength.SHORT: flag("--details", "Show the whole report in place of about a page"),
-}
+_DETAILS: Final = flag("--details", "Show everything, in place of about a page")
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
@@ -284,7 +281,7 @@ def _body_of(command: type[Command]) -> Callable[..., int]:
         heading = command.heading_of("as_json")
         parameters["json_schema"] = _parameter("json_schema", bool, _JSON_SCHEMA, heading)
     if page is not None:
-        parameters["details"] = _parameter("details", bool, _DETAILS[page])
+        parameters["details"] = _parameter("details", bool, _DETAILS)
     parameters["quiet"] = _parameter("quiet", Quiet, 0)
     parameters["verbose"] = _parameter("verbose", Verbose, False)
 

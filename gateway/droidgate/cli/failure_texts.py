@@ -99,7 +99,7 @@ def _print_failure(error: Exception, called: str) -> int:
     if isinstance(error, DroidgateError):
         _print_error(error.message, place=error.place, hint=_hint_of(error))
         for other in getattr(error, "others", ()):
-            _print_error(other.message, place=other.place, hint=other.hint)
+            _print_error(other.message, place=other.place, hint=other.command_hint)
         return error.exit_code
     if isinstance(error, _SHOWN_ERROR):
         return _print_usage(error, called)
@@ -166,10 +166,10 @@ def _variable_of(path: Path) -> str | None:
 def _hint_of(error: DroidgateError) -> str | None:
     """Return the hint; how to use a virtual phone where one runs that the adb server does not know."""
     if not isinstance(error, DeviceError):
-        return error.hint or hint_of_file(error, error.place)
+        return error.command_hint or hint_of_file(error, error.place)
     from droidgate.cli.phone.running_phones import way_to_running_phone
 
-    return way_to_running_phone(error) or error.hint
+    return way_to_running_phone(error) or error.command_hint
 
 
 def print_problem(problem: DroidgateError) -> None:

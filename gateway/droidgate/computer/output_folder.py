@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from droidgate_mappings.model.errors import UsageError, WriteError
+from droidgate_mappings.model.errors import UsageError, WriteError, option_hint
 from droidgate_mappings.timed_steps import timed_step
 
 WriteStatus = Literal["created", "updated", "unchanged", "would create", "would update"]
@@ -39,7 +39,9 @@ def write_files(
         more = f" (and {len(different) - 1} more)" if len(different) > 1 else ""
         message = f"there is another file of that name already{more}"
         raise WriteError(
-            message, place=str(different[0]), hint="choose another folder, or overwrite with --force"
+            message,
+            place=str(different[0]),
+            hint=option_hint("choose another folder, or overwrite with {}", "--force", "force=True"),
         )
     for path, data in files.items():
         if statuses[path] != "unchanged":

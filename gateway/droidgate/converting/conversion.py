@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Final
 
 from droidgate.computer.output_folder import WriteStatus, path_below, write_files
-from droidgate.sources import providers_of
+from droidgate.sources import check_convertible, providers_of
 from droidgate_mappings.formats.format import Artifact, Format, find_format
 from droidgate_mappings.model.capability import Provider
-from droidgate_mappings.model.errors import WriteError
+from droidgate_mappings.model.errors import DroidgateError, InputError, WriteError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.names import NameEntry, NameRule, map_names
 from droidgate_mappings.records import dataclass
@@ -37,6 +37,8 @@ class Conversion:
         translations: One for each provider that was written.
         artifacts: The files of each, with their paths below an output folder.
         failures: The providers that could not be written; each error names its provider.
+        reading: What the readers accepted beyond a specification.
+        unread: What could not be read of the source.
     """
 
     target: Format
@@ -44,10 +46,12 @@ class Conversion:
     translations: tuple[Translation, ...]
     artifacts: tuple[tuple[tuple[str, Artifact], ...], ...]
     failures: tuple[FailedTranslation, ...] = ()
+    reading: tuple[Finding, ...] = ()
+    unread: tuple[InputError, ...] = ()
 
     def __repr__(self) -> str:
         """Return one line: the target, and what there is, counted."""
-        counts = f"files={len(self.files)}, findings={len(self.findings)}, failures={len(self.failures)}"
+        counts = f"files={len(self.files)}, findings={len(self.findings)}, problems={len(self.problems)}"
         return f"<Conversion to {self.target.id}+{self.dialect.id}: {counts}>"
 
     def _repr_html_(self) -> str:
@@ -65,6 +69,11 @@ class Conversion:
         """Each difference between a source and what was written, and each provider that was not."""
         written = (finding for translation in self.translations for finding in translation.writing.findings)
         return (*written, *map(_not_written, self.failures))
+
+    @property
+    def problems(self) -> tuple[DroidgateError, ...]:
+        """What could not be read of the source, and why a provider could not be written."""
+        return (*self.unread, *(failure.error for failure in self.failures))
 
     @property
     def names(self) -> tuple[NameEntry, ...]:
@@ -106,7 +115,9 @@ def convert(source: str | PathLike[str] | Provider | Iterable[Provider], to: str
     """
     target, dialect = find_format(to)
     with timed_step(f"convert to {target.id}+{dialect.id}"):
-        outcomes = translate_each(providers_of(source), target, dialect)
+        read = providers_of(source)
+        check_convertible(read)
+        outcomes = translate_each(read, target, dialect)
     failed = [outcome for outcome in outcomes if isinstance(outcome, FailedTranslation)]
     if failed and len(outcomes) == 1:
         raise failed[0].error
@@ -119,9 +130,8 @@ def convert(source: str | PathLike[str] | Provider | Iterable[Provider], to: str
         )
         for outcome, folder in written
     )
-    return Conversion(
-        target, dialect, tuple(outcome for outcome, _ in written), artifacts, tuple(map(_with_name, failed))
-    )
+    translations, failures = tuple(outcome for outcome, _ in written), tuple(map(_with_name, failed))
+    return Conversion(target, dialect, translations, artifacts, failures, read.findings, read.problems)
 
 
 def _with_name(failure: FailedTranslation) -> FailedTranslation:

@@ -27,7 +27,7 @@ from droidgate.computer.optional_packages import need
 from droidgate.coverage.process_pool import PoolAnswer, PoolSettings, StandingWorker
 from droidgate.coverage.scan_inputs import Item
 from droidgate.coverage.scan_results import Scanned
-from droidgate_mappings.model.errors import InputError, UsageError
+from droidgate_mappings.model.errors import InputError, UsageError, option_hint
 from droidgate_mappings.records import dataclass, field
 
 CHUNK: Final = 16
@@ -142,7 +142,11 @@ def _refuse_open_network(written: re.Match[str]) -> None:
     message = (
         f"a scheduler runs code on this machine, and {written['scheme']}:// does not prove which one answers"
     )
-    hint = "use tls://, a tunnel to this machine (tcp://127.0.0.1:PORT), or --trust-scheduler"
+    hint = option_hint(
+        "use tls://, a tunnel to this machine (tcp://127.0.0.1:PORT), or {}",
+        "--trust-scheduler",
+        "trust_scheduler=True",
+    )
     raise UsageError(message, place=written[0], hint=hint)
 
 

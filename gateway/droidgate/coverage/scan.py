@@ -504,6 +504,10 @@ def open_phone(source: str, *, own_apps: bool) -> Callable[[], Iterator[Scanned]
     return lambda: scan_phone(device, package, own_apps=own_apps)
 
 
+_LEAST: Final = {"workers": 1, "memory": 64, "deadline": 0.1, "run_deadline": 0.1}
+"""The least value of each option that is a number."""
+
+
 def scan(
     *sources: str | PathLike[str],
     catalog: str | PathLike[str],
@@ -532,6 +536,10 @@ def scan(
         {'read': 2}
     """
     chosen = options or ScanOptions()
+    for name, least in _LEAST.items():
+        value = getattr(chosen, name)
+        if value is not None and not value >= least:
+            raise UsageError(f"{name} cannot be {value}", hint=f"give at least {least}")
     address = chosen.cluster
     if address is not None:
         check_cluster(address, is_trusted=chosen.trust_scheduler)

@@ -28,7 +28,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from droidgate_mappings.model.errors import DeviceError
+from droidgate_mappings.model.errors import DeviceError, option_hint
 
 EXCERPT_CHARACTERS: Final = 600
 """More than Android's reasons for refusing an app have, which name a path, a line, a class and the rule."""
@@ -57,7 +57,12 @@ class SeveralDevicesError(DeviceError):
 
     def __init__(self, serials: Sequence[str]) -> None:
         message = f"{len(serials)} devices are attached: {', '.join(serials)}"
-        super().__init__(message, hint="name one of them, as in --serial SERIAL or adb:SERIAL")
+        super().__init__(
+            message,
+            hint=option_hint(
+                "name one of them, as in {} or adb:SERIAL", "--serial SERIAL", "open_device(SERIAL)"
+            ),
+        )
         self.serials = tuple(serials)
 
 

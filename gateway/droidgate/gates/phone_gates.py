@@ -72,7 +72,7 @@ from droidgate_mappings.formats.format import found_by, load_formats
 from droidgate_mappings.formats.installed import is_shim
 from droidgate_mappings.formats.reachability import Gate, GateState, find_component, interface_of
 from droidgate_mappings.model.capability import Capability, Provider
-from droidgate_mappings.model.errors import DroidgateError, InputError, UsageError
+from droidgate_mappings.model.errors import DroidgateError, InputError, UsageError, option_hint
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.records import dataclass, field, replace
@@ -97,7 +97,7 @@ def why(
     source: str | PathLike[str] = DEVICE_SCHEME,
     app: str | None = None,
     protocol: str | None = None,
-    sdk: str | None = None,
+    sdk: str | float | None = None,
 ) -> tuple[WhyAnswer, ...]:
     """Return whether agents can call capabilities, each with the gates in between.
 
@@ -126,12 +126,15 @@ def why(
     (name,) = source_names([source])
     if not name.startswith(DEVICE_SCHEME):
         agents = _kinds(agent, on_phone=False)
-        if sdk is not None and _LEVEL.fullmatch(sdk) is None:
+        level = None if sdk is None else str(sdk)
+        if level is not None and _LEVEL.fullmatch(level) is None:
             raise UsageError(f"{sdk!r} is not an API level", hint="write it as 34 or 36.1")
-        subjects = _match(_subjects_of_source(name, sdk), capability, app, protocol)
+        subjects = _match(_subjects_of_source(name, level), capability, app, protocol)
         return _answers(GateChains(), agents, subjects)
     if sdk is not None:
-        raise UsageError("a release is named for a phone", hint="a phone has its own: leave out `sdk`")
+        raise UsageError(
+            "a phone has a release of its own", hint=option_hint("leave {} out", "--sdk", "sdk=")
+        )
     serial, package = parse_phone_source(name)
     phone = WhyOnPhone(open_device(serial))
     return phone.answers(capability, agent=agent, app=app or package, protocol=protocol)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike, fspath
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import Final, get_args
 
 from lxml import etree
 
@@ -28,7 +28,7 @@ from droidgate.migration.source_sets import (
     refuse_links_outside,
     replace_text,
 )
-from droidgate.sources import check_convertible, providers_of, read_sources
+from droidgate.sources import providers_of, read_sources
 from droidgate.sources.source_results import Providers, check_java_package, provider_label, provider_labels
 from droidgate_android.handlers.methods import identifiers
 from droidgate_android.handlers.places import MARK
@@ -43,12 +43,13 @@ from droidgate_mappings.formats.format import (
 )
 from droidgate_mappings.formats.reachability import Protection, enabled_words, protection_of
 from droidgate_mappings.model.capability import Provider
-from droidgate_mappings.model.errors import InputError, UsageError, WriteError
+from droidgate_mappings.model.errors import DroidgateError, InputError, UsageError, WriteError, option_hint
 from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.model.names import class_name_in_snake_case, qualified_class
 from droidgate_mappings.model.types import Frozen
-from droidgate_mappings.records import dataclass, replace
+from droidgate_mappings.records import dataclass, fields, replace
 from droidgate_mappings.tables.loading import DialectTable, find_binding
+from droidgate_mappings.text.nearest_names import suggest_name
 from droidgate_mappings.text.xml_text import ANDROID, Element, child_elements, parse_xml
 from droidgate_mappings.translate import Translation, translate_each
 
@@ -426,10 +427,10 @@ class MigrationPlan:
 
     Attributes:
         project: The folder that paths are relative to.
-        changes: The files that change or are new.
+        changes: The files that change or are new; none where the project has everything already.
         unchanged: Paths of the files that are as they have to be.
         translations: What is written.
-        notes: What the author has to do.
+        notes: What the author of the app has to do, access rules first.
     """
 
     project: Path
@@ -504,7 +505,12 @@ def _check_components(translations: Sequence[Translation]) -> None:
         if first is not translation.source:
             message = f"2 providers cannot become one component: {_why_apart(first, translation.source)}"
             labels = ", ".join(provider_labels((first, translation.source)))
-            raise UsageError(message, hint=f"migrate one of them with --provider: {labels}")
+            raise UsageError(
+                message,
+                hint=option_hint(
+                    f"migrate one of them with {{}}: {labels}", "--provider", "read(...).choose(NAME)"
+                ),
+            )
 
 
 def _why_apart(first: Provider, second: Provider) -> str:
@@ -660,7 +666,9 @@ class _Planner:
                 existing != path or MARK not in read_text_file(existing, self.project)
             ):
                 message = f"the app has a class {path.stem} already"
-                hint = "rename it, or leave the code out with --language none"
+                hint = option_hint(
+                    "rename it, or leave the code out with {}", "--language none", 'language="none"'
+                )
                 raise WriteError(message, place=str(existing), hint=hint)
         before = read_text_file(path, self.project) if path.exists() else None
         return FileChange(path=self.relative(path), before=before, after=artifact.text)
@@ -670,56 +678,29 @@ class _Planner:
 
 
 @dataclass(frozen=True, slots=True)
-class Migration:
+class Migration(MigrationPlan):
     """A migration; nothing is on disk until it is written.
 
     Attributes:
-        source: What was read.
-        conversion: Its conversion.
-        plan: The changes of the project.
+        conversion: What goes into the project, as `convert` returns it.
     """
 
-    source: Providers
     conversion: Conversion
-    plan: MigrationPlan
 
     def __repr__(self) -> str:
         """Return one line: what there is, counted."""
         counts = f"changes={len(self.changes)}, findings={len(self.findings)}, notes={len(self.notes)}"
-        return f"<Migration {counts}>"
-
-    @property
-    def changes(self) -> tuple[FileChange, ...]:
-        """The files that change or are new; none where the project has everything already."""
-        return self.plan.changes
-
-    @property
-    def unchanged(self) -> tuple[str, ...]:
-        """Paths of the files that are as they have to be."""
-        return self.plan.unchanged
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What the author of the app has to do, access rules first."""
-        return self.plan.notes
+        return f"<Migration {counts}, problems={len(self.problems)}>"
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """The findings of reading and of the conversion."""
-        return (*self.source.findings, *self.conversion.findings)
+        return (*self.conversion.reading, *self.conversion.findings)
 
-    def unified_diff(self) -> str:
-        """Return all changes as one unified diff."""
-        return self.plan.unified_diff()
-
-    def write(self) -> None:
-        """Write the changes into the project, each file as a whole or not at all; the manifest comes last.
-
-        Raises:
-            InputError: a link leads out of the project.
-            WriteError: a file cannot be written.
-        """
-        self.plan.write()
+    @property
+    def problems(self) -> tuple[DroidgateError, ...]:
+        """What could not be read of the source, and why a provider could not be written."""
+        return self.conversion.problems
 
 
 def migrate(
@@ -754,13 +735,14 @@ def migrate(
     """
     if package is not None:
         check_java_package(package)
+    if language is not None and language not in get_args(Language):
+        raise UsageError(f"unknown language {language!r}", hint=suggest_name(language, get_args(Language)))
     target, dialect = find_format(to)
     project = Path(into)
     source_set = find_source_set(project, package)
     providers = providers_of(source)
     if isinstance(source, (str, PathLike)):
         providers, _ = without_results(providers, to)
-    check_convertible(providers, " ".join(providers.sources) or None)
     providers = replace(providers, providers=tuple(_join_providers(providers, target)))
     conversion = convert(providers, to)
     plan = plan_migration(
@@ -768,7 +750,7 @@ def migrate(
     )
     if not drop:
         _check_losses(project, source_set, conversion.translations)
-    return Migration(providers, conversion, plan)
+    return Migration(**{item.name: getattr(plan, item.name) for item in fields(plan)}, conversion=conversion)
 
 
 def without_results(providers: Providers, to: str) -> tuple[Providers, tuple[str, ...]]:
@@ -882,8 +864,9 @@ def _check_losses(project: Path, source_set: WritableSourceSet, translations: Se
             lost = [id_ for id_, method in own.items() if method not in methods]
             if lost and len(names) == 1 and Path(provider.source.path).resolve().is_relative_to(folder):
                 message = f"{written.component} would no longer declare {', '.join(lost)}"
-                hint = (
-                    "--drop drops them; to keep them, migrate in one run what declares them too: "
-                    "--provider may be repeated"
+                hint = option_hint(
+                    "{} drops them; to keep them, migrate what declares them in the same run",
+                    "--drop",
+                    "drop=True",
                 )
                 raise WriteError(message, place=str(provider.source), hint=hint)

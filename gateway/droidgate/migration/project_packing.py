@@ -32,7 +32,7 @@ from droidgate_android.projects.project_files import read_project_file
 from droidgate_android.projects.resources import SourceSet
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.model.capability import Place, Provider
-from droidgate_mappings.model.errors import BudgetError, InputError, WriteError
+from droidgate_mappings.model.errors import BudgetError, InputError, WriteError, option_hint
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.records import dataclass, replace
 from droidgate_mappings.text.xml_text import Element, child_elements, parse_xml
@@ -250,7 +250,9 @@ def join_services(
         raise WriteError(
             message,
             place=str(rivals[0].source),
-            hint="declare all functions in one entry point, or give --min-sdk 37",
+            hint=option_hint(
+                "declare all functions in one entry point, or give {}", "--min-sdk 37", "min_sdk=37"
+            ),
         )
     first, *others = sorted(services, key=lambda service: service.component is None)
     joined = first.changed(

@@ -19,7 +19,7 @@ from droidgate_android.manifest_edit import parse_manifest
 from droidgate_android.projects.gradle_text import GradleFile
 from droidgate_android.projects.module_build import read_module_build
 from droidgate_android.projects.project_files import is_regular_file, read_project_file
-from droidgate_mappings.model.errors import InputError, WriteError
+from droidgate_mappings.model.errors import InputError, WriteError, option_hint
 from droidgate_mappings.records import dataclass
 from droidgate_mappings.text.xml_text import Element, child_elements
 
@@ -83,7 +83,11 @@ def find_source_set(project: Path, namespace: str | None = None) -> WritableSour
     package = namespace or module.namespace
     if package is None:
         message = "neither build.gradle nor the manifest states the app's package"
-        raise InputError(message, place=str(module.folder), hint="give it with --package")
+        raise InputError(
+            message,
+            place=str(module.folder),
+            hint=option_hint("give it with {}", "--package", 'package="com.example.app"'),
+        )
     files = _count_sources(module.folder)
     kotlin = {sources: files[sources, ".kt"] for sources in _SOURCE_FOLDERS}
     java_files = sum(files[sources, ".java"] for sources in _SOURCE_FOLDERS)

@@ -30,7 +30,7 @@ from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.installed import INSTALL_SHIM, SHIM_PACKAGE, is_shim
 from droidgate_mappings.formats.reachability import find_component
 from droidgate_mappings.model.capability import Place, Provider
-from droidgate_mappings.model.errors import DroidgateError, InputError, UsageError
+from droidgate_mappings.model.errors import DroidgateError, InputError, UsageError, option_hint
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import pointer_token
 from droidgate_mappings.records import dataclass, field
@@ -232,10 +232,6 @@ NOT_PINNED: Final = _code(
     "shim-not-pinned", "A phone cannot compare what a component declares with what was approved"
 )
 
-_PROJECT_HINT: Final = (
-    "build and sign it and name the APK, or give the SHA-256 of the certificate with --signer"
-)
-
 
 class NothingDeclaredError(InputError):
     """An app that was named can be read, and declares nothing in any known protocol."""
@@ -329,7 +325,12 @@ def _signer_of(opened: OpenedApp, signer: str | None) -> str:
     if opened.is_project:
         if signer is None:
             message = "a project has no signature, and a shim is bound to its app's certificate"
-            raise InputError(message, place=opened.place, hint=_PROJECT_HINT)
+            named = option_hint(
+                "build and sign it and name the APK, or give the SHA-256 of its certificate with {}",
+                "--signer",
+                "signer=",
+            )
+            raise InputError(message, place=opened.place, hint=named)
         return signer
     application = opened.application if opened.is_installed else verify_signers(opened.application)
     signers = application.signers

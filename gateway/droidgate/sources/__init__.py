@@ -163,12 +163,11 @@ def check_declared(
     raise EmptyError(message, place=place, hint="see `droidgate formats` for what is read")
 
 
-def check_convertible(providers: Providers, place: str | None) -> None:
+def check_convertible(providers: Providers) -> None:
     """Raise where sources declare nothing that could be written in another protocol.
 
     Args:
         providers: What they declare.
-        place: The sources, for the error.
 
     Raises:
         InputError: the sources declare nothing; the hint says what finds the capabilities of an app that has
@@ -180,6 +179,7 @@ def check_convertible(providers: Providers, place: str | None) -> None:
     message = "nothing in it declares a capability"
     if finder is not None:
         message = "no file in it lists the capabilities of its app"
+    place = " ".join(providers.sources) or None
     raise InputError(message, place=place, hint=finder or "see what is in it with `droidgate inspect`")
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.model.capability import Capability, Provider
-from droidgate_mappings.model.errors import InputError, UsageError
+from droidgate_mappings.model.errors import InputError, UsageError, option_hint
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.names import qualified_class
 from droidgate_mappings.records import dataclass, replace
@@ -20,21 +20,6 @@ if TYPE_CHECKING:
     from droidgate.sources.packed_folders import UnpackedFolder
 
 _PACKAGE: Final = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
-
-
-def chosen_providers(providers: Sequence[Provider], names: Sequence[str]) -> tuple[Provider, ...]:
-    """Return the providers of these names, in their own order.
-
-    Args:
-        providers: All providers.
-        names: Components, as the class with or without its package; files of providers without a component;
-            or what `inspect` prints above a provider.
-
-    Raises:
-        UsageError: a name matches no provider, or several.
-    """
-    positions = {_position_of(name, providers) for name in names}
-    return tuple(provider for position, provider in enumerate(providers) if position in positions)
 
 
 def _position_of(name: str, providers: Sequence[Provider]) -> int:
@@ -145,36 +130,6 @@ def check_java_package(name: str) -> None:
         raise UsageError(f"{name!r} is not a Java package", hint="write it as com.example.app")
 
 
-def described_providers(
-    providers: tuple[Provider, ...], facts: Mapping[str, str | None]
-) -> tuple[Provider, ...]:
-    """Return a single provider with other facts.
-
-    Args:
-        providers: The provider.
-        facts: Field -> value; a field of the value None stays as it is.
-
-    Raises:
-        UsageError: there are several providers, or a value is empty or not an application id.
-    """
-    changes = {field: value for field, value in facts.items() if value is not None}
-    if not changes:
-        return providers
-    options = " and ".join(f"--{field}" for field in changes)
-    for field, value in changes.items():
-        if not value.strip():
-            raise UsageError(
-                f"the {field} is empty", hint=f"leave --{field} out to keep what the source states"
-            )
-    if "package" in changes:
-        check_java_package(changes["package"])
-    if len(providers) != 1:
-        listed = ", ".join(provider_labels(providers))
-        message = f"{options} cannot describe {len(providers)} providers"
-        raise UsageError(message, hint=f"choose one with --provider: {listed}")
-    return (providers[0].changed(changes),)
-
-
 @dataclass(frozen=True, slots=True)
 class Providers:
     """What sources declare; a sequence of providers, with what reading them found.
@@ -252,7 +207,9 @@ class Providers:
         Raises:
             UsageError: a name matches no provider, or several.
         """
-        return replace(self, providers=chosen_providers(self.providers, names)) if names else self
+        positions = {_position_of(name, self.providers) for name in names} or range(len(self))
+        chosen = tuple(provider for position, provider in enumerate(self) if position in positions)
+        return replace(self, providers=chosen)
 
     def described(
         self, *, name: str | None = None, package: str | None = None, description: str | None = None
@@ -267,12 +224,25 @@ class Providers:
         Raises:
             UsageError: there are several providers, or a value is empty or not an application id.
         """
-        return replace(
-            self,
-            providers=described_providers(
-                self.providers, {"name": name, "package": package, "description": description}
-            ),
-        )
+        given = {"name": name, "package": package, "description": description}
+        changes = {field: value for field, value in given.items() if value is not None}
+        if not changes:
+            return self
+        fields = " and ".join(changes)
+        for field, value in changes.items():
+            if not value.strip():
+                hint = option_hint("leave {} out to keep what the source states", f"--{field}", f"{field}=")
+                raise UsageError(f"the {field} is empty", hint=hint)
+        if "package" in changes:
+            check_java_package(changes["package"])
+        if len(self) != 1:
+            listed = ", ".join(provider_labels(self.providers))
+            message = f"one {fields} cannot describe {len(self)} providers"
+            raise UsageError(
+                message,
+                hint=option_hint(f"choose one with {{}}: {listed}", "--provider", "read(...).choose(NAME)"),
+            )
+        return replace(self, providers=(self[0].changed(changes),))
 
     def __iter__(self) -> Iterator[Provider]:
         return iter(self.providers)

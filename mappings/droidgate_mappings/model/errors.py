@@ -17,6 +17,26 @@ from typing import ClassVar, Final
 _SHOWN_OTHERS: Final = 3
 
 
+class OptionHint(str):
+    """A hint as Python programs read it, which names an argument; `command` is it with an option's name."""
+
+    __slots__ = ("command",)
+    command: str
+
+
+def option_hint(text: str, option: str, argument: str) -> OptionHint:
+    """Return a hint for commands and for Python programs.
+
+    Args:
+        text: The hint, with `{}` for what it names.
+        option: How the command line names it, such as `--force`.
+        argument: How Python does, such as `force=True`.
+    """
+    hint = OptionHint(text.replace("{}", argument, 1))
+    hint.command = text.replace("{}", option, 1)
+    return hint
+
+
 class DroidgateError(Exception):
     """Base of every error that droidgate raises on purpose.
 
@@ -35,9 +55,17 @@ class DroidgateError(Exception):
         self.hint = hint
 
     @property
+    def command_hint(self) -> str | None:
+        """The hint as a command prints it."""
+        return self.hint.command if isinstance(self.hint, OptionHint) else self.hint
+
+    @property
     def located(self) -> str:
         """The message behind its place, without the hint."""
         return f"{self.place}: {self.message}" if self.place else self.message
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.located!r})"
 
     def __str__(self) -> str:
         return f"{self.located}\nhint: {self.hint}" if self.hint else self.located

@@ -110,9 +110,7 @@ def test_numbers_and_uris_of_any_length_are_read_or_refused(command: str) -> Non
     (f"echo {'a' * 600_000} | wc -c", "at one time"),
 ], ids=lambda text: text[:20])  # fmt: skip
 def test_a_command_line_that_takes_too_much_is_ended(command: str, what: str) -> None:
-    budget = ShellBudget(
-        seconds=120, steps=3000, output=1 << 20, memory=1 << 19, text=1 << 20, fields=10_000
-    )
+    budget = ShellBudget(seconds=120, steps=3000, output=1 << 20, memory=1 << 19, text=1 << 20, fields=10_000)
     phone = Phone()
     phone.files.write("/data/local/tmp/again", b"sh /data/local/tmp/again", uid=2000)
     outcome = phone.run(command, budget=budget)

@@ -297,7 +297,7 @@ def test_a_value_that_is_given_is_not_a_default_and_may_be_dropped(droidgate: Ru
 
 def test_several_providers_need_a_choice(droidgate: Runner) -> None:
     run = converted(droidgate, APPS, "--name", "N", "--description", "D", to="mcp", code=2)
-    assert "--name and --description cannot describe 5 providers" in run.err
+    assert "one name and description cannot describe 5 providers" in run.err
     assert "hint: choose one with --provider: dev.droidgate.sample.clockin.ClockInService, " in run.err
     assert not Path("out").exists()
     converted(droidgate, APPS, "--provider", "TallyService", "--name", "N", to="mcp")

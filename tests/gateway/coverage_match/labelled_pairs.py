@@ -18,7 +18,8 @@ FOLDER = Path(__file__).resolve().parent
 OTHER_AUTHOR = ", other author"
 """Ends the names of the halves that another author wrote."""
 
-HALVES = ("tune", "held-out", f"tune{OTHER_AUTHOR}", f"held-out{OTHER_AUTHOR}")
+HALVES = ("held-out", f"held-out{OTHER_AUTHOR}")
+"""The halves that say how well matching does for apps that nobody has seen."""
 _FILES = {"": "{}.jsonl", OTHER_AUTHOR: "{}_of_another_author.jsonl"}
 DIFFERENT = "different"
 

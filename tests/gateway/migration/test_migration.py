@@ -62,7 +62,7 @@ def test_libraries_and_built_files_do_not_count(tmp_path: Path) -> None:
 
 def test_a_package_that_is_stated_nowhere_has_to_be_given(tmp_path: Path) -> None:
     make_module(tmp_path, gradle="")
-    assert "--package" in (refusal(InputError, lambda: find_source_set(tmp_path)).hint or "")
+    assert "--package" in (refusal(InputError, lambda: find_source_set(tmp_path)).command_hint or "")
     assert find_source_set(tmp_path, "dev.given").namespace == "dev.given"
 
 
@@ -200,8 +200,8 @@ def test_providers_that_cannot_become_one_component_are_refused_with_the_reason(
         ),
     )
     assert error.message == f"2 providers cannot become one component: {reason}"
-    assert error.hint is not None
-    assert error.hint.startswith("migrate one of them with --provider: ")
+    assert error.command_hint is not None
+    assert error.command_hint.startswith("migrate one of them with --provider: ")
 
 
 def test_a_descriptor_of_another_component_stays_and_the_new_one_gets_another_name(tmp_path: Path) -> None:

@@ -1,9 +1,11 @@
 """The stable names of `droidgate`, and its guide to Python, whose snippets run as written and print."""
 
+import ast
 import doctest
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -18,8 +20,6 @@ import droidgate
 from droidgate import (
     AuditLog,
     Capability,
-    Comparison,
-    Conversion,
     LintReport,
     Provider,
     Providers,
@@ -38,16 +38,12 @@ from droidgate.shims.shim_calls import call_shim
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_shim.builder.sample_apps import sample_apps_directory
 from gateway.coverage_html.made_reports import make_report
+from gateway.sources.formats_of_tests import write_tree
 from requirements_of_tests import CHECKOUT
 from titled_rows import titled
 
-PAGE, CALLS = (
-    (CHECKOUT / "docs/guides" / name).read_text(encoding="utf-8")
-    for name in ("use-from-python.md", "call-a-capability.md")
-)
-SNIPPETS, SNIPPETS_OF_CALLS = (
-    re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE) for page in (PAGE, CALLS)
-)
+PAGE = (CHECKOUT / "docs/guides/use-from-python.md").read_text(encoding="utf-8")
+SNIPPETS = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 (FOLDER,) = re.findall(r"^```\n(mkdir .*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 NEEDS_A_PHONE = "open_device"
 SAMPLE = r"dev\.droidgate\.sample\."
@@ -93,7 +89,6 @@ def test_a_snippet_runs_as_it_is_written(snippet: str, folder: Path) -> None:
     "apps": ("discover", rf"(?s).*{SAMPLE}pdftool mmcp.*"),
     "calls": ("phone.explain(",
      r".*execute-app-function.*\nnote-1 Umbrella app-function-shell.*\ninvalid_argument \[.*mean .title.*\n"),
-    "calls, of the guide to them": ("milliseconds", r"Umbrella app-function-shell .*\n"),
     "shims": ("shims.call(", r"True \[.*\n{.*\n"),
     "grants": ("shims.grant(",
      rf"{SAMPLE}agent clock_in_today dev\.droidgate\.shim\.of\.{SAMPLE}clockin .*\n1 grants revoked\n"),
@@ -102,27 +97,11 @@ def test_a_snippet_runs_as_it_is_written(snippet: str, folder: Path) -> None:
 def test_a_snippet_that_needs_a_phone_prints_what_the_phone_has(
     word: str, printed: str, folder: Path
 ) -> None:
-    (snippet,) = [text for text in (*SNIPPETS, *SNIPPETS_OF_CALLS) if NEEDS_A_PHONE in text and word in text]
+    (snippet,) = [text for text in SNIPPETS if NEEDS_A_PHONE in text and word in text]
     with start_phone(server_port=0) as phone:
         done = run(snippet, folder, ANDROID_ADB_SERVER_PORT=str(phone.server_port))
     assert (done.returncode, done.stderr) == (0, "")
     assert re.fullmatch(printed, done.stdout)
-
-
-def test_the_snippet_about_migrating_changes_the_project_once(folder: Path) -> None:
-    (snippet,) = [text for text in SNIPPETS if "migration.write(" in text]
-    first = run(snippet, folder)
-    again = run(snippet, folder)
-    assert "res/xml/mobile_mcp_tool_service_mcp_capabilities.xml is new" in first.stdout
-    assert (folder / "app-before/app/src/main/res/xml/mobile_mcp_tool_service_mcp_capabilities.xml").is_file()
-    assert (again.returncode, " is new" in again.stdout or " changes" in again.stdout) == (0, False)
-
-
-def test_the_snippet_about_packing_writes_an_apk_that_our_reader_opens(folder: Path) -> None:
-    (snippet,) = [text for text in SNIPPETS if "packed.write(" in text]
-    run(snippet, folder)
-    done = run('import droidgate\nprint(*(other.package for other in droidgate.read("app.apk")))\n', folder)
-    assert done.stdout == "dev.droidgate.sample.pdftool\n"
 
 
 def test_a_conversion_is_on_disk_only_when_it_is_written(folder: Path) -> None:
@@ -250,26 +229,17 @@ def test_a_server_without_its_extra_is_an_error_with_the_command_that_installs_i
     assert re.fullmatch(missing * 2, done.stdout)
 
 
+def test_type_checkers_and_programs_import_each_name_from_one_module() -> None:
+    tree = ast.parse(Path(str(droidgate.__file__)).read_text(encoding="utf-8"))
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    declared = {alias.asname: node.module for node in imports for alias in node.names if alias.asname}
+    assert vars(droidgate)["_HOMES"] == declared
+
+
 def test_importing_droidgate_loads_no_other_module_of_ours() -> None:
     code = "import sys, droidgate; print([name for name in sys.modules if name.startswith('droidgate')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "['droidgate']\n"
-
-
-def test_reading_checking_and_comparing_return_what_their_types_say() -> None:
-    providers: Providers = read(APP)
-    first: Provider = providers[0]
-    assert [first] == list(providers)
-    assert len(providers) == 1
-    conversion: Conversion = convert(providers, to="mobile-mcp")
-    assert "res/xml/mcp_capabilities.xml" in conversion.files
-    assert [finding.code for finding in conversion.findings] != []
-    assert [name.pointer for name in conversion.names] == ["/component"]
-    report: LintReport = lint(APP)
-    assert report == LintReport((), checked=("mmcp",))
-    comparison: Comparison = diff(APP, providers)
-    assert comparison.weight() is None
-    assert dict(convert(APP, to="mobile-mcp").files) == dict(conversion.files)
 
 
 def test_a_provider_is_printed_on_one_line_and_in_a_notebook_without_markup() -> None:
@@ -295,9 +265,10 @@ def test_a_provider_is_printed_on_one_line_and_in_a_notebook_without_markup() ->
 def test_results_are_printed_on_one_line(tmp_path: Path) -> None:
     migration = migrate(APP, to="mobile-mcp", into=sample_apps_directory() / "weather")
     packed = pack(APP)
-    assert repr(migration) == f"<Migration changes=9, findings={len(migration.findings)}, notes=2>"
+    counts = f"changes=9, findings={len(migration.findings)}, notes=2, problems=0"
+    assert repr(migration) == f"<Migration {counts}>"
     conversion = migration.conversion
-    counts = f"files=3, findings={len(conversion.findings)}, failures=0"
+    counts = f"files=3, findings={len(conversion.findings)}, problems=0"
     assert repr(conversion) == f"<Conversion to mobile-mcp+1.0: {counts}>"
     assert repr(diff(APP, APP)).startswith("<Comparison without changes: changes=0, unchanged_capabilities=")
     assert repr(lint(APP)) == "<LintReport problems=0, checked=mmcp>"
@@ -315,6 +286,19 @@ def test_results_are_printed_on_one_line(tmp_path: Path) -> None:
     assert repr(report).startswith("<CoverageReport apps=3, capabilities=")
 
 
+@pytest.mark.usefixtures("own_folder")
+def test_a_result_has_what_could_not_be_read_next_to_it() -> None:
+    shutil.copytree(APP, "apps/app")
+    Path("apps/mmcp_manifest.json").write_text('{"instructions": "a",}')
+    for result in (
+        convert("apps", to="mcp"),
+        migrate("apps", to="mobile-mcp", into="apps/app"),
+        lint("apps"),
+    ):
+        assert [problem.place for problem in result.problems] == ["apps/mmcp_manifest.json:1:22"]
+        assert "problems=1" in repr(result)
+
+
 def test_one_provider_of_several_converts_alone() -> None:
     providers = read(sample_apps_directory())
     assert len(providers) > 1
@@ -326,6 +310,8 @@ def test_one_provider_of_several_converts_alone() -> None:
 LIST: Any = ["apps"]
 ANYTHING: Any = None
 READ: Any = read(APP)
+ANY_WORD: Any = "kotln"
+SERVICE = sample_apps_directory() / "clock-in"
 
 
 @pytest.mark.usefixtures("own_folder")
@@ -343,14 +329,29 @@ READ: Any = read(APP)
     (lambda: call_shim(ANYTHING, "a", {}, deadline_ms=0), "a call may take 0.001 to 150 seconds"),
     (lambda: droidgate.lint(READ), "name what was read: only convert, diff and migrate take providers"),
     (lambda: read(READ[0]), "name what was read: only convert, diff and migrate take providers"),
+    (lambda: convert(READ, to="mcp").write("taken"), "choose another folder, or overwrite with force=True"),
+    (lambda: migrate(SERVICE, to="mobile-mcp", into=SERVICE),
+     'rename it, or leave the code out with language="none"'),
+    (lambda: why(source="adb:", sdk="34"), "leave sdk= out"),
+    (lambda: convert("apps/plain", to="mcp"), "see what is in it with `droidgate inspect`"),
+    (lambda: migrate(READ, to="mcp", into=".", language=ANY_WORD),
+     "did you mean 'kotlin'? known: java, kotlin, none"),
+    (lambda: droidgate.serve_mobile_agent(server=ANY_WORD), "known: data, action, both"),
+    (lambda: why(source=APP, sdk=3.6e9), "write it as 34 or 36.1"),
+    (lambda: droidgate.scan(APP, catalog="c", options=droidgate.ScanOptions(memory=1)), "give at least 64"),
 ])  # fmt: skip
 def test_an_argument_that_cannot_be_used_is_an_error_with_the_fix(
     called: Callable[[], Any], hint: str
 ) -> None:
-    Path("apps").mkdir()
+    write_tree(
+        Path(), {"apps/plain/AndroidManifest.xml": '<manifest package="a.b"><application/></manifest>'}
+    )
+    Path("taken").mkdir()
+    Path("taken/tools.json").write_text("other")
     with pytest.raises(droidgate.DroidgateError) as caught:
         called()
     assert caught.value.hint == hint
+    assert str(caught.value).endswith(f"\nhint: {hint}")
 
 
 @pytest.mark.usefixtures("own_folder")

@@ -43,7 +43,7 @@ from droidgate.computer.output_folder import write_files
 from droidgate.converting.conversion import Conversion, convert
 from droidgate.migration.migration_plan import MigrationPlan, plan_migration
 from droidgate.migration.source_sets import find_source_set
-from droidgate.sources import Providers, read_source
+from droidgate.sources import read_source
 from droidgate.sources.phone_source import PhoneReading, PhoneRequest, read_phone
 from droidgate_android.apk.pack import pack
 from droidgate_mappings.formats.format import Format, find_format, load_formats
@@ -255,9 +255,8 @@ class _Demonstration:
 
     def convert_one(self, provider: Provider, target: Format, place: Path) -> tuple[str, ...]:
         """Convert a provider and read the files back; return what is printed of it."""
-        read = Providers((provider,))
-        converted = convert(read, target.id)
-        write_files(conversion_files(read, converted, place), force=True)
+        converted = convert(provider, target.id)
+        write_files(conversion_files(converted, place), force=True)
         is_same = _reads_back(converted, target, place)
         (translation,) = converted.translations
         findings = translation.writing.findings

@@ -30,7 +30,6 @@ from droidgate.cli.read_sources import read_all
 from droidgate.computer.output_folder import check_output_name, compare_files, path_below, write_files
 from droidgate.converting.conversion import Conversion, convert
 from droidgate.sources import check_convertible
-from droidgate.sources.source_results import Providers
 from droidgate_mappings.formats.format import Artifact, find_format
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import InputError, UsageError, WriteError
@@ -137,8 +136,7 @@ def convert_sources(options: Convert) -> Report | Callable[[], int]:
     read = read_all(
         options.sources, only=options.only, strict=options.strict, keep_going=True, variant=options.variant
     )
-    place = " ".join(options.sources)
-    check_convertible(read, place)
+    check_convertible(read)
     read = read.choose(*(options.providers or ())).described(
         name=options.name, package=options.package, description=options.description
     )
@@ -147,17 +145,19 @@ def convert_sources(options: Convert) -> Report | Callable[[], int]:
         print_problem(failure.error)
     if not converted.translations:
         message = f"none of the {len(converted.failures)} providers can be written"
-        raise WriteError(message, place=place, hint="each provider is named above, with the reason")
-    findings = all_findings(read, converted)
+        raise WriteError(
+            message, place=" ".join(options.sources), hint="each provider is named above, with the reason"
+        )
+    findings = [*read.findings, *converted.findings]
     code = ExitCode.FINDINGS if reaches(findings, options.fail_on) else ExitCode.OK
-    if converted.failures or read.problems:
+    if converted.problems:
         code = ExitCode.INPUT
     if options.out == _STANDARD_OUTPUT:
         if options.check:
             raise UsageError("--check compares files, and -o - has none", hint="name a folder with -o OUT")
-        text, page = _artifact_and_page(read, converted, options)
+        text, page = _artifact_and_page(converted, options)
         return lambda: _print_artifact(text, page, code)
-    data = conversion_files(read, converted, options.out)
+    data = conversion_files(converted, options.out)
     _warn_of_output_in_source(options)
     left = dict.fromkeys(sorted(_files_of_earlier(options.out) - data.keys()), _LEFT)
     if options.check:
@@ -167,8 +167,8 @@ def convert_sources(options: Convert) -> Report | Callable[[], int]:
     else:
         files = write_files(data, force=options.force) | left
     report = Report(
-        lambda: conversion_page(converted, read.findings, sources=options.form == "markdown"),
-        lambda: fidelity_document(read, converted),
+        lambda: conversion_page(converted, sources=options.form == "markdown"),
+        lambda: fidelity_document(converted),
         code,
         files,
         lambda: [
@@ -259,12 +259,7 @@ def _marks_of(translation: Translation) -> tuple[TextMark, ...]:
     return (*marks, *(mark for mark in written if mark.code == OVER_LONG_TEXT))
 
 
-def all_findings(read: Providers, converted: Conversion) -> list[Finding]:
-    """Return the findings of reading and writing, which count alike for `--fail-on`."""
-    return [*read.findings, *converted.findings]
-
-
-def conversion_files(read: Providers, converted: Conversion, out: Path) -> dict[Path, bytes]:
+def conversion_files(converted: Conversion, out: Path) -> dict[Path, bytes]:
     """Return the artifacts, the fidelity report and the name map, each by its path.
 
     Raises:
@@ -279,7 +274,7 @@ def conversion_files(read: Providers, converted: Conversion, out: Path) -> dict[
     else:
         data = {path_below(out, path): artifact.text.encode() for path, artifact in artifacts}
         reports = {name: out / name for name in (FIDELITY_FILE, NAMES_FILE)}
-    data[reports[FIDELITY_FILE]] = json_text(json_value(fidelity_document(read, converted))).encode()
+    data[reports[FIDELITY_FILE]] = json_text(json_value(fidelity_document(converted))).encode()
     data[reports[NAMES_FILE]] = json_text(json_value(_names_document(converted))).encode()
     return data
 
@@ -289,7 +284,7 @@ def _names_a_file(out: Path, artifacts: Sequence[tuple[str, Artifact]]) -> bool:
     return not out.is_dir() and (out.is_file() or out.suffix in suffixes - {""})
 
 
-def _artifact_and_page(read: Providers, converted: Conversion, options: Convert) -> tuple[str, list[Block]]:
+def _artifact_and_page(converted: Conversion, options: Convert) -> tuple[str, list[Block]]:
     """Return the only file, and what its conversion cost.
 
     Raises:
@@ -300,7 +295,7 @@ def _artifact_and_page(read: Providers, converted: Conversion, options: Convert)
         message = "standard output takes the artifact, so it cannot take the report"
         raise UsageError(message, hint="write into a folder with -o OUT")
     check_output_name(_STANDARD_OUTPUT, len(artifacts))
-    return artifacts[0][1].text, conversion_page(converted, read.findings)
+    return artifacts[0][1].text, conversion_page(converted)
 
 
 def _print_artifact(text: str, page: Sequence[Block], code: int) -> int:
@@ -313,16 +308,14 @@ def _print_artifact(text: str, page: Sequence[Block], code: int) -> int:
     return code
 
 
-def conversion_page(
-    converted: Conversion, reading: Sequence[Finding] = (), *, sources: bool = False
-) -> list[Block]:
+def conversion_page(converted: Conversion, *, sources: bool = False) -> list[Block]:
     """Return what `convert` shows of a conversion's cost.
 
     Args:
         converted: The conversion.
-        reading: Findings of the readers.
         sources: Show the file and line of each loss.
     """
+    reading = converted.reading
     blocks = security_page(
         [
             line
@@ -364,14 +357,12 @@ def _subjects_of(translation: Translation) -> list[str]:
     return [capability.id for capability in translation.source.capabilities]
 
 
-def fidelity_document(read: Providers, converted: Conversion) -> FidelityDocument:
+def fidelity_document(converted: Conversion) -> FidelityDocument:
     """Return what a conversion cost, as `fidelity.json` has it."""
     conversions = zip(converted.translations, converted.artifacts, strict=True)
     return FidelityDocument.of(
-        read,
+        converted,
         target=_target_of(converted),
-        reading=read.findings,
-        problems=[*read.problems, *(failure.error for failure in converted.failures)],
         conversions=tuple(_conversion(item, files) for item, files in conversions),
     )
 

@@ -109,7 +109,7 @@ def migrate_source(options: Migrate) -> Report | Callable[[], int]:
     report = Report(
         lambda: _page(migration),
         lambda: _document(migration, is_written=is_written),
-        ExitCode.INPUT if read.problems or migration.conversion.failures else code,
+        ExitCode.INPUT if migration.problems else code,
         _statuses(migration, is_written=is_written),
     )
     if options.as_json:
@@ -146,7 +146,7 @@ def _check_count(read: Providers, options: Migrate) -> None:
 
 
 def _page(migration: Migration) -> list[Block]:
-    page = [*conversion_page(migration.conversion, migration.source.findings), Line()]
+    page = [*conversion_page(migration.conversion), Line()]
     if migration.notes:
         page += [Heading(LEFT_TO_DO), *(Line(note, 1) for note in migration.notes), Line()]
     return page
@@ -187,12 +187,12 @@ def _print_diff(diff: str) -> None:
 
 
 def _document(migration: Migration, *, is_written: bool) -> MigrationDocument:
-    fidelity = fidelity_document(migration.source, migration.conversion)
+    fidelity = fidelity_document(migration.conversion)
     return MigrationDocument(
         target=fidelity.target,
-        project=str(migration.plan.project),
+        project=str(migration.project),
         written=is_written,
-        reading=migration.source.findings,
+        reading=fidelity.reading,
         problems=fidelity.problems,
         conversions=fidelity.conversions,
         changes=tuple(

@@ -11,9 +11,9 @@ from decimal import Decimal
 from enum import Enum
 from functools import cache
 from json.encoder import encode_basestring
-from typing import Any, Final, Literal, Self, Unpack
+from typing import Annotated, Any, Final, Literal, Self, Unpack
 
-from pydantic import ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field
 
 from droidgate.cli.output.safe_text import ascii_json
 from droidgate.computer.version import VERSION
@@ -52,7 +52,7 @@ class Problem(Document):
 
     message: str
     place: str | None
-    hint: str | None
+    hint: Annotated[str | None, BeforeValidator(lambda hint: getattr(hint, "command", hint))]
 
 
 class PublishedDocument(Document):

@@ -17,7 +17,7 @@ from droidgate.computer.optional_packages import install_command
 from droidgate.computer.output_folder import replace_file
 from droidgate.serving.client_settings import HINT_OF_DAMAGED, json_edit, toml_edit, yaml_edit
 from droidgate_android.projects.project_files import check_inside, read_project_file
-from droidgate_mappings.model.errors import InputError, UsageError, WriteError
+from droidgate_mappings.model.errors import InputError, UsageError, WriteError, option_hint
 from droidgate_mappings.records import dataclass, field, replace
 from droidgate_mappings.tables.clients import ClientRow, load_clients
 from droidgate_mappings.text.nearest_names import nearest_names
@@ -276,7 +276,7 @@ def _path(row: ClientRow, project: str | os.PathLike[str] | None) -> Path:
         return _present(Path(folder) / path.name if folder else path, row).resolve()
     if row.project_path is None:
         message = f"{row.title} has no settings of a project"
-        raise UsageError(message, hint="leave --project out")
+        raise UsageError(message, hint=option_hint("leave {} out", "--project", "project="))
     if not Path(project).is_dir():
         raise UsageError("the project is not a folder", hint=f"make {project}, or name another one")
     path = _present(Path(project) / row.project_path, row)

@@ -8,7 +8,7 @@ import ipaddress
 import socket
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 import anyio
 import uvicorn
@@ -24,8 +24,9 @@ from droidgate.serving.mobile_agent.mobile_agent_server import (
 )
 from droidgate.serving.stop_signals import stopped_by_signals
 from droidgate.serving.tokens import TokenCheck, is_token, read_or_make_token, token_file
-from droidgate_mappings.model.errors import UsageError
+from droidgate_mappings.model.errors import UsageError, option_hint
 from droidgate_mappings.records import dataclass
+from droidgate_mappings.text.nearest_names import suggest_name
 
 DATA_PORT: Final = 8020
 ACTION_PORT: Final = 8021
@@ -137,10 +138,12 @@ def _check_request(
         UsageError: it, the token or an extension cannot be used, the seconds are out of range, or `action` is
             asked for alone.
     """
+    if server not in get_args(ServerChoice):
+        raise UsageError(f"unknown server {server!r}", hint=suggest_name(server, get_args(ServerChoice)))
     if server == "action":
         raise UsageError(
             "the action server alone does not know the ids that the data collection server gives",
-            hint="run both servers in one process: --server both",
+            hint=option_hint("run both servers in one process: {}", "--server both", 'server="both"'),
         )
     unknown = next((name for name in extensions if name not in EXTENSIONS), None)
     if unknown is not None:

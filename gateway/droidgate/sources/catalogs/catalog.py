@@ -30,7 +30,7 @@ from droidgate.sources.source_results import Providers
 from droidgate_mappings.formats.format import found_by, load_formats
 from droidgate_mappings.formats.installed import OWN_PREFIX, own_app
 from droidgate_mappings.model.capability import Place, Provider, State
-from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
+from droidgate_mappings.model.errors import BudgetError, InputError, UsageError, option_hint
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.records import dataclass, replace
 from droidgate_mappings.text.json_text import parse_json
@@ -297,11 +297,11 @@ def query(
             columns = tuple((name, str(kind)) for name, kind, *_ in result.description)
             yield Answered(columns, rows_of(result))
         except duckdb.InterruptException:
-            hint = "ask for less, or allow more with --deadline"
+            hint = option_hint("ask for less, or allow more with {}", "--deadline", "deadline=")
             raise BudgetError(f"the query takes more than {deadline:g} seconds", hint=hint) from None
         except duckdb.OutOfMemoryException:
             allowed = "" if memory is None else f" than {memory} MiB"
-            hint = "ask for fewer rows, or allow more with --memory"
+            hint = option_hint("ask for fewer rows, or allow more with {}", "--memory", "memory=")
             raise BudgetError(f"the query needs more memory{allowed}", hint=hint) from None
         except duckdb.Error as error:
             raise _refusal(error) from None
