@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.failure_texts import print_hint
 from droidgate.cli.output.json_output import Document, PublishedDocument
-from droidgate.cli.output.pages import Line, Table, print_note, print_warning
+from droidgate.cli.output.pages import Block, Line, Table, print_note, print_warning
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.unread_errors import errors_that_nobody_need_read
 from droidgate.cli.output.waiting_line import run_with_steps_shown
@@ -91,6 +91,8 @@ def serve(options: Serve) -> int:
     """
     if options.as_json and not options.plan:
         raise UsageError("--json needs --plan", hint="a server prints the protocol only")
+    if options.no_token and options.http is None:
+        raise UsageError("--no-token needs --http", hint="only a server over HTTP has a token")
     # What the start makes stays as long as the server; a collection in it takes a twentieth of the start.
     gc.disable()
     try:
@@ -118,8 +120,14 @@ def _print_plan(options: Serve) -> int:
         f"{sums}, {output_tokens:,} of them for the schemas of outputs, which not every client gives to its "
         "model; a token is about four bytes of a tool's JSON"
     )
+    page: list[Block] = [Table(_COLUMNS, rows), Line(explained)] if rows else [Line("no tools")]
+    if provider.is_searched:
+        three = sum(app.tokens for app in served)
+        page.append(
+            Line(f"in search mode a client gets three tools in their place: {amount(three, 'token')}")
+        )
     report = Report(
-        lambda: [Table(_COLUMNS, rows), Line(explained)],
+        lambda: page,
         lambda: ServePlanDocument(
             apps=tuple(
                 PlannedAppPart(
