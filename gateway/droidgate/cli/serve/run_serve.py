@@ -25,6 +25,7 @@ from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.text.counted_nouns import amount
 
 if TYPE_CHECKING:
+    from droidgate.serving.phone_tools import PhoneTools
     from droidgate.serving.server_process import Listening
     from droidgate.serving.tool_search import SearchTools
 
@@ -102,12 +103,25 @@ def serve(options: Serve) -> int:
         gc.enable()
 
 
+def _tools_of(options: Serve) -> PhoneTools:
+    from droidgate.serving.server_process import phone_tools
+
+    return phone_tools(
+        options.serials or (),
+        select=options.select or (),
+        allow=options.allow or (),
+        screens=options.screens,
+        files=options.files or (),
+        app_instructions=options.app_instructions,
+        deadline=options.deadline,
+    )
+
+
 def _print_plan(options: Serve) -> int:
     from droidgate.serving.server_application import plan_tokens
-    from droidgate.serving.server_process import phone_tools
     from droidgate.serving.tool_search import SearchTools
 
-    tools = phone_tools(options.serials or (), select=options.select or (), screens=options.screens)
+    tools = _tools_of(options)
     run_with_steps_shown(lambda: tools.look(strict=True))
     provider = SearchTools(tools, always=options.search)
     apps = plan_tokens(tools.snapshot().tools)
@@ -129,12 +143,7 @@ def _print_plan(options: Serve) -> int:
     report = Report(
         lambda: page,
         lambda: ServePlanDocument(
-            apps=tuple(
-                PlannedAppPart(
-                    app=app.group, tools=app.tools, tokens=app.tokens, output_tokens=app.output_tokens
-                )
-                for app in apps
-            ),
+            apps=tuple(PlannedAppPart.of(app, app=app.group) for app in apps),
             tools=count,
             tokens=tokens,
             output_tokens=output_tokens,
@@ -152,19 +161,11 @@ def _print_plan(options: Serve) -> int:
 
 
 def _serve(options: Serve) -> int:
-    from droidgate.serving.server_process import http_address, phone_tools, serve_tools
+    from droidgate.serving.server_process import http_address, serve_tools
     from droidgate.serving.tool_search import SearchTools
 
     address = http_address(options.http)
-    tools = phone_tools(
-        options.serials or (),
-        select=options.select or (),
-        allow=options.allow or (),
-        screens=options.screens,
-        files=options.files or (),
-        app_instructions=options.app_instructions,
-        deadline=options.deadline,
-    )
+    tools = _tools_of(options)
     # A phone may come later: a client that starts with the computer would otherwise have to be restarted.
     with _log_lines_printed():
         run_with_steps_shown(tools.look)
