@@ -119,9 +119,9 @@ def _undo_of(options: InstallClient) -> str:
 
 
 def _page(change: ClientChange, status: Status, options: InstallClient) -> list[Block]:
-    blocks: list[Block] = [Line(visible(line)) for line in change.diff.splitlines()]
-    if options.remove and status == "unchanged":
+    if options.remove and not change.is_change:
         return [Line(f"nothing to remove: {one_line(str(change.path))} has no server {options.name!r}")]
+    blocks: list[Block] = [Line(visible(line)) for line in change.diff.splitlines()]
     blocks += file_lines({change.path: status})
     if change.backup is not None:
         blocks.append(Line(f"backup: {one_line(str(change.backup))}"))

@@ -136,10 +136,8 @@ def _print_plan(options: Serve) -> int:
     )
     page: list[Block] = [Table(_COLUMNS, rows), Line(explained)] if rows else [Line("no tools")]
     if provider.is_searched:
-        three = sum(app.tokens for app in served)
-        page.append(
-            Line(f"in search mode a client gets three tools in their place: {amount(three, 'token')}")
-        )
+        cost = amount(sum(app.tokens for app in served), "token")
+        page.append(Line(f"in search mode a client gets three tools in their place: {cost}"))
     report = Report(
         lambda: page,
         lambda: ServePlanDocument(
