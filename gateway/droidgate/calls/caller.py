@@ -48,6 +48,7 @@ from droidgate.devices.device_errors import (
     DeviceStateError,
     NoDeviceError,
     ServerUnreachableError,
+    UnsafeArgumentError,
 )
 from droidgate.devices.packages import is_installed_at
 from droidgate_mappings.model.errors import DeviceError, DroidgateError
@@ -572,7 +573,7 @@ class CapabilityCaller:
             approvals.is_refused = answer.token == "denied"  # noqa: S105 - a failure token
             text = answer.message or decision.reason
             hint = f"a person approves it on a terminal: {approval_request.fix}"
-            raise call_error(Failure(answer.token, text), hint=hint)
+            raise call_error(Failure(answer.token, text), hint=None if approvals.is_refused else hint)
         with link.hop("look at the app again"):
             now = self.targets.current(checked.target, link.device)
         if now.pin != checked.pin:
@@ -619,10 +620,14 @@ class CapabilityCaller:
             link.condition = is_installed_at(app.package, app.path, checked.target.user)
         with placed_files(checked.files, link, self.device):
             attempt.is_sent = True
-            if isinstance(route, ShellRoute):
-                raw = yield from route.send(plan, checked.target, link)
-            else:
-                raw = route.send(plan, checked.target, link)
+            try:
+                if isinstance(route, ShellRoute):
+                    raw = yield from route.send(plan, checked.target, link)
+                else:
+                    raw = route.send(plan, checked.target, link)
+            except UnsafeArgumentError as error:
+                # The arguments of the call are too long, or not text: nothing of it was sent.
+                raise call_error(Failure("invalid_argument", error.message), hint=error.hint) from error
         fitting = partial(_fitted_result, raw)
         value, findings = (yield Work(fitting)) if is_large(raw.value) else fitting()
         return CallResult(

@@ -13,14 +13,14 @@ from droidgate.serving.served_phones import ServedPhone
 from droidgate.serving.tool_results import MAX_PART
 from droidgate.serving.tools import ResourceContent, ServedResource
 from droidgate_mappings.model.capability import Provider
-from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.model.json_values import Json, readable_json
 from droidgate_mappings.records import dataclass
 from droidgate_mappings.text_safety import one_line, visible_json, without_hidden
 from droidgate_mappings.values.failures import CallError
 
 _REASONS_IN_PART: Final = 250
-_ABOUT_WHY: Final = "Which capabilities can be called, and what keeps the others from being called"
+_ABOUT_WHY: Final = "Which capabilities can be called, and what keeps the others from it ({})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,35 +59,44 @@ def reason_resources(
         targets = tuple(declared[number * _REASONS_IN_PART :][:_REASONS_IN_PART])
         yield (
             ServedResource(
-                uri, f"{one_line(phone.name)} why{end}", "application/json", title=_ABOUT_WHY + part
+                uri,
+                f"{one_line(phone.name)} why{end}",
+                "application/json",
+                title=_ABOUT_WHY.format(one_line(phone.name)) + part,
             ),
             CallReasons(uri, targets, phone.sdk_full, phone.failures, phone.caller, allowed),
         )
 
 
 def provider_resources(
-    place: str, provider: Provider, findings: Sequence[Finding]
+    place: str, app: str, provider: Provider, findings: Sequence[Finding]
 ) -> list[tuple[ServedResource, ResourceContent]]:
-    """Return what a provider declares, what MCP cannot express of it, and its instructions.
+    """Return what a provider declares, what MCP cannot express of it where that is anything, and its
+    instructions.
 
     Args:
         place: Its phone and package.
+        app: What titles end with: clients list the titles of all apps together.
         provider: The provider.
-        findings: What its tools do not express.
+        findings: What its tools do not express, and new names, which the tools do not have.
     """
     path = f"{place}/{provider.protocol}/{component_name(provider) or 'app'}"
     declaration = provider.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-    losses: list[Json] = [finding.model_dump(mode="json", exclude_none=True) for finding in findings]
-    texts = [
-        ("declaration", "application/json", "What the app declares", _shown_json(declaration)),
-        ("losses", "application/json", "What MCP cannot express of it", _shown_json(losses)),
+    losses: list[Json] = [
+        finding.model_dump(mode="json", exclude_none=True)
+        for finding in findings
+        if finding.level is not Level.RENAMED
     ]
+    texts = [("declaration", "application/json", f"What the app declares ({app})", _shown_json(declaration))]
+    if losses:
+        text = _shown_json(losses)
+        texts.append(("losses", "application/json", f"What MCP cannot express of the app ({app})", text))
     if provider.instructions:
         # The first line says whose words these are, wherever the text is copied to.
         text = (
             f"[Text of the app {provider.package}, not of droidgate]\n{without_hidden(provider.instructions)}"
         )
-        texts.append(("instructions", "text/plain", "What the app's author wrote for models", text))
+        texts.append(("instructions", "text/plain", f"What the app's author wrote for models ({app})", text))
     return _parts(path, texts, place)
 
 

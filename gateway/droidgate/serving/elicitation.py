@@ -139,6 +139,11 @@ def _digest(question: UserQuestion) -> str:
 _LONGEST_IN_A_QUESTION: Final = 256
 _LONGEST_NAME: Final = 80
 _SIGNER_DIGITS: Final = 16
+_CANNOT_ASK: Final = "this client cannot ask its user; only the user can approve it"
+_WHY_NOT: Final = {
+    "unanswered": f"the user did not answer within {ANSWER_SECONDS:g} s",
+    "invalid": "the client's answer is not what its form asks for; nothing was sent",
+}
 _ONCE: Final = "once"
 _ALWAYS: Final = "always"
 _CHOICES: Final = {
@@ -171,16 +176,7 @@ class ClientApprover:
             return Approval(allowed=False, message="the user refused the call", token="denied")  # noqa: S106
         self.is_pending = answer.outcome == "pending"
         refusal = refuse(request)
-        if answer.outcome == "unanswered":
-            message = f"{refusal.message}, and the user did not answer within {ANSWER_SECONDS:g} s"
-            return Approval(allowed=False, message=message, token=refusal.token)
-        if answer.outcome == "invalid":
-            message = (
-                f"{refusal.message}, and the client's answer is not what its form asks for; nothing was sent"
-            )
-            return Approval(allowed=False, message=message, token=refusal.token)
-        message = f"{refusal.message}, and this client cannot ask its user; only the user can approve it"
-        return Approval(allowed=False, message=message, token=refusal.token)
+        return replace(refusal, message=f"{refusal.message}, and {_WHY_NOT.get(answer.outcome, _CANNOT_ASK)}")
 
 
 def question_of(request: ApprovalRequest, client: str) -> UserQuestion:

@@ -44,7 +44,13 @@ from droidgate.serving.declaration_resources import (
     reason_resources,
 )
 from droidgate.serving.elicitation import ClientApprover
-from droidgate.serving.served_files import SharedFolders, images_in, media_type_of, names_files
+from droidgate.serving.served_files import (
+    SharedFolders,
+    media_type_of,
+    names_files,
+    screen_picture,
+    take_images,
+)
 from droidgate.serving.served_phones import ServedPhone
 from droidgate.serving.tool_documents import hidden_name, named, write_tools
 from droidgate.serving.tool_names import NamedCapability, ToolNames
@@ -62,7 +68,7 @@ from droidgate.serving.tools import (
     UnknownResourceError,
     UnknownToolError,
 )
-from droidgate_mappings.model.errors import DroidgateError
+from droidgate_mappings.model.errors import DroidgateError, InputError
 from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.text.counted_nouns import amount
 from droidgate_mappings.text.nearest_names import closest_name
@@ -340,10 +346,17 @@ class PhoneTools:
             if finding.code == END_NOT_RECORDED:
                 _log.warning("%s: %s", one_line(target.short_name), one_line(finding.message))
         notes = notes_of([*map(warning_text, result.findings), *reading.problems])
+        try:
+            is_picture = isinstance(target, ScreenTarget) and isinstance(value, str)
+            shown, images = screen_picture(str(value)) if is_picture else take_images(value)
+        except InputError as error:
+            return failure_of(error)
         files_of_result = (
-            *images_in(value),
+            *images,
             *(ServedFile(file.path, media_type_of(file.data), file.data) for file in reading.files),
         )
+        # A value with a schema stays whole; elsewhere a client would give its model each image twice.
+        value = shown if called.declared.output is None else value
         return ToolOutcome(McpToolResult(value, content=notes), called.declared, files_of_result)
 
     async def read_resource(self, uri: str, client: str) -> ResourceContent:
@@ -473,7 +486,7 @@ class PhoneTools:
                 targets[name] = item
             if provider.instructions:
                 app_texts.setdefault(group, provider.instructions)
-            contents += provider_resources(f"{phone.name}/{package}", provider, findings)
+            contents += provider_resources(f"{phone.name}/{package}", place, provider, findings)
         for phone in self._phones:
             declared = [target for target in phone.declared if self._is_selected(target.app.package)]
             contents += reason_resources(phone, declared, self._allow)

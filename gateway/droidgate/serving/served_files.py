@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
 
+from droidgate.calls.screen.extension_tools import make_picture
 from droidgate.computer.private_files import NO_LINK
 from droidgate.serving.tools import ServedFile
 from droidgate_mappings.model.errors import DroidgateError, UsageError
@@ -37,6 +38,9 @@ _NO_WAITING: Final = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _MOST_IMAGES: Final = 20
 _SHORTEST_IMAGE: Final = 32
 _LONGEST_IMAGE: Final = 512 * 1024
+
+_LONGEST_SIDE: Final = 1_024
+"""Pixels of a screen's picture: as of `take_screenshot`."""
 
 _UNKNOWN: Final = "application/octet-stream"
 _TEXT: Final = "text/plain"
@@ -177,26 +181,42 @@ def media_type_of(data: bytes) -> str:
     return _UNKNOWN if "\0" in text else _TEXT
 
 
-def images_in(value: Json) -> tuple[ServedFile, ...]:
-    """Return the images that a result holds as base64 or as `data:` URIs, at most 20 of up to 512 KiB."""
+def take_images(value: Json) -> tuple[Json, tuple[ServedFile, ...]]:
+    """Return a result with a few words in place of the images that it holds, and these.
+
+    An image is base64 or a `data:` URI; at most 20 of up to 512 KiB are found.
+    """
     images: list[ServedFile] = []
-    _add_images(value, images)
-    return tuple(images)
+    return _without_images(value, images), tuple(images)
 
 
-def _add_images(value: Json, files: list[ServedFile]) -> None:
-    if len(files) >= _MOST_IMAGES:
-        return
+def _without_images(value: Json, images: list[ServedFile]) -> Json:
     if isinstance(value, Mapping):
-        for member in value.values():
-            _add_images(member, files)
-    elif isinstance(value, list):
-        for item in value:
-            _add_images(item, files)
-    elif isinstance(value, str) and _SHORTEST_IMAGE < len(value) <= _LONGEST_IMAGE * 4 // 3:
-        image = _image_of(value)
-        if image is not None:
-            files.append(image)
+        return {name: _without_images(member, images) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_without_images(item, images) for item in value]
+    is_short = not isinstance(value, str) or not _SHORTEST_IMAGE < len(value) <= _LONGEST_IMAGE * 4 // 3
+    image = None if is_short or len(images) >= _MOST_IMAGES else _image_of(str(value))
+    if image is None:
+        return value
+    images.append(image)
+    return f"[image {len(images)} of this result: {image.mime_type}, {len(image.data):,} bytes]"
+
+
+def screen_picture(uri: str) -> tuple[Json, tuple[ServedFile, ...]]:
+    """Return what a model has to know of a picture of a screen, and the picture, small enough to be shown.
+
+    Args:
+        uri: The picture as the phone sent it, a `data:` URI.
+
+    Raises:
+        InputError: the picture cannot be read.
+    """
+    data = base64.b64decode(uri.partition(",")[2])
+    picture = make_picture(data, max_size=_LONGEST_SIDE, file_format="jpeg")
+    size, of_screen = (f"{width} x {height}" for width, height in (picture.size, picture.screen_size))
+    text = f"The picture has {size} pixels, the screen {of_screen}: tap and swipe take pixels of the screen."
+    return text, (ServedFile("screen", "image/jpeg", picture.data),)
 
 
 def _image_of(text: str) -> ServedFile | None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from droidgate.calls.caller import CapabilityCaller
 from droidgate.calls.subjects import CapabilityKey
-from droidgate.calls.targets import CallTarget
+from droidgate.calls.targets import CallTarget, ScreenTarget
 from droidgate.devices.packages import InstalledPackage, list_packages
 from droidgate.devices.properties import current_user
 from droidgate.sources.phone_source import digest_of_lists, listings_changed
+from droidgate_mappings.model.types import ScalarType
 from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.values.failures import CallError
 
@@ -68,10 +69,23 @@ class ServedPhone:
             for target in caller.targets.all()
             if target.capability.id not in dict(caller.targets.callability(target).closed)
         )
-        every = (*of_apps, *(caller.targets.screens() if self.screens else ()))
+        every = (*of_apps, *(_screen_commands(caller) if self.screens else ()))
         self.failures = caller.uncallable(every)
         self.targets = tuple(target for target in every if target.key not in self.failures)
         self.declared = tuple(caller.targets.all())
         self.sdk_full = caller.targets.reading.facts.sdk_full
         self.caller, self.packages, self.digest = caller, packages, None
         return True
+
+
+def _screen_commands(caller: CapabilityCaller) -> Iterator[ScreenTarget]:
+    """Yield MobileAgent's commands; a text is a picture, which clients get as an image without a schema."""
+    commands = caller.targets.screens()
+    provider = commands[0].provider
+    capabilities = tuple(
+        capability.changed({"output": None}) if isinstance(capability.output, ScalarType) else capability
+        for capability in provider.capabilities
+    )
+    served = provider.changed({"capabilities": capabilities})
+    for command, capability in zip(commands, capabilities, strict=True):
+        yield ScreenTarget(served, capability, command.app, command.user)

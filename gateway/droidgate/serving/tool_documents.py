@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from droidgate.calls.subjects import CallEffect, last_part
+from droidgate.calls.targets import SCREENS
 from droidgate.serving.short_schemas import BY_NAME, short_input, short_output
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.model.capability import Provider
@@ -62,7 +63,8 @@ def write_tools(provider: Provider) -> tuple[list[dict[str, Mapping[str, Json]]]
     for number, capability in enumerate(provider.capabilities):
         if DeclaredOutput(capability.output, provider.definitions).is_wrapped(MODERN):
             by_revision[MODERN][number]["outputSchema"] = by_revision[HANDSHAKE][number]["outputSchema"]
-    label = f"{LABEL_START}{without_hidden(provider.package or '')[:MAX_NAME]}{LABEL_END}"
+    app = without_hidden(provider.package or "")[:MAX_NAME]
+    label = "" if app == SCREENS else f"{LABEL_START}{app}{LABEL_END}"
     return [
         {revision: _shown_document(tools[number], label) for revision, tools in by_revision.items()}
         for number in range(len(provider.capabilities))
@@ -107,7 +109,7 @@ def _words_of(identifier: str) -> str:
 
 def _shown_document(tool: Mapping[str, Any], label: str) -> dict[str, Json]:
     entry = {name: value for name, value in _clean_schema(tool).items() if name not in _NOT_SHOWN}
-    text = f"{label} {entry.get('description', '')}".rstrip()
+    text = f"{label} {entry.get('description', '')}".strip()
     entry |= {"description": cut(text, MAX_DESCRIPTION), "inputSchema": short_input(entry["inputSchema"])}
     if "outputSchema" in entry:
         entry["outputSchema"] = short_output(entry["outputSchema"])

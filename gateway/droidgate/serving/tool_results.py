@@ -92,7 +92,9 @@ def write_outcome(outcome: ToolOutcome, revision: str, results: KeptResults) -> 
         text = canonical_json(structured)
         size = len(text.encode("utf-8", "surrogatepass"))
         if size > MAX_STRUCTURED:
-            return _too_large(text, size, results, shape)
+            problem = f"its result has {size} bytes, more than the {MAX_STRUCTURED} that are returned"
+            links = _links(text, results, "application/json")
+            return _unfit_result(problem, shape, "read the linked resources; ", links)
     content: list[dict[str, Any]] = []
     for block in written["content"]:
         content += _cap_block(block, results, "text/plain" if structured is None else "application/json")
@@ -141,12 +143,6 @@ def _links(
             uris, parts if len(uris) > 1 or isinstance(content, str) else [name], strict=True
         )
     ]
-
-
-def _too_large(text: str, size: int, results: KeptResults, revision: str) -> dict[str, Any]:
-    problem = f"its result has {size} bytes, more than the {MAX_STRUCTURED} that are returned"
-    links = _links(text, results, "application/json")
-    return _unfit_result(problem, revision, "read the linked resources; ", links)
 
 
 def _unfit_result(

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any, Final
 
+from droidgate.serving.call_outcomes import failed_call, failure_of
 from droidgate.serving.tool_documents import BETWEEN_WORDS, LABEL_END, LABEL_START
 from droidgate.serving.tools import (
     ListChange,
@@ -20,11 +21,15 @@ from droidgate.serving.tools import (
     ToolSnapshot,
     UnknownToolError,
 )
+from droidgate_mappings.json_schema import read_schema
+from droidgate_mappings.model.capability import Capability
 from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mappings.text.nearest_names import closest_name
 from droidgate_mappings.text_safety import one_line
+from droidgate_mappings.values.coercion import argument_problems, fit_arguments
+from droidgate_mappings.values.failures import first_of
 from droidgate_mcp.format import HANDSHAKE, MODERN
-from droidgate_mcp.wire import McpToolFailure, McpToolResult, result_text
+from droidgate_mcp.wire import McpToolResult, result_text
 
 MANY_TOOLS: Final = 40
 """Above it search mode is the default: clients take 40 to 128 tools (reference style-and-peers 2.1)."""
@@ -232,13 +237,11 @@ class SearchTools:
         """Find, describe or call a tool; a client may know the others' names from before."""
         if call.tool not in _SCHEMAS or not self.is_searched:
             return await self._inner.call(call)
-        import jsonschema
-
-        schema = _input_schema(call.tool)
-        problem = next(jsonschema.Draft202012Validator(schema).iter_errors(call.arguments), None)
-        if problem is not None:
-            return _refused_outcome(f"/{'/'.join(map(str, problem.absolute_path))}: {problem.message}")
-        arguments: Mapping[str, Any] = call.arguments
+        capability = Capability(id=call.tool, input=read_schema(_input_schema(call.tool))[0])
+        problems = argument_problems(call.arguments, capability, {})
+        if problems:
+            return failure_of(first_of(problems))
+        arguments: Mapping[str, Any] = fit_arguments(call.arguments, capability, {}).values
         if call.tool == "find_tools":
             tools = self._find(arguments["query"], arguments.get("limit", _USUALLY_FOUND))
             return ToolOutcome(McpToolResult(canonical_json(tools) if tools else self._nothing_found()))
@@ -248,16 +251,15 @@ class SearchTools:
             if (tool := known.get(name)) is None:
                 closest = closest_name(name, known)
                 question = "" if closest is None else f"did you mean {closest!r}? "
-                return _refused_outcome(
-                    f"/name: unknown tool {name!r}\nhint: {question}find names with find_tools"
-                )
+                message = f"/name: unknown tool {name!r}\nhint: {question}find names with find_tools"
+                return failed_call("invalid_argument", message)
             return ToolOutcome(McpToolResult(canonical_json(dict(tool.documents[MODERN]))))
         try:
             outcome = await self._inner.call(
                 replace(call, tool=name, arguments=arguments.get("arguments", {}))
             )
         except UnknownToolError as error:
-            return _refused_outcome(f"/name: {error}")
+            return failed_call("invalid_argument", f"/name: {error}")
         # call_tool declares no output, so the value is a text.
         text = result_text(outcome.result.value, outcome.declared)
         return replace(outcome, result=replace(outcome.result, value=text), declared=None)
@@ -400,10 +402,6 @@ def _tool(name: str) -> ServedTool:
     if name != "call_tool":
         document["annotations"] = {"readOnlyHint": True, "openWorldHint": False}
     return ServedTool(name, {HANDSHAKE: document, MODERN: document})
-
-
-def _refused_outcome(message: str) -> ToolOutcome:
-    return ToolOutcome(McpToolResult(failure=McpToolFailure("invalid_argument", message)))
 
 
 _TOOLS: Final = tuple(map(_tool, _SCHEMAS))

@@ -23,10 +23,11 @@ class ClientRow(Frozen):
         path: Of the user's settings, with `{home}`, `{settings}` or `{xdg}`.
         mac_path: The same on macOS, where it is another one.
         windows_path: The same on Windows, where it is another one.
+        windows_package: The family name of its package on Windows, which has settings of its own.
         folder_variable: The environment variable that names another folder for the user's settings.
         project_path: Of the settings of one project, below its folder; None where it has none.
         more_names: Other names that the client reads in the same folders; a file that is there is changed.
-        after: What the user does next, one sentence.
+        after: What the user does next, one sentence, with `{name}` for the server's.
         stdio: The entry of a server that the client starts.
         environment: The member of that entry that has the server's environment variables.
     """
@@ -39,6 +40,7 @@ class ClientRow(Frozen):
     path: str
     mac_path: str | None = None
     windows_path: str | None = None
+    windows_package: str | None = None
     folder_variable: str | None = None
     project_path: str | None = None
     more_names: tuple[str, ...] = ()

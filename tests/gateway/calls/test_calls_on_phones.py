@@ -302,7 +302,7 @@ def test_an_answer_counts_only_for_the_app_that_was_asked_about(
     caller = legacy.caller(approver=approver)
     title = secrets.token_hex(8)
     error = legacy.failure(f"{LEGACY}/createNote", caller=caller, title=title, content="b")
-    assert error.failure.token == "denied"
+    assert (error.failure.token, error.hint) == ("denied", None)
     first, second = approver
     again = "the app was replaced after you answered, so you are asked again"
     assert (first.change, second.change) == ("", again)
@@ -697,6 +697,14 @@ def test_a_way_by_shim_has_a_reason(notes_shim: ReachedPhone, arguments: dict[st
     assert plan.route.route == "shim"
     (message,) = plan.passed_over
     assert reason in message
+
+
+def test_arguments_that_are_too_long_to_be_sent_are_refused_as_such(notes_shim: ReachedPhone) -> None:
+    with notes_shim.counted() as commands:
+        error = notes_shim.failure(CREATE, title="a", content="b" * 1_048_577)
+    assert error.failure.token == "invalid_argument"
+    assert error.message.endswith("a frame holds 1048576")
+    assert not [command for command in commands if command.startswith("content")]
 
 
 def test_bytes_are_not_sent_by_the_shell(tmp_path: Path, fresh: ReachedPhone) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +12,7 @@ from unittest.mock import Mock
 
 import anyio
 import pytest
+from PIL import Image
 
 from droidgate.calls.approvals import Approval, refuse
 from droidgate.calls.audit_log import AuditLog
@@ -20,6 +23,7 @@ from droidgate.calls.pins import PinStore
 from droidgate.calls.policy import Policy, PolicyFile
 from droidgate.serving.phone_tools import PhoneTools
 from droidgate.serving.served_phones import ServedPhone
+from droidgate.serving.tool_results import KeptResults, write_outcome
 from droidgate.serving.tools import Client, ToolCall, ToolOutcome, UserAnswer, UserQuestion
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.values.failures import CallError
@@ -190,6 +194,19 @@ def test_the_server_has_the_commands_where_it_is_asked_to(reached: ReachedPhone)
     assert "mobile-agent" in tools.instructions
     hints = [tool.documents[HANDSHAKE]["annotations"]["readOnlyHint"] for tool in tools.snapshot().tools]
     assert (len(hints), hints.count(True)) == (13, 7)
+
+
+def test_a_served_picture_is_an_image_that_models_are_shown(reached: ReachedPhone) -> None:
+    tools = served(reached, screens=True)
+    tool = tools.snapshot().by_name["mobile-agent_capture_screenshot"].documents[HANDSHAKE]
+    assert "outputSchema" not in tool
+    assert tool["description"] == "Take a picture of the screen."
+    result = write_outcome(anyio.run(call_tool, tools, tool["name"], {}), HANDSHAKE, KeptResults())
+    text, image = result["content"]
+    assert text["text"].startswith("The picture has 461 x 1024 pixels, the screen 1080 x 2400: ")
+    with Image.open(io.BytesIO(base64.b64decode(image["data"]))) as opened:
+        assert (opened.format, opened.size) == ("JPEG", (461, 1024))
+    assert "structuredContent" not in result
 
 
 def test_a_served_command_that_acts_needs_an_approval(made: MadePhone, reached: ReachedPhone) -> None:

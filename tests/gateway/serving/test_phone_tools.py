@@ -273,6 +273,11 @@ async def test_resources_hold_declarations_losses_and_instructions(phone: Reache
         assert all(uris.fullmatch(str(resource.uri)) for resource in resources)
         declarations = [resource for resource in resources if resource.name.endswith(" declaration")]
         assert len(declarations) >= len(CALLS)
+        assert "What the app declares (tally)" in {resource.title for resource in declarations}
+        assert len({resource.title for resource in resources}) == len(resources)
+        # New names are not losses: a tool has a name of its own.
+        lossy = {resource.name.split()[0] for resource in resources if resource.name.endswith(" losses")}
+        assert {name.rpartition("/")[2] for name in lossy} == {NOTES, f"{NOTES}.legacy"}
         (reasons,) = [resource for resource in resources if resource.name.endswith(" why")]
         (content,) = (await client.read_resource(reasons.uri)).contents
         assert isinstance(content, mcp_types.TextResourceContents)

@@ -88,7 +88,7 @@ def started(*command: str | Path, environment: dict[str, str] | None = None, **o
 
 @pytest.mark.slow
 def test_the_plan_lists_each_app_and_the_sum(environment: dict[str, str]) -> None:
-    planned = run(environment, "--plan")
+    planned = run(environment, "--plan", "--search")
     assert planned.returncode == 0
     rows = re.findall(r"^  (\S+) +(\d+) +([\d,]+) +([\d,]+)$", planned.stdout, re.MULTILINE)
     apps = [(name, *(int(figure.replace(",", "")) for figure in figures)) for name, *figures in rows]
@@ -97,6 +97,7 @@ def test_the_plan_lists_each_app_and_the_sum(environment: dict[str, str]) -> Non
         f"{len(apps)} apps, {tools} tools, {tokens:,} tokens, {outputs:,} of them for the schemas of outputs"
     )
     assert expected in " ".join(planned.stdout.split())
+    assert "in search mode a client gets three tools in their place: " in planned.stdout
     assert "dev.droidgate.sample.notes" in {row[0] for row in apps}
     document = json.loads(run(environment, "--plan", "--search", "--json").stdout)
     jsonschema.validate(document, json.loads(run(environment, "--json-schema").stdout))
@@ -267,6 +268,7 @@ def test_without_a_phone_it_waits_for_one(environment: dict[str, str]) -> None:
     (("--http", "x"), 2, "is not an address"),
     (("--serial", "nope", "--plan"), 4, "nope"),
     (("--json",), 2, "--json needs --plan"),
+    (("--no-token",), 2, "--no-token needs --http"),
     (("--deadline", "151"), 2, "151"),
 ], ids=str)  # fmt: skip
 def test_a_mistake_has_a_hint(
@@ -436,6 +438,7 @@ def test_the_data_server_alone_asks_the_phone_each_time(
     ({"extensions": ["finding"]}, "unknown extension 'finding'"),
     ({"seconds": 0}, "is not from 1 to 600 seconds"),
     ({"seconds": float("nan")}, "is not from 1 to 600 seconds"),
+    ({"data_port": 9020, "action_port": 9020}, "both servers have the port 9020"),
     ({"token": "a b"}, "the token is too short, or has characters"),
     ({"token": "schl\u00fcssel"}, "the token is too short, or has characters"),
     ({"token": "short", "host": "192.0.2.7"}, "the token is too short, or has characters"),

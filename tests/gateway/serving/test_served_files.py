@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from droidgate.serving import served_files as files_module
-from droidgate.serving.served_files import SharedFolders, images_in, media_type_of
+from droidgate.serving.served_files import SharedFolders, media_type_of, take_images
 from droidgate.serving.tool_results import MAX_BLOB, MAX_IMAGES, KeptResults, write_outcome
 from droidgate.serving.tools import ServedFile, ToolOutcome
 from droidgate_mappings.model.errors import UsageError
@@ -131,8 +131,14 @@ def test_images_in_a_result_are_found_by_their_bytes() -> None:
         "list": [PIXEL, f"data:image/gif;base64,{PIXEL}", "text of some length, which is not base64 at all"],
         "other": [f"data:image/png;base64,{not_an_image}", not_an_image, f"{PIXEL}!", 5, None],
     }
-    assert images_in(value) == (ServedFile("image", "image/png", PNG),) * 2
-    assert len(images_in([PIXEL] * 100)) == 20
+    shown, images = take_images(value)
+    assert images == (ServedFile("image", "image/png", PNG),) * 2
+    assert shown == {**value, "list": [
+        "[image 1 of this result: image/png, 70 bytes]",
+        "[image 2 of this result: image/png, 70 bytes]",
+        "text of some length, which is not base64 at all",
+    ]}  # fmt: skip
+    assert len(take_images([PIXEL] * 100)[1]) == 20
 
 
 def test_small_images_are_in_the_result_and_other_files_are_resources() -> None:

@@ -78,11 +78,14 @@ async def test_search_mode_finds_describes_and_calls(phone: ReachedPhone) -> Non
         arguments = {"name": "tally_read_total", "arguments": {"player": "Nobody"}}
         called = await client.call_tool("call_tool", arguments)
         assert text_of(called) == '{"player":"Nobody","total":0}'
-        refused: list[tuple[str, dict[str, Any]]] = [
-            *(("find_tools", {}), ("find_tools", {"query": "x", "limit": 21})),
-            *((name, {"name": "tally_read_totl"}) for name in ("call_tool", "describe_tool")),
+        flat = {"name": "tally_read_total", "player": "Ada"}
+        refused: list[tuple[str, dict[str, Any], str]] = [
+            ("find_tools", {}, "'query' is required and missing"),
+            ("find_tools", {"query": "x", "limit": 21}, "/limit: "),
+            ("call_tool", flat, '/player: not a parameter; the parameters are "name", "arguments"'),
+            ("call_tool", {"name": "tally_read_totl"}, "did you mean 'tally_read_total'?"),
+            ("describe_tool", {"name": "tally_read_totl"}, "did you mean 'tally_read_total'?"),
         ]
-        for name, wrong in refused:
-            result = await client.call_tool(name, wrong)
-            assert text_of(result).startswith("invalid_argument"), (name, result)
-            assert ("did you mean 'tally_read_total'?" in text_of(result)) == ("name" in wrong)
+        for name, wrong, words in refused:
+            text = text_of(await client.call_tool(name, wrong))
+            assert (text.partition(": ")[0], words in text) == ("invalid_argument", True), text

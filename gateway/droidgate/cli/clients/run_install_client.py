@@ -39,7 +39,7 @@ class InstallClientDocument(PublishedDocument, schema="droidgate.install-client/
         diff: The change as a unified diff.
         backup: Where the settings before are.
         next_step: What the user does next.
-        warnings: Why the client will not be able to start the server.
+        warnings: Why the client will not be able to start the server, or gets no tools of it.
     """
 
     client: str
@@ -63,7 +63,7 @@ def install(options: InstallClient) -> Report | int:
     }
     if options.is_printed and not options.as_json:
         print(_settings_text(options.client, settings_with_entry(options.client, **entry)))
-        _warn(start_warnings(is_shared=options.project is not None))
+        _warn(start_warnings(entry["serials"], is_shared=options.project is not None))
         return ExitCode.OK
     change = install_client(options.client, **entry, remove=options.remove, write=not options.is_printed)
     _warn(change.warnings)
@@ -71,7 +71,7 @@ def install(options: InstallClient) -> Report | int:
     if options.as_json:
         files = {} if options.is_printed else {change.path: status}
         return Report(tuple, lambda: _document(change, status), files=files)
-    return Report(lambda: _page(change, status, _undo_of(options)), lambda: _document(change, status))
+    return Report(lambda: _page(change, status, options), lambda: _document(change, status))
 
 
 def _status(change: ClientChange, *, is_written: bool) -> Status:
@@ -109,9 +109,7 @@ def _settings_text(client: str, settings: dict[str, Any]) -> str:
 
 
 def _undo_of(options: InstallClient) -> str:
-    """Return the command that removes the entry, nothing where that is what was done."""
-    if options.remove:
-        return ""
+    """Return the command that removes the entry."""
     words = ["droidgate", "install-client", options.client, "--remove"]
     if options.name != SERVER_NAME:
         words += ["--name", options.name]
@@ -120,12 +118,14 @@ def _undo_of(options: InstallClient) -> str:
     return shlex.join(words)
 
 
-def _page(change: ClientChange, status: Status, undo: str) -> list[Block]:
+def _page(change: ClientChange, status: Status, options: InstallClient) -> list[Block]:
+    if options.remove and not change.is_change:
+        return [Line(f"nothing to remove: {one_line(str(change.path))} has no server {options.name!r}")]
     blocks: list[Block] = [Line(visible(line)) for line in change.diff.splitlines()]
     blocks += file_lines({change.path: status})
     if change.backup is not None:
         blocks.append(Line(f"backup: {one_line(str(change.backup))}"))
     if change.is_change:
-        blocks += [Line(f"undo: {one_line(undo)}")] if undo else []
+        blocks += [] if options.remove else [Line(f"undo: {one_line(_undo_of(options))}")]
         blocks.append(Line(f"next: {change.next_step}"))
     return blocks

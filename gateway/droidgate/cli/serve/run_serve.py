@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.failure_texts import print_hint
 from droidgate.cli.output.json_output import Document, PublishedDocument
-from droidgate.cli.output.pages import Line, Table, print_note, print_warning
+from droidgate.cli.output.pages import Block, Line, Table, print_note, print_warning
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.unread_errors import errors_that_nobody_need_read
 from droidgate.cli.output.waiting_line import run_with_steps_shown
@@ -25,6 +25,7 @@ from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.text.counted_nouns import amount
 
 if TYPE_CHECKING:
+    from droidgate.serving.phone_tools import PhoneTools
     from droidgate.serving.server_process import Listening
     from droidgate.serving.tool_search import SearchTools
 
@@ -91,6 +92,8 @@ def serve(options: Serve) -> int:
     """
     if options.as_json and not options.plan:
         raise UsageError("--json needs --plan", hint="a server prints the protocol only")
+    if options.no_token and options.http is None:
+        raise UsageError("--no-token needs --http", hint="only a server over HTTP has a token")
     # What the start makes stays as long as the server; a collection in it takes a twentieth of the start.
     gc.disable()
     try:
@@ -100,12 +103,25 @@ def serve(options: Serve) -> int:
         gc.enable()
 
 
+def _tools_of(options: Serve) -> PhoneTools:
+    from droidgate.serving.server_process import phone_tools
+
+    return phone_tools(
+        options.serials or (),
+        select=options.select or (),
+        allow=options.allow or (),
+        screens=options.screens,
+        files=options.files or (),
+        app_instructions=options.app_instructions,
+        deadline=options.deadline,
+    )
+
+
 def _print_plan(options: Serve) -> int:
     from droidgate.serving.server_application import plan_tokens
-    from droidgate.serving.server_process import phone_tools
     from droidgate.serving.tool_search import SearchTools
 
-    tools = phone_tools(options.serials or (), select=options.select or (), screens=options.screens)
+    tools = _tools_of(options)
     run_with_steps_shown(lambda: tools.look(strict=True))
     provider = SearchTools(tools, always=options.search)
     apps = plan_tokens(tools.snapshot().tools)
@@ -118,15 +134,14 @@ def _print_plan(options: Serve) -> int:
         f"{sums}, {output_tokens:,} of them for the schemas of outputs, which not every client gives to its "
         "model; a token is about four bytes of a tool's JSON"
     )
+    page: list[Block] = [Table(_COLUMNS, rows), Line(explained)] if rows else [Line("no tools")]
+    if provider.is_searched:
+        cost = amount(sum(app.tokens for app in served), "token")
+        page.append(Line(f"in search mode a client gets three tools in their place: {cost}"))
     report = Report(
-        lambda: [Table(_COLUMNS, rows), Line(explained)],
+        lambda: page,
         lambda: ServePlanDocument(
-            apps=tuple(
-                PlannedAppPart(
-                    app=app.group, tools=app.tools, tokens=app.tokens, output_tokens=app.output_tokens
-                )
-                for app in apps
-            ),
+            apps=tuple(PlannedAppPart.of(app, app=app.group) for app in apps),
             tools=count,
             tokens=tokens,
             output_tokens=output_tokens,
@@ -144,19 +159,11 @@ def _print_plan(options: Serve) -> int:
 
 
 def _serve(options: Serve) -> int:
-    from droidgate.serving.server_process import http_address, phone_tools, serve_tools
+    from droidgate.serving.server_process import http_address, serve_tools
     from droidgate.serving.tool_search import SearchTools
 
     address = http_address(options.http)
-    tools = phone_tools(
-        options.serials or (),
-        select=options.select or (),
-        allow=options.allow or (),
-        screens=options.screens,
-        files=options.files or (),
-        app_instructions=options.app_instructions,
-        deadline=options.deadline,
-    )
+    tools = _tools_of(options)
     # A phone may come later: a client that starts with the computer would otherwise have to be restarted.
     with _log_lines_printed():
         run_with_steps_shown(tools.look)

@@ -92,8 +92,7 @@ class ServeMobileAgent(
 
     The data collection server sees the screen, the action server works on it. Where UFO_MCP_API_KEY is set,
     both ask for its value, as UFO's own do. Without it they ask for a token, on loopback only with --token.
-    Ctrl-C ends
-    both.
+    Ctrl-C ends both.
     """
 
     _shows_steps = False
@@ -110,5 +109,5 @@ class ServeMobileAgent(
         "Serve tools that UFO does not have, or annotate all tools; may be repeated",
         show_default=False,
     )
-    deadline: float = option("--deadline SECONDS", "Seconds that a call may take, 1 to 600", 30.0)
+    deadline: float = option("--deadline SECONDS", "Seconds that a call may take", 30.0, min=1, max=600)
     token: bool = flag("--token", "Let in only clients that send the token, on loopback too")

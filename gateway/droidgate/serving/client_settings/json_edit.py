@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from droidgate.serving.client_settings import HINT_OF_DAMAGED
 from droidgate_mappings.model.errors import InputError
@@ -20,7 +20,6 @@ from droidgate_mappings.text.json_text import parse_json
 _STRING_OR_COMMENT: Final = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?')
 _TRAILING_COMMA: Final = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|,(?=\s*+[}\]])')
 _SPACE: Final = re.compile(r"[ \t\r\n]*+")
-_INDENT: Final = "  "
 _DECODER: Final = json.JSONDecoder()
 
 
@@ -30,6 +29,13 @@ class _Member:
     start: int
     value: int
     end: int
+
+
+class _Style(NamedTuple):
+    """How a text is written: the end of its lines, and the blanks of its first level."""
+
+    newline: str
+    indent: str
 
 
 def read_settings(text: str, *, path: str, comments: bool) -> dict[str, Any]:
@@ -64,16 +70,16 @@ def set_member(text: str, key: str, name: str, entry: Any) -> str:
         name: Name of the member.
         entry: Its value.
     """
-    text, plain, newline = _with_object(text)
+    text, plain, style = _with_object(text)
     root = _skip(plain, 0)
     outer = {member.name: member for member in _members(plain, root)}
     if key not in outer:
-        return _insert(text, plain, root, key, {name: entry}, newline)
+        return _insert(text, plain, root, key, {name: entry}, style)
     inner = {member.name: member for member in _members(plain, outer[key].value)}
     if name not in inner:
-        return _insert(text, plain, outer[key].value, name, entry, newline)
+        return _insert(text, plain, outer[key].value, name, entry, style)
     member = inner[name]
-    written = _write(entry, _indent_at(text, member.start), newline)
+    written = _write(entry, _indent_at(text, member.start), style)
     return text[: member.value] + written + text[member.end :]
 
 
@@ -97,12 +103,15 @@ def remove_member(text: str, key: str, name: str) -> str:
     return (text[:start].rstrip(" \t") if position and is_last else text[:start]) + text[end:]
 
 
-def _with_object(text: str) -> tuple[str, str, str]:
-    """Return a text that has an object at the top, the same as `_plain` returns it, and its line end."""
+def _with_object(text: str) -> tuple[str, str, _Style]:
+    """Return a text that has an object at the top, the same as `_plain` returns it, and its style."""
     newline = "\r\n" if "\r\n" in text else "\n"
     if not _plain(text).strip():
         text = f"{{}}{newline}"
-    return text, _plain(text), newline
+    plain = _plain(text)
+    first = next(_members(plain, _skip(plain, 0)), None)
+    indent = "" if first is None else _indent_at(text, first.start)
+    return text, plain, _Style(newline, indent or "  ")
 
 
 def _plain(text: str) -> str:
@@ -136,21 +145,21 @@ def _members(plain: str, start: int) -> Iterator[_Member]:
             position = _skip(plain, position + 1)
 
 
-def _insert(text: str, plain: str, start: int, name: str, value: Any, newline: str) -> str:
+def _insert(text: str, plain: str, start: int, name: str, value: Any, style: _Style) -> str:
     """Return a text with one more member at the end of the object that begins at a position."""
     members = list(_members(plain, start))
     outer = _indent_at(text, start)
-    indent = _indent_at(text, members[0].start) if members else outer + _INDENT
+    indent = _indent_at(text, members[0].start) if members else outer + style.indent
     if len(indent) <= len(outer):
-        indent = outer + _INDENT
+        indent = outer + style.indent
     last = members[-1].end if members else start + 1
     closing = _skip(plain, last)
     content = len(text[:closing].rstrip())
     gap = text[last:content]
     # A comma that was blanked is in the text already.
     comma = "" if not members or _has_comma(gap) else ","
-    written = f"{newline}{indent}{json.dumps(name, ensure_ascii=False)}: {_write(value, indent, newline)}"
-    tail = f"{newline}{outer}{text[closing:]}"
+    written = f"{style.newline}{indent}{json.dumps(name, ensure_ascii=False)}: {_write(value, indent, style)}"
+    tail = f"{style.newline}{outer}{text[closing:]}"
     return f"{text[:last]}{comma}{gap}{written}{tail}"
 
 
@@ -164,6 +173,6 @@ def _indent_at(text: str, position: int) -> str:
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
-def _write(value: Any, indent: str, newline: str) -> str:
-    lines = json.dumps(value, indent=_INDENT, ensure_ascii=False).split("\n")
-    return newline.join([lines[0], *(f"{indent}{line}" for line in lines[1:])])
+def _write(value: Any, indent: str, style: _Style) -> str:
+    lines = json.dumps(value, indent=style.indent, ensure_ascii=False).split("\n")
+    return style.newline.join([lines[0], *(f"{indent}{line}" for line in lines[1:])])

@@ -15,9 +15,11 @@ from typing import Any, Final, NamedTuple
 
 from droidgate.computer.optional_packages import install_command
 from droidgate.computer.output_folder import replace_file
+from droidgate.devices.adb_client import AdbClient
+from droidgate.devices.device_list import choose_device
 from droidgate.serving.client_settings import HINT_OF_DAMAGED, json_edit, toml_edit, yaml_edit
 from droidgate_android.projects.project_files import check_inside, read_project_file
-from droidgate_mappings.model.errors import InputError, UsageError, WriteError, option_hint
+from droidgate_mappings.model.errors import DeviceError, InputError, UsageError, WriteError, option_hint
 from droidgate_mappings.records import dataclass, field, replace
 from droidgate_mappings.tables.clients import ClientRow, load_clients
 from droidgate_mappings.text.nearest_names import nearest_names
@@ -148,8 +150,9 @@ def install_client(
         backup = before
     else:
         backup = None if remove or original is not None else put_back()
-    warnings = () if entry is None else start_warnings(is_shared=project is not None)
-    change = ClientChange(row.id, path, before, after, entry, None, row.after, warnings)
+    warnings = () if entry is None else start_warnings(serials, is_shared=project is not None)
+    next_step = f"Restart {row.title}" if remove else row.after.replace("{name}", name)
+    change = ClientChange(row.id, path, before, after, entry, None, next_step, warnings)
     if not write or not change.is_change:
         return change
     return _write(change, backup, project)
@@ -174,13 +177,14 @@ def settings_with_entry(
     return {row.key: {name: _entry(row, serials, _checked_name(name), project)}}
 
 
-def start_warnings(*, is_shared: bool) -> tuple[str, ...]:
-    """Return why a client will not be able to start the server, a sentence each.
+def start_warnings(serials: Sequence[str], *, is_shared: bool) -> tuple[str, ...]:
+    """Return why a client will not be able to start the server, or gets no tools of it, a sentence each.
 
     Args:
+        serials: The phones that the entry names.
         is_shared: The entry is one of a project, which starts `droidgate` from `PATH`.
     """
-    warnings = []
+    warnings = list(_phone_warnings(serials)) if serials or not is_shared else []
     if find_spec("mcp") is None:
         command = install_command("serve")
         warnings.append(f"the server needs the package mcp, which is not installed; run: {command}")
@@ -190,6 +194,19 @@ def start_warnings(*, is_shared: bool) -> tuple[str, ...]:
             "install it where PATH leads: pipx install droidgate"
         )
     return tuple(warnings)
+
+
+def _phone_warnings(serials: Sequence[str]) -> Iterator[str]:
+    """Yield why the phones cannot be served now; nothing where no adb server runs that knows them."""
+    try:
+        devices = AdbClient(may_start=False).devices()
+    except DeviceError:
+        return
+    for serial in serials or (os.environ.get("ANDROID_SERIAL") or None,):
+        try:
+            choose_device(devices, serial)
+        except DeviceError as error:
+            yield f"{error.located}; {error.hint}" if error.hint else error.located
 
 
 def _find(client: str) -> ClientRow:
@@ -272,13 +289,18 @@ def _path(row: ClientRow, project: str | os.PathLike[str] | None) -> Path:
             stated = row.windows_path or stated
         start, _, rest = stated.partition("/")
         path = _FOLDERS[start]() / rest
+        if sys.platform == "win32" and row.windows_package is not None:
+            local = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+            package = local / "Packages" / row.windows_package
+            # Windows gives a packaged program this folder in place of %APPDATA%.
+            path = package / "LocalCache" / "Roaming" / rest if _is_there(package) else path
         folder = None if row.folder_variable is None else os.environ.get(row.folder_variable)
         return _present(Path(folder) / path.name if folder else path, row).resolve()
     if row.project_path is None:
         message = f"{row.title} has no settings of a project"
         raise UsageError(message, hint=option_hint("leave {} out", "--project", "project="))
     if not Path(project).is_dir():
-        raise UsageError("the project is not a folder", hint=f"make {project}, or name another one")
+        raise UsageError(f"the project {str(project)!r} is not a folder", hint="make it, or name another one")
     path = _present(Path(project) / row.project_path, row)
     return _inside(path, project)
 

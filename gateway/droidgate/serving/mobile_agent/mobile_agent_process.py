@@ -93,6 +93,10 @@ def serve_mobile_agent(  # noqa: PLR0913
         InputError: a token's file cannot be used.
     """
     address = _check_request(server, host, seconds, token, extensions)
+    if server == "both" and data_port == action_port != 0:
+        raise UsageError(
+            f"both servers have the port {data_port}", hint="choose another port for one of them"
+        )
     is_loopback = ipaddress.ip_address(address).is_loopback
     serials = (serial,) if serial is None or isinstance(serial, str) else tuple(serial) or (None,)
     phones = {
@@ -155,7 +159,8 @@ def _check_request(
     if isinstance(token, str) and not is_token(token, strong=not is_loopback):
         raise UsageError(
             "the token is too short, or has characters that a bearer token cannot have",
-            hint="make one: python -c 'import secrets; print(secrets.token_urlsafe(32))'",
+            hint="give another one, in UFO_MCP_API_KEY or from Python; this makes one: "
+            "python -c 'import secrets; print(secrets.token_urlsafe(32))'",
         )
     return address
 

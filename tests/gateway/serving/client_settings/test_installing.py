@@ -16,6 +16,8 @@ import pytest
 import yaml
 
 import droidgate as library
+from droidgate.devices.adb_client import AdbClient
+from droidgate.devices.device_list import read_devices
 from droidgate.serving.client_settings import settings_installation
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.tables.clients import load_clients
@@ -50,7 +52,7 @@ PATHS = {
               "goose": "AppData/Roaming/Block/goose/config/config.yaml",
               "zed": "AppData/Roaming/Zed/settings.json"},
 }  # fmt: skip
-FOLDERS = ("APPDATA", "XDG_CONFIG_HOME", "DROIDGATE_HOME", "CODEX_HOME", "COPILOT_HOME")
+FOLDERS = ("APPDATA", "LOCALAPPDATA", "XDG_CONFIG_HOME", "DROIDGATE_HOME", "CODEX_HOME", "COPILOT_HOME")
 ENVIRONMENTS = {"goose": "envs", "opencode": "environment"}
 ADB_SERVER = ("ADB_SERVER_SOCKET", "ANDROID_ADB_SERVER_ADDRESS", "ANDROID_ADB_SERVER_PORT")
 SERVE = ["serve", "--serial", "emulator-5554"]
@@ -86,6 +88,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(shutil, "which", lambda *_args, **_options: "/bin/droidgate")
+    monkeypatch.setattr(AdbClient, "devices", lambda _self: read_devices("emulator-5554 device\n"))
     return tmp_path
 
 
@@ -126,6 +129,17 @@ def test_a_client_starts_the_server_from_its_own_settings(
     assert load(path) == {key: {"droidgate": entry}}
     assert change.backup is None
     assert not library.install_client(client, serials=["emulator-5554"]).is_change
+
+
+def test_a_client_that_windows_runs_from_a_package_reads_the_settings_of_its_package(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setenv("LOCALAPPDATA", str(home / "Local"))
+    package = home / "Local/Packages/Claude_pzs8sxrjxfjjc"
+    package.mkdir(parents=True)
+    path = library.install_client("claude-desktop").path
+    assert path == package / "LocalCache/Roaming/Claude/claude_desktop_config.json"
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -415,8 +429,11 @@ def test_an_unknown_client_is_refused_with_the_one_that_was_meant(name: str, mea
     (("--print",), "mcp", "the server needs the package mcp"),
     (("--remove",), "mcp", ""),
     ((), "droidgate", ""),
+    (("--serial", "emulator-5554"), "", ""),
+    (("--serial", "nosuch"), "", "nosuch: no such device is attached; attached: emulator-5554"),
+    (("--serial", "nosuch", "--print"), "", "nosuch: no such device is attached"),
 ])  # fmt: skip
-def test_an_entry_that_cannot_start_is_warned_of(
+def test_an_entry_that_cannot_start_or_finds_no_phone_is_warned_of(
     options: tuple[str, ...],
     missing: str,
     warning: str,
@@ -452,6 +469,9 @@ def test_the_command_shows_the_change_and_next_step_and_keeps_a_link(home: Path,
     assert "droidgate" in load(real)["mcpServers"]
     again = droidgate(*install)
     assert (again.code, again.out.startswith("unchanged:")) == (0, True)
+    assert "next: Restart Claude Code\n" in droidgate("install-client", "claude-code", "--remove").out
+    nothing = droidgate("install-client", "claude-code", "--remove", "--name", "phone").out
+    assert nothing == f"nothing to remove: {real} has no server 'phone'\n"
 
 
 @pytest.mark.usefixtures("home")

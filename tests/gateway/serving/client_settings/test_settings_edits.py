@@ -37,10 +37,10 @@ def test_the_rest_of_a_file_stays_as_it_was_typed() -> None:
     added = """\
 // with a comma
         "droidgate": {
-          "command": "droidgate",
-          "args": [
-            "serve"
-          ]
+            "command": "droidgate",
+            "args": [
+                "serve"
+            ]
         }
 """
     expected = text.replace("// with a comma\n", added)
