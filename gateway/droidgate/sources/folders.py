@@ -19,7 +19,8 @@ from droidgate.sources.folder_files import (
 from droidgate.sources.module_layout import ModuleLayout, ModuleOpener
 from droidgate.sources.source_code import code_endings
 from droidgate_android.projects.android_project import MAIN, Module
-from droidgate_android.projects.module_build import BUILD_FILES, CATALOG, SETTINGS_FILES
+from droidgate_android.projects.gradle_text import BUILD_FILES
+from droidgate_android.projects.module_build import SETTINGS_FILES
 from droidgate_android.projects.project_files import MAX_FILE_BYTES
 from droidgate_android.projects.resources import SourceSet
 from droidgate_mappings.formats.format import Format
@@ -208,8 +209,6 @@ class _Walk:
             self._found.build_files.add(folder)
         elif name in SETTINGS_FILES:
             self._found.settings.add(folder)
-        elif inner.endswith(CATALOG):
-            self._found.catalogs.add(inner)
         elif name.endswith(self._code_endings):
             self._code.append(inner)
         elif name.lower().endswith(PACKED_ENDINGS):
