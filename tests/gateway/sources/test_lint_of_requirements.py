@@ -374,7 +374,8 @@ VIEW = '<action android:name="android.intent.action.VIEW"/>'
     "an app for Android 11": (FILTERED.format("activity", "", VIEW), 30, []),
     "an app for a release that is not known": (FILTERED.format("activity", "", VIEW), None, [Level.WARNING]),
     "a provider": (FILTERED.format("provider", "", VIEW), 35, []),
-    "a filter without an action": (FILTERED.format("activity", "", ""), 35, []),
+    **{f"a filter of {kind} without an action": (FILTERED.format(kind, "", ""), 35, levels)
+        for kind, levels in (("activity", []), ("receiver", []), ("service", [Level.ERROR]))},
     "exported is stated": (FILTERED.format("activity", 'android:exported="false"', VIEW), 35, []),
     "exported is a resource": (FILTERED.format("activity", 'android:exported="@bool/x"', VIEW), 35, []),
 })  # fmt: skip
