@@ -8,7 +8,6 @@ from droidgate.cli.output.grouped_findings import count_levels, counted, reaches
 from droidgate.cli.output.json_output import PublishedDocument
 from droidgate.cli.output.pages import Line
 from droidgate.cli.output.reports import Report
-from droidgate.cli.read_sources import print_problem
 from droidgate.sources.linting import LintReport, lint
 from droidgate_mappings.model.findings import Finding
 
@@ -30,8 +29,6 @@ class LintDocument(PublishedDocument, schema="droidgate.lint/1"):
 def lint_sources(options: Lint) -> Report:
     """Check the sources and report what they break."""
     report = lint(*options.sources, formats=options.only, strict=options.strict, variant=options.variant)
-    for problem in report.problems:
-        print_problem(problem)
     findings = report.findings
     return Report(
         lambda: [*remarks_table(findings, lines=options.form == "markdown"), Line(_summary(report))],
