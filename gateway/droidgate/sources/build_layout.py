@@ -144,7 +144,8 @@ class _BuildReader:
             module = self._modules[folder] = self._read_module(folder)
             for statement in module.gradle.unread_ids:
                 message = f"the application id may differ, since only a build knows it: {statement.text}"
-                hint = "write the id as text, or as a property in gradle.properties"
+                written = "write the id as text, or as a property in gradle.properties"
+                hint = _ROOT_HINT if module.build.folder is None else written
                 module.report(APPLICATION_ID_UNKNOWN, message, statement.line, hint=hint)
         for module in self._modules.values():
             self._resolve(module)

@@ -777,6 +777,16 @@ class TestArchives:
         gc.collect()
         assert not folder.exists()
 
+    @pytest.mark.parametrize("encoding", ["utf-8", "cp437"])
+    def test_a_name_without_the_flag_for_utf_8_is_read_in_it_where_it_can_be(self, encoding: str) -> None:
+        with zipfile.ZipFile("a.zip", "w") as archive:
+            archive.writestr("xxxxxx.json", "tools a")
+        named = "Mütze".encode(encoding).ljust(6, b"1")
+        Path("a.zip").write_bytes(Path("a.zip").read_bytes().replace(b"xxxxxx", named))
+        assert [item.removeprefix("a.zip/M") for item in read("a.zip").files_read] == [
+            f"{named[1:].decode(encoding)}.json"
+        ]
+
     @pytest.mark.parametrize("name", ["a.zip", "a.tgz"])
     def test_nothing_is_written_or_read_outside_of_the_folder(self, name: str) -> None:
         Path("secret.txt").write_text("tools secret")
