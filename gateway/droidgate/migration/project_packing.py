@@ -27,14 +27,14 @@ from droidgate_android.apk.pack import Packing, pack as pack_files
 from droidgate_android.apk.packed_files import MAX_BYTES, MAX_FILES, ProjectFiles, read_project
 from droidgate_android.apk.packed_manifest import AppFacts
 from droidgate_android.apk.signing_keys import SigningKey, load_key, load_or_make_key
-from droidgate_android.projects.android_project import MAIN, UNREADABLE_LIBRARY, Module, read_source_set
-from droidgate_android.projects.manifest_merge import FILE_MARK, LibraryManifest, ManifestMerger
+from droidgate_android.projects.android_project import MAIN, Module, merge_library, read_source_set
+from droidgate_android.projects.manifest_merge import FILE_MARK, ManifestMerger
 from droidgate_android.projects.project_files import read_project_file
 from droidgate_android.projects.resources import SourceSet
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import Format, load_formats
 from droidgate_mappings.formats.leniency import ReadingContext
-from droidgate_mappings.model.capability import Place, Provider
+from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import BudgetError, InputError, WriteError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.records import dataclass, replace
@@ -92,43 +92,22 @@ def merge_libraries(module: Module, files: ProjectFiles) -> tuple[ProjectFiles, 
         BudgetError: the app has more files or bytes than an app would have.
     """
     findings = [finding for finding in module.findings if finding.code == PROJECT_NOT_MERGED]
-    libraries = [
-        (library, library.source_sets[MAIN]) for library in module.libraries if MAIN in library.source_sets
-    ]
+    libraries = [library for library in module.libraries if MAIN in library.source_sets]
     if not libraries or not module.merges_manifests:
         return files, findings
     tree = dict(files.tree)
     merged = _Merged(tree)
-    for number, (_, source_set) in enumerate(libraries, 1):
-        merged.add(source_set, f"library_{number}")
+    for number, library in enumerate(libraries, 1):
+        merged.add(library.source_sets[MAIN], f"library_{number}")
     root = parse_xml(tree[MANIFEST], path=f"{files.folder}/{MANIFEST}")
     merger = ManifestMerger(root, f"{files.folder}/{MANIFEST}", files.gradle.namespace or root.get("package"))
-    for library, source_set in libraries:
-        _merge_manifest(merger, library, source_set)
+    for library in libraries:
+        merge_library(merger, library, lambda data, path: parse_xml(data, path=path))
     for element in root.iter(etree.Element):
         element.attrib.pop(FILE_MARK, None)
     etree.cleanup_namespaces(root)
     tree[MANIFEST] = etree.tostring(root, encoding="unicode").encode()
     return replace(files, tree=tree), [*findings, *merger.findings]
-
-
-def _merge_manifest(merger: ManifestMerger, library: Module, source_set: SourceSet) -> None:
-    if source_set.manifest not in source_set.files:
-        return
-    path = source_set.path_of(source_set.manifest)
-    try:
-        root = parse_xml(source_set.files[source_set.manifest], path=path)
-    except InputError as error:
-        message = f"the manifest of a library module is not merged: {error.message}"
-        place = Place(path=error.place or path)
-        finding = Finding(
-            code=UNREADABLE_LIBRARY, level=Level.WARNING, pointer="", message=message, source=place
-        )
-        merger.findings.append(finding)
-        return
-    if root.tag == "manifest":
-        namespace = library.gradle.namespace or root.get("package")
-        merger.merge(LibraryManifest(root, path, namespace, library.gradle.placeholders))
 
 
 class _Merged:

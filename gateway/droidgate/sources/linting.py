@@ -343,14 +343,14 @@ def _lint_source(
         read.update(provider.protocol for provider in part.providers)
         findings = (
             *_check_one(part, formats, near_names, lambda path: _content_of(path, data)),
-            *_check_project(source, part),
+            *_check_project(source, part, reading.code_files),
         )
         return _lint_reading(source, part, findings, options, problems)
 
     yield from _check_variants(reading, check)
 
 
-def _check_project(source: str, reading: Providers) -> Iterator[Finding]:
+def _check_project(source: str, reading: Providers, code_files: Sequence[str]) -> Iterator[Finding]:
     """Yield what keeps a source tree from being built, or its components from being started."""
     for application in reading.applications:
         if isinstance(application.resources, SourceResources):
@@ -360,7 +360,7 @@ def _check_project(source: str, reading: Providers) -> Iterator[Finding]:
         for finding in reading.findings:
             if finding.rule in _NOT_BUILT:
                 yield finding.changed({"level": Level.WARNING})
-        yield from report_missing_classes(source, reading.applications)
+        yield from report_missing_classes(source, reading.applications, code_files)
 
 
 def _lint_reading(
