@@ -295,8 +295,7 @@ def conversion_files(
         data = {path_below(out, path): artifact.text.encode() for path, artifact in artifacts}
         reports = {name: out / name for name in (FIDELITY_FILE, NAMES_FILE)}
     left = tuple(sorted(path.relative_to(out).as_posix() for path in earlier if path not in data))
-    report = fidelity_document(read, converted).model_copy(update={"left_over": left})
-    data[reports[FIDELITY_FILE]] = json_text(json_value(report)).encode()
+    data[reports[FIDELITY_FILE]] = json_text(json_value(fidelity_document(read, converted, left))).encode()
     data[reports[NAMES_FILE]] = json_text(json_value(_names_document(converted))).encode()
     return data
 
@@ -381,7 +380,9 @@ def _subjects_of(translation: Translation) -> list[str]:
     return [capability.id for capability in translation.source.capabilities]
 
 
-def fidelity_document(read: Providers, converted: Conversion) -> FidelityDocument:
+def fidelity_document(
+    read: Providers, converted: Conversion, left_over: tuple[str, ...] = ()
+) -> FidelityDocument:
     """Return what a conversion cost, as `fidelity.json` has it."""
     conversions = zip(converted.translations, converted.artifacts, strict=True)
     return FidelityDocument.of(
@@ -390,6 +391,7 @@ def fidelity_document(read: Providers, converted: Conversion) -> FidelityDocumen
         reading=read.findings,
         problems=[*read.problems, *(failure.error for failure in converted.failures)],
         conversions=tuple(_conversion(item, files) for item, files in conversions),
+        left_over=left_over,
     )
 
 
