@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -111,9 +112,8 @@ def _rows_of(path: str, line: int, sought: Sequence[_Sought]) -> Mapping[_Sought
 
 def _rows_in_xml(text: str, line: int, sought: Sequence[_Sought]) -> dict[_Sought, int]:
     """Return the rows of the elements that declare properties inside of the first element of a line."""
-    try:
-        root = parse_xml(text)
-    except InputError:
+    root = _root_of(text)
+    if root is None:
         return {}
     start = next((element for element in root.iter(etree.Element) if element.sourceline == line), None)
     rows: dict[_Sought, int] = {}
@@ -124,6 +124,14 @@ def _rows_in_xml(text: str, line: int, sought: Sequence[_Sought]) -> dict[_Sough
         if element is not None and element.sourceline is not None:
             rows[item] = element.sourceline
     return rows
+
+
+@lru_cache(maxsize=1)
+def _root_of(text: str) -> Element | None:
+    try:
+        return parse_xml(text)
+    except InputError:
+        return None
 
 
 def _declaring(element: Element, name: str, item: _Sought) -> Element | None:
@@ -139,8 +147,9 @@ def _declaring(element: Element, name: str, item: _Sought) -> Element | None:
 def _pointers_of(json_text: str, sought: Sequence[_Sought]) -> Iterator[str]:
     """Yield where a document of JSON has what is sought, or the capability that it is in."""
     try:
-        document = json.JSONDecoder().raw_decode(json_text.lstrip())[0]
-    except (ValueError, RecursionError):
+        is_needed = any(item.names for item in sought)
+        document = json.JSONDecoder().raw_decode(json_text.lstrip())[0] if is_needed else None
+    except ValueError:
         document = None
     for item in sought:
         paths = islice(_paths_of(_value_at(document, item.start), item.names), _MOST_NAMESAKES)
