@@ -104,6 +104,9 @@ _MARK: Final = re.compile(
 )
 _DECLARATIONS: Final = re.compile(rb'"functions?_?[dD]eclarations"\s*:\s*\[')
 _FUNCTIONS: Final = (re.compile(rb'"type"\s*:\s*"function"'), re.compile(rb'"(?:function|parameters)"\s*:'))
+_BEGINNING: Final = re.compile(rb'\W*(?:"(?:tools|functions)"\W+)?"type"\s*:\s*"function"')
+_OF_CONTRACTS: Final = re.compile(rb'"(?:inputs|outputs|stateMutability)"')
+"""Members of the functions of Ethereum's contracts, which have `type: function` too."""
 _USUAL_INPUTS: Final = ("parameters", "input_schema")
 _INPUTS: Final = {
     ANTHROPIC: ("input_schema", "parameters"),
@@ -137,6 +140,8 @@ def detect(source: SourceFile) -> int:
 
 def _is_unmistakable(data: bytes) -> bool:
     """Return whether a text that is not JSON has the words of a vendor's tool list."""
+    if _BEGINNING.match(data) is not None and _OF_CONTRACTS.search(data) is None:
+        return True
     return _DECLARATIONS.search(data) is not None or all(word.search(data) for word in _FUNCTIONS)
 
 

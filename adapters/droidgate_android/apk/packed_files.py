@@ -56,7 +56,7 @@ def _find_source_set(project: Path) -> Path:
     for folder in (project, project / "src" / "main"):
         if (folder / MANIFEST).is_file():
             return folder
-    source_sets = sorted(_source_sets_below(project))
+    source_sets = sorted(main_source_sets(project))
     apps = [item for item in source_sets if not _read_gradle(item, project).is_library]
     if len(apps) == 1:
         return apps[0]
@@ -68,7 +68,8 @@ def _find_source_set(project: Path) -> Path:
     raise InputError(message, place=str(project), hint="give the folder of one module")
 
 
-def _source_sets_below(project: Path) -> Iterator[Path]:
+def main_source_sets(project: Path) -> Iterator[Path]:
+    """Yield the folders `src/main` with a manifest below a folder."""
     for folder, folders, files in os.walk(project):
         place = Path(folder)
         if len(place.relative_to(project).parts) >= _MAX_LEVELS:

@@ -44,10 +44,16 @@ APOSTROPHE: Final = _code(
     "unescaped-apostrophe", "A string resource holds an apostrophe that Android's own compiler refuses"
 )
 
-_ESCAPE_IT: Final = "write \\' for it, or put the whole text into double quotes"
+UNICODE_ESCAPE: Final = _code(
+    "broken-unicode-escape", "A string resource holds a \\u that Android's own compiler refuses"
+)
 
 _XLIFF: Final = "urn:oasis:names:tc:xliff:document:1.2"
 _BARE_APOSTROPHE = re.compile(r"""(?>[^'"\\]|\\.|"(?:[^"\\]|\\.)*")*+'""", re.DOTALL)
+# As aapt2 reads them: a backslash and its letter, then four digits, or fewer at the end of the text.
+_BROKEN_ESCAPE = re.compile(
+    r"(?>[^\\]|\\[^u]|\\u[0-9A-Fa-f]{4}|\\\Z)*+\\u(?![0-9A-Fa-f]{0,3}\s*\Z)", re.DOTALL
+)
 _ARRAY_TAGS: Final = frozenset({"array", "string-array", "integer-array"})
 _IGNORED_TAGS: Final = frozenset({"eat-comment", "skip"})
 _UNTEXTED_TAGS: Final = frozenset({*_IGNORED_TAGS, "attr", "declare-styleable"})
@@ -210,19 +216,24 @@ def _read_attribute_type(declaration: Declaration) -> AttributeType:
     return AttributeType(0, declaration.name, formats or AttributeFormat.ANY, values)
 
 
-def report_apostrophes(root: Element, path: str) -> Iterator[Finding]:
-    """Yield a finding for each text of a file of `res/values` with an apostrophe that aapt2 refuses."""
+def report_refused_texts(root: Element, path: str) -> Iterator[Finding]:
+    """Yield a finding for each text of a file of `res/values` that aapt2 refuses for what is in it."""
     for element in child_elements(root):
         if element.tag not in _UNTEXTED_TAGS:
             for item in list(element.iterchildren("item")) or [element]:
-                if _BARE_APOSTROPHE.match("".join(map(str, item.itertext(etree.Element)))):
-                    yield _bare_apostrophe(f"{element.tag!s}/{element.get('name')}", item, path)
+                text = "".join(map(str, item.itertext(etree.Element)))
+                yield from _refusals(text, f"{element.tag!s}/{element.get('name')}", item, path)
 
 
-def _bare_apostrophe(name: str, element: Element, path: str) -> Finding:
-    message = f"an apostrophe in {name} is neither escaped nor quoted"
-    finding = _finding_at(APOSTROPHE, message, element, path)
-    return finding.changed({"level": Level.ERROR, "hint": _ESCAPE_IT})
+def _refusals(text: str, name: str, element: Element, path: str) -> Iterator[Finding]:
+    for code, pattern, message, hint in (
+        (APOSTROPHE, _BARE_APOSTROPHE, f"an apostrophe in {name} is neither escaped nor quoted",
+            "write \\' for it, or put the whole text into double quotes"),
+        (UNICODE_ESCAPE, _BROKEN_ESCAPE, f"\\u in {name} has fewer than four hexadecimal digits",
+            "write four digits, or \\\\u for a backslash and a letter"),
+    ):  # fmt: skip
+        if pattern.match(text):
+            yield _finding_at(code, message, element, path).changed({"level": Level.ERROR, "hint": hint})
 
 
 class ValueCompiler:
@@ -335,9 +346,8 @@ class ValueCompiler:
         if value is not None:
             return value
         if AttributeFormat.STRING in formats:
-            if _BARE_APOSTROPHE.match(text):
-                name = f"{declaration.kind}/{declaration.name}"
-                self._findings.append(_bare_apostrophe(name, element, declaration.path))
+            name = f"{declaration.kind}/{declaration.name}"
+            self._findings += _refusals(text, name, element, declaration.path)
             return string_value(read_string_resource(text))
         message = f"{declaration.kind}/{declaration.name} cannot be {text.strip()[:100]!r}"
         raise InputError(message, place=place)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 from droidgate_android.projects.gradle_text import GradleFile
@@ -17,6 +17,7 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.names import qualified_class
 from droidgate_mappings.records import dataclass, field, replace
+from droidgate_mappings.text.xml_text import Element
 
 MAIN: Final = "main"
 
@@ -222,18 +223,25 @@ def _read_manifest(
     if module is not None and module.merges_manifests and root.tag == "manifest":
         merger = ManifestMerger(root, path, module.gradle.namespace or root.get("package"))
         for library in module.libraries:
-            _merge_library(merger, reader, library)
+            merge_library(merger, library, reader.parse)
         context.findings += merger.findings
     return reader.read_root(root, path=path, package=package)
 
 
-def _merge_library(merger: ManifestMerger, reader: ManifestReader, library: Module) -> None:
+def merge_library(merger: ManifestMerger, library: Module, parse: Callable[[bytes, str], Element]) -> None:
+    """Merge the manifest of a library module; one that cannot be read is a finding.
+
+    Args:
+        merger: Takes it, and the finding.
+        library: The module.
+        parse: Returns the root of a manifest with a path. Raises `InputError`.
+    """
     main = library.source_sets.get(MAIN)
     if main is None or main.manifest not in main.files:
         return
     path = main.path_of(main.manifest)
     try:
-        root = reader.parse(main.files[main.manifest], path)
+        root = parse(main.files[main.manifest], path)
     except InputError as error:
         merger.findings.append(
             Finding(

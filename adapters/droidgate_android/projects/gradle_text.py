@@ -1,17 +1,18 @@
 """The statements of a Gradle build file, and what they say about ids and versions; nothing is run.
 
-Read are literals, constants of the same file and their concatenation, in Kotlin and in Groovy, with the
-blocks around them; whatever a script computes stays unknown. A file that is not a Gradle script says nothing.
+Read are literals, constants of the same file, the properties of its build and their concatenation, in Kotlin
+and in Groovy, with the blocks around them; whatever a script computes stays unknown. A file that is not a
+Gradle script says nothing.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Final
 
-from droidgate_android.projects.version_catalog import VersionCatalog
+from droidgate_android.projects.version_catalog import VersionCatalog, read_version_catalog
 from droidgate_mappings.records import dataclass, field
 
 MAX_CHARACTERS: Final = 256 * 1024
@@ -113,19 +114,27 @@ _ASSIGNMENT = re.compile(
     re.DOTALL,
 )
 _CONSTANT = re.compile(
-    r"(?:(?:private|internal|const|final|static|project)\s+)*(?:val|def|var|String|int|Integer|ext\.)\s*(?P<name>\w+)"
-    r"\s*+(?::\s*+(?:String|Int))?\s*+=(?!=)(?P<value>.+)",
+    r"(?:(?:private|internal|const|final|static|project)\s+)*"
+    r"(?:(?P<shared>(?:(?:root)?[pP]roject\.)?(?:ext\.|extra\[[\"'])|val\b(?=[^=\"]*\bby\s+extra\())"
+    r"|val|def|var|String|int|Integer)\s*(?P<name>\w+)(?:[\"']\])?"
+    r"\s*+(?::\s*+(?:String|Int))?\s*+(?:=(?!=)|by\s+extra(?=\())(?P<value>.+)",
     re.DOTALL,
 )
 _VERSION = re.compile(
     r"(?:\w+\.)*(?P<key>minSdk|targetSdk|versionCode|versionName)(?:Version)?\b\s*(?:=(?!=)|\.\s*set\b|)(?P<value>.+)",
     re.DOTALL,
 )
-_NUMBER = re.compile(r"\(?\s*(?:(?P<digits>[0-9][0-9_]{0,12})|(?P<name>[A-Za-z_]\w*))\s*\)?")
+_NUMBER = re.compile(r"\(?\s*(?P<digits>[0-9][0-9_]{0,12})\s*\)?")
 _PIECE = re.compile(
-    r"\"(?P<double>(?:\\.|[^\"\\])*)\"|'(?P<single>(?:\\.|[^'\\])*)'|(?P<name>[A-Za-z_]\w*)|(?P<other>\S)"
+    r"\"(?P<double>(?:\\.|[^\"\\])*)\"|'(?P<single>(?:\\.|[^'\\])*)'"
+    r"|(?:(?:(?:rootProject|project|providers|ext|extra|properties)\b\s*\.?\s*)*+"
+    r"(?:(?:gradleProperty|findProperty|property|get)\s*\(\s*[\"'](?P<called>[\w.-]+)[\"']\s*\)"
+    r"|\[\s*[\"'](?P<indexed>[\w.-]+)[\"']\s*\]|(?P<name>[A-Za-z_]\w*)))"
+    r"(?:\s*\.\s*(?:get|toString|toInt|toInteger)\(\)|\s+as\s+(?:String|Int(?:eger)?|int)\b|!!)*+"
+    r"|(?P<other>\S)"
 )
-_INTERPOLATED = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_INTERPOLATED = re.compile(r"\$(?:\{([^{}\"]*)\}|(\w+))")
+_PROPERTY = re.compile(r"\s*+([\w.-]++)\s*+[=:](.*)")
 _PLACEHOLDER = re.compile(
     r"(?<![\w.-])[\"']?(?P<key>[\w.-]+)[\"']?\s*(?:\]\s*=|:|\bto\b)\s*(?P<value>\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|\w+)"
 )
@@ -140,6 +149,19 @@ _IS_DEFAULT = re.compile(r"(?:get)?[iI]sDefault\b.*\btrue\b", re.DOTALL)
 _OF_ALL: Final = frozenset({"all", "configureEach", "each", "forEach"})
 """Blocks inside of those of flavours and build types that are not one of them."""
 _NOT_APPLIED = re.compile(r"\)\s*apply\s+false|\bapply\s*\(\s*false")
+
+
+@dataclass(frozen=True, slots=True)
+class BuildFacts:
+    """What the files in the root folder of a build define for the build files of its modules.
+
+    Attributes:
+        catalog: What `libs.plugins` and `libs.versions` mean.
+        properties: Those of `gradle.properties`, and the extra properties of the root's build file.
+    """
+
+    catalog: VersionCatalog = field(default_factory=VersionCatalog)
+    properties: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +186,8 @@ class GradleFile:
         target_sdk: `targetSdk` of the default configuration.
         version_code: `versionCode` of the default configuration.
         version_name: `versionName` of the default configuration.
+        extra: Extra properties that it defines for the modules below it.
+        unread_ids: The statements that set an application id or suffix that only a build knows.
     """
 
     namespace: str | None = None
@@ -183,6 +207,8 @@ class GradleFile:
     target_sdk: int | None = None
     version_code: int | None = None
     version_name: str | None = None
+    extra: Mapping[str, str] = field(default_factory=dict)
+    unread_ids: tuple[Statement, ...] = ()
 
     @property
     def default_package(self) -> str | None:
@@ -259,23 +285,43 @@ def source_sets_of(variant: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def read_gradle(text: str, catalog: VersionCatalog | None = None) -> GradleFile:
+BUILD_FILES: Final = ("build.gradle.kts", "build.gradle")
+CATALOG: Final = "gradle/libs.versions.toml"
+_PROPERTIES: Final = "gradle.properties"
+
+
+def read_build_facts(read_text: Callable[[str], str | None]) -> BuildFacts:
+    """Return what the root folder of a build defines for its modules.
+
+    Args:
+        read_text: Returns the text of a file by its path in that folder, None without it.
+    """
+    text = read_text(_PROPERTIES) or ""
+    lines = map(_PROPERTY.fullmatch, text.splitlines() if len(text) <= MAX_CHARACTERS else ())
+    properties = {line[1]: line[2].strip() for line in lines if line is not None and "\\" not in line[2]}
+    facts = BuildFacts(read_version_catalog(read_text(CATALOG) or ""), properties)
+    root = next(filter(None, map(read_text, BUILD_FILES)), "")
+    return BuildFacts(facts.catalog, {**properties, **read_gradle(root, facts).extra})
+
+
+def read_gradle(text: str, facts: BuildFacts | None = None) -> GradleFile:
     """Return what the text of a `build.gradle` or `build.gradle.kts` says.
 
     Args:
         text: The build file.
-        catalog: What `libs.plugins` and `libs.versions` in it mean.
+        facts: What its build defines for it.
     """
     if len(text) > MAX_CHARACTERS:
         return GradleFile()
-    reader = _Reader()
+    facts = facts or BuildFacts()
+    reader = _Reader(facts.properties)
     plugins: list[str] = []
     for statement in read_statements(text):
         if statement.is_header:
             reader.note_names((*statement.path, _block_name(statement.text)))
             continue
-        filled = statement.text if catalog is None else catalog.fill(statement.text)
-        reader.take(statement.path, filled)
+        filled = facts.catalog.fill(statement.text)
+        reader.take(statement, filled)
         if _NOT_APPLIED.search(filled) is None:
             plugins.append(filled)
     applied = "\n".join(plugins)
@@ -299,7 +345,12 @@ def read_gradle(text: str, catalog: VersionCatalog | None = None) -> GradleFile:
         target_sdk=reader.numbers.get("targetSdk"),
         version_code=reader.numbers.get("versionCode"),
         version_name=reader.version_name,
+        extra=reader.extra,
+        unread_ids=tuple(reader.unread_ids),
     )
+
+
+_CONFIGURED: Final = frozenset({"defaultConfig", "productFlavors", "buildTypes"})
 
 
 def _owner_of(path: tuple[str, ...]) -> str:
@@ -309,7 +360,7 @@ def _owner_of(path: tuple[str, ...]) -> str:
 
 
 class _Reader:
-    def __init__(self) -> None:
+    def __init__(self, properties: Mapping[str, str]) -> None:
         self.namespace: str | None = None
         self.base_id: str | None = None
         self.own_ids: dict[str, str] = {}
@@ -322,10 +373,20 @@ class _Reader:
         self.placeholders: dict[str, str] = {}
         self.numbers: dict[str, int] = {}
         self.version_name: str | None = None
-        self._constants: dict[str, str] = {}
-        self._number_constants: dict[str, int] = {}
+        self.extra: dict[str, str] = {}
+        self.unread_ids: list[Statement] = []
+        self._properties = properties
+        # None is the value of a constant that only a build knows.
+        self._constants: dict[str, str | None] = {}
 
-    def take(self, path: tuple[str, ...], statement: str) -> None:
+    def take(self, item: Statement, statement: str) -> None:
+        """Take what a statement says.
+
+        Args:
+            item: The statement.
+            statement: Its text, with the values of the version catalog.
+        """
+        path = item.path
         block = _NAMED_BLOCK.search(statement)
         self.note_names(path if block is None else (*path, block[1]))
         self._note_dimension(path, statement)
@@ -334,7 +395,7 @@ class _Reader:
             return
         constant = _CONSTANT.match(statement)
         if constant is not None:
-            self._take_constant(constant["name"], constant["value"])
+            self._take_constant(constant["name"], constant["value"], is_shared=constant["shared"] is not None)
             return
         version = _VERSION.fullmatch(statement)
         if version is not None:
@@ -342,17 +403,23 @@ class _Reader:
             return
         match = _ASSIGNMENT.match(statement)
         value = self._evaluate(match["value"]) if match is not None else None
+        place = path if match is None else (*path, *match["prefix"].split(".")[:-1])
         if match is not None and value is not None:
-            self._take_id((*path, *match["prefix"].split(".")[:-1]), match["key"], value)
+            self._take_id(place, match["key"], value)
+        elif match is not None and match["key"] != "namespace" and not _CONFIGURED.isdisjoint(place):
+            self.unread_ids.append(item)
         elif path[-1:] == ("ext",):
-            self.take((), f"def {statement}")
+            self.take(Statement("", item.line), f"ext.{statement}")
 
-    def _take_constant(self, name: str, expression: str) -> None:
+    def _take_constant(self, name: str, expression: str, *, is_shared: bool) -> None:
         value, number = self._evaluate(expression), self._evaluate_number(expression)
-        if value is not None:
-            self._constants.setdefault(name, value)
-        elif number is not None:
-            self._number_constants.setdefault(name, number)
+        value = str(number) if value is None and number is not None else value
+        self._constants.setdefault(name, value)
+        if is_shared and value is not None:
+            self.extra.setdefault(name, value)
+
+    def _known(self, name: str) -> str | None:
+        return self._constants[name] if name in self._constants else self._properties.get(name)
 
     def _take_version(self, path: tuple[str, ...], key: str, expression: str) -> None:
         if any(name in path for name in ("productFlavors", "buildTypes")):
@@ -366,11 +433,9 @@ class _Reader:
 
     def _evaluate_number(self, expression: str) -> int | None:
         match = _NUMBER.fullmatch(expression.strip())
-        if match is None:
-            return None
-        if match["name"] is not None:
-            return self._number_constants.get(match["name"])
-        return int(match["digits"].replace("_", ""))
+        if match is None and expression.lstrip(" (")[:1] not in {'"', "'"}:
+            match = _NUMBER.fullmatch(self._evaluate(expression) or "")
+        return None if match is None else int(match["digits"].replace("_", ""))
 
     def note_names(self, path: tuple[str, ...]) -> None:
         """Note the flavour or build type whose block a path leads to."""
@@ -427,15 +492,15 @@ class _Reader:
         return text if 0 < len(text) <= MAX_VALUE else None
 
     def _piece(self, reference: re.Match[str]) -> str | None:
-        if reference["name"] is not None:
-            return self._constants.get(reference["name"])
-        if reference["single"] is not None:
-            return reference["single"]
+        name = reference["name"] or reference["called"] or reference["indexed"]
+        if name is not None:
+            return self._known(name)
         if reference["double"] is None:
-            return None
-        interpolated_values = [
-            self._constants.get(match[1] or match[2]) for match in _INTERPOLATED.finditer(reference["double"])
+            return reference["single"]
+        values = [
+            self._evaluate(match[1] or match[2]) for match in _INTERPOLATED.finditer(reference["double"])
         ]
-        if None in interpolated_values:
+        if None in values:
             return None
-        return _INTERPOLATED.sub(lambda item: self._constants[item[1] or item[2]], reference["double"])
+        following = iter(values)
+        return _INTERPOLATED.sub(lambda _: str(next(following)), reference["double"])

@@ -1,4 +1,4 @@
-"""The build file of one module on disk, with the version catalog of the build that it is part of."""
+"""The build file of one module on disk, with what the build that it is part of defines for it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from droidgate_android.projects.gradle_text import GradleFile, read_gradle
+from droidgate_android.projects.gradle_text import (
+    BUILD_FILES,
+    CATALOG,
+    BuildFacts,
+    GradleFile,
+    read_build_facts,
+    read_gradle,
+)
 from droidgate_android.projects.project_files import read_project_file
-from droidgate_android.projects.version_catalog import VersionCatalog, read_version_catalog
 
-BUILD_FILES: Final = ("build.gradle.kts", "build.gradle")
 SETTINGS_FILES: Final = ("settings.gradle.kts", "settings.gradle")
-CATALOG: Final = "gradle/libs.versions.toml"
 _MAX_LEVELS: Final = 16
 """Folders from a module up to the root of its build."""
 
@@ -33,17 +37,21 @@ def read_module_build(module: Path, project: Path) -> GradleFile:
         file = module / name
         if file.is_file():
             text = read_project_file(file, root=root).decode("utf-8", "replace")
-            return read_gradle(text, _read_catalog(module))
+            return read_gradle(text, _read_facts(module))
     return GradleFile()
 
 
-def _read_catalog(module: Path) -> VersionCatalog | None:
-    """Return the catalog of the nearest folder with one or with a settings file, around the module."""
+def _read_facts(module: Path) -> BuildFacts | None:
+    """Return what the nearest folder with a catalog or a settings file, around the module, defines for it."""
     place = module.resolve()
     for folder in islice((place, *place.parents), _MAX_LEVELS):
-        file = folder / CATALOG
-        if file.is_file():
-            return read_version_catalog(read_project_file(file, root=folder).decode("utf-8", "replace"))
-        if any((folder / name).is_file() for name in SETTINGS_FILES):
-            return None
+        if any((folder / name).is_file() for name in (CATALOG, *SETTINGS_FILES)):
+
+            def read_text(name: str, root: Path = folder) -> str | None:
+                file = root / name
+                if not file.is_file():
+                    return None
+                return read_project_file(file, root=root).decode("utf-8", "replace")
+
+            return read_build_facts(read_text)
     return None

@@ -19,7 +19,6 @@ from lxml import etree
 from droidgate.converting.conversion import Conversion, convert
 from droidgate.migration.called_functions import find_called_functions
 from droidgate.migration.source_sets import (
-    MANIFEST,
     Language,
     WritableSourceSet,
     find_source_file,
@@ -30,6 +29,7 @@ from droidgate.migration.source_sets import (
 )
 from droidgate.sources import providers_of, read_sources
 from droidgate.sources.source_results import Providers, check_java_package, provider_label, provider_labels
+from droidgate_android.apk.packed_files import MANIFEST
 from droidgate_android.handlers.methods import identifiers
 from droidgate_android.handlers.places import MARK
 from droidgate_android.manifest_edit import COMPONENTS, merge_manifest, parse_manifest

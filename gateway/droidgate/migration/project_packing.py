@@ -14,32 +14,33 @@ from typing import Final
 from lxml import etree
 
 from droidgate.computer.output_folder import WriteStatus, write_files
-from droidgate.migration.migration_plan import manifest_reference, plan_migration
+from droidgate.migration.migration_plan import plan_migration
 from droidgate.migration.source_sets import find_source_set
-from droidgate.sources import Providers, read_source
-from droidgate.sources.build_layout import PROJECT_NOT_MERGED
+from droidgate.sources import Providers, ReadOptions, read_source
+from droidgate.sources.build_layout import APPLICATION_ID_UNKNOWN, PROJECT_NOT_MERGED
 from droidgate.sources.folder_files import MANIFEST
 from droidgate.sources.folders import scan_folder
+from droidgate.sources.format_reading import FormatReader
 from droidgate.sources.linting import report_unstated_exported
 from droidgate.sources.source_code import is_from_build, is_from_code, is_of_service, releases_of_one_service
 from droidgate_android.apk.pack import Packing, pack as pack_files
 from droidgate_android.apk.packed_files import MAX_BYTES, MAX_FILES, ProjectFiles, read_project
 from droidgate_android.apk.packed_manifest import AppFacts
 from droidgate_android.apk.signing_keys import SigningKey, load_key, load_or_make_key
-from droidgate_android.projects.android_project import MAIN, UNREADABLE_LIBRARY, Module
-from droidgate_android.projects.manifest_merge import FILE_MARK, LibraryManifest, ManifestMerger
+from droidgate_android.projects.android_project import MAIN, Module, merge_library, read_source_set
+from droidgate_android.projects.manifest_merge import FILE_MARK, ManifestMerger
 from droidgate_android.projects.project_files import read_project_file
 from droidgate_android.projects.resources import SourceSet
-from droidgate_mappings.formats.format import load_formats
-from droidgate_mappings.model.capability import Place, Provider
+from droidgate_mappings.formats.application import Application
+from droidgate_mappings.formats.format import Format, load_formats
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import BudgetError, InputError, WriteError, option_hint
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.records import dataclass, replace
 from droidgate_mappings.text.xml_text import Element, child_elements, parse_xml
 from droidgate_mappings.translate import Translation, translate
 
-_FILE_MISSING: Final = "A19"
-"""Row of a file that the manifest names and the project does not have."""
 _VALUES: Final = "res/values"
 _KINDS: Final = {"string-array": "array", "integer-array": "array"}
 
@@ -47,14 +48,41 @@ ResourceKey = tuple[str, str, str]
 """Folder of a resource, its type, its name."""
 
 
-def merge_libraries(project: Path, files: ProjectFiles) -> tuple[ProjectFiles, list[Finding]]:
+def find_module(project: Path, files: ProjectFiles) -> Module:
+    """Return the module of an app, with the files that are packed in place of those on disk.
+
+    Args:
+        project: The folder that the user named.
+        files: The files of the app in it.
+    """
+    for module in scan_folder(str(project), str(project)).modules:
+        main = module.source_sets.get(MAIN)
+        if main is not None and Path(main.shown).resolve() == Path(files.folder).resolve():
+            return replace(module, source_sets={**module.source_sets, MAIN: replace(main, files=files.tree)})
+    return Module({MAIN: SourceSet(files.tree, files.folder)}, files.gradle)
+
+
+def read_packed_manifest(module: Module) -> tuple[Application, list[Finding]]:
+    """Return the application of the files that are packed, and what readers of declarations in code report.
+
+    Raises:
+        InputError: the manifest cannot be read.
+    """
+    context = ReadingContext()
+    application = read_source_set(module, MAIN, context, [])
+    reader = FormatReader(ReadOptions(_formats_of_code()))
+    reader.read_application(application)
+    return application, [*context.findings, *reader.findings]
+
+
+def merge_libraries(module: Module, files: ProjectFiles) -> tuple[ProjectFiles, list[Finding]]:
     """Return an app's files with the manifests, resources and assets of the modules that it is built with.
 
     The app's own resource wins over one of a library, and a library's over that of a library below it.
 
     Args:
-        project: The folder that the user named.
-        files: The files of the app in it.
+        module: The module of the app.
+        files: Its files.
 
     Returns:
         The files, and a finding for each module that is missing and each conflict of manifests.
@@ -63,53 +91,23 @@ def merge_libraries(project: Path, files: ProjectFiles) -> tuple[ProjectFiles, l
         InputError: a file of a library cannot be read.
         BudgetError: the app has more files or bytes than an app would have.
     """
-    scan = scan_folder(str(project), str(project))
-    module = next((candidate for candidate in scan.modules if _is_at(candidate, files.folder)), None)
-    if module is None:
-        return files, []
     findings = [finding for finding in module.findings if finding.code == PROJECT_NOT_MERGED]
-    libraries = [
-        (library, library.source_sets[MAIN]) for library in module.libraries if MAIN in library.source_sets
-    ]
+    libraries = [library for library in module.libraries if MAIN in library.source_sets]
     if not libraries or not module.merges_manifests:
         return files, findings
     tree = dict(files.tree)
     merged = _Merged(tree)
-    for number, (_, source_set) in enumerate(libraries, 1):
-        merged.add(source_set, f"library_{number}")
+    for number, library in enumerate(libraries, 1):
+        merged.add(library.source_sets[MAIN], f"library_{number}")
     root = parse_xml(tree[MANIFEST], path=f"{files.folder}/{MANIFEST}")
     merger = ManifestMerger(root, f"{files.folder}/{MANIFEST}", files.gradle.namespace or root.get("package"))
-    for library, source_set in libraries:
-        _merge_manifest(merger, library, source_set)
+    for library in libraries:
+        merge_library(merger, library, lambda data, path: parse_xml(data, path=path))
     for element in root.iter(etree.Element):
         element.attrib.pop(FILE_MARK, None)
     etree.cleanup_namespaces(root)
     tree[MANIFEST] = etree.tostring(root, encoding="unicode").encode()
     return replace(files, tree=tree), [*findings, *merger.findings]
-
-
-def _is_at(module: Module, folder: str) -> bool:
-    main = module.source_sets.get(MAIN)
-    return main is not None and Path(main.shown).resolve() == Path(folder).resolve()
-
-
-def _merge_manifest(merger: ManifestMerger, library: Module, source_set: SourceSet) -> None:
-    if source_set.manifest not in source_set.files:
-        return
-    path = source_set.path_of(source_set.manifest)
-    try:
-        root = parse_xml(source_set.files[source_set.manifest], path=path)
-    except InputError as error:
-        message = f"the manifest of a library module is not merged: {error.message}"
-        place = Place(path=error.place or path)
-        finding = Finding(
-            code=UNREADABLE_LIBRARY, level=Level.WARNING, pointer="", message=message, source=place
-        )
-        merger.findings.append(finding)
-        return
-    if root.tag == "manifest":
-        namespace = library.gradle.namespace or root.get("package")
-        merger.merge(LibraryManifest(root, path, namespace, library.gradle.placeholders))
 
 
 class _Merged:
@@ -199,7 +197,7 @@ def read_unpacked(project: Path) -> Providers:
     Raises:
         InputError: the project cannot be read.
     """
-    formats = [format_ for format_ in load_formats().values() if format_.code is not None]
+    formats = _formats_of_code()
     reading = read_source(str(project), formats=formats)
     unpacked = (
         provider
@@ -207,6 +205,10 @@ def read_unpacked(project: Path) -> Providers:
         if is_from_code(provider, formats) or is_from_build(provider)
     )
     return replace(reading, providers=tuple(unpacked))
+
+
+def _formats_of_code() -> tuple[Format, ...]:
+    return tuple(format_ for format_ in load_formats().values() if format_.code is not None)
 
 
 def missing_output(declared: Sequence[Provider]) -> Finding:
@@ -432,43 +434,23 @@ def pack(
     facts = AppFacts(package=package, minimum_sdk=minimum_sdk)
     files = read_project(folder)
     reading = read_unpacked(folder)
-    findings = list(reading.findings) if generate else []
+    findings: list[Finding] = []
     if reading.providers and generate:
-        files, lost = generate_output(folder, files, reading.providers, facts)
-        findings += lost
+        files, findings = generate_output(folder, files, reading.providers, facts)
     elif reading.providers:
-        findings.append(missing_output(reading.providers))
-    files, unmerged = merge_libraries(folder, files)
+        findings = [missing_output(reading.providers)]
+    module = find_module(folder, files)
+    application, of_manifest = read_packed_manifest(module)
+    if generate:
+        manifest = module.source_sets[MAIN].path_of(MANIFEST)
+        findings += (item for item in reading.findings if item.source is None or item.source.path != manifest)
+        findings += of_manifest
+    if package is None:
+        findings += (item for item in module.findings if item.code == APPLICATION_ID_UNKNOWN)
+    files, unmerged = merge_libraries(module, files)
     # Only now: a project that cannot be read leaves no new key behind.
     signing = load_or_make_key() if key is None else load_key(Path(key))
     packing = pack_files(files, key=signing, facts=facts, dex=code)
-    packed_files = {manifest_reference(name) for name in files.tree}
-    findings = [
-        *packing.findings,
-        *(
-            finding
-            for application in reading.applications
-            for finding in report_unstated_exported(replace(application, target_sdk=packing.facts.target_sdk))
-        ),
-        *(item for item in findings if not _names_packed_files(item, reading, packed_files)),
-        *unmerged,
-    ]
+    application = replace(application, target_sdk=packing.facts.target_sdk)
+    findings = [*packing.findings, *report_unstated_exported(application), *findings, *unmerged]
     return PackedApp(packing, signing, tuple(dict.fromkeys(findings)), reading.problems)
-
-
-def _names_packed_files(finding: Finding, reading: Providers, packed: set[str | None]) -> bool:
-    """Return whether a finding says that files do not exist which are in the APK."""
-    if finding.rule != _FILE_MISSING:
-        return False
-    entries = (
-        entry
-        for application in reading.applications
-        for component in application.components
-        for entry in (*component.meta_data, *component.properties)
-        if entry.place == finding.source and finding.message.startswith(f"{entry.name} names ")
-    )
-    entry = next(entries, None)
-    if entry is None:
-        return False
-    names = [entry.resource] if entry.resource else str(entry.value).split(",")
-    return packed.issuperset(name.strip() for name in names)

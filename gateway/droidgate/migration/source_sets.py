@@ -7,13 +7,12 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, Literal
 
 from droidgate.computer.output_folder import replace_file
-from droidgate_android.apk.packed_files import SKIPPED_FOLDERS
+from droidgate_android.apk.packed_files import MANIFEST, main_source_sets
 from droidgate_android.handlers.places import MARK
 from droidgate_android.manifest_edit import parse_manifest
 from droidgate_android.projects.gradle_text import GradleFile
@@ -25,7 +24,6 @@ from droidgate_mappings.text.xml_text import Element, child_elements
 
 Language = Literal["java", "kotlin", "none"]
 
-MANIFEST: Final = "AndroidManifest.xml"
 _MARKED_BYTES: Final = 4096
 """Bytes at the start of a generated file that hold its mark."""
 _SOURCE_FOLDERS: Final = ("java", "kotlin")
@@ -75,7 +73,7 @@ def find_source_set(project: Path, namespace: str | None = None) -> WritableSour
     if not project.is_dir():
         message = "not a folder"
         raise InputError(message, place=str(project), hint="give the folder of an Android app's project")
-    folders = [project] if (project / MANIFEST).is_file() else sorted(_main_source_sets(project))
+    folders = [project] if (project / MANIFEST).is_file() else sorted(main_source_sets(project))
     if not folders:
         message = "no AndroidManifest.xml in a folder src/main"
         raise InputError(message, place=str(project), hint="give the folder of an Android app's project")
@@ -106,15 +104,6 @@ def _only_application(modules: list[_Module], project: Path) -> _Module:
         message = f"several modules with an application: {folders}"
         raise InputError(message, place=str(project), hint="give the folder of one module")
     return apps[0]
-
-
-def _main_source_sets(project: Path) -> Iterator[Path]:
-    for folder, folders, files in os.walk(project):
-        folders[:] = sorted(
-            name for name in folders if name not in SKIPPED_FOLDERS and not name.startswith(".")
-        )
-        if MANIFEST in files and Path(folder).name == "main":
-            yield Path(folder)
 
 
 def _read_module(folder: Path, project: Path) -> _Module:

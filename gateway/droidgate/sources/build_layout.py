@@ -23,7 +23,7 @@ from droidgate_android.projects.gradle_projects import (
     read_settings,
 )
 from droidgate_android.projects.gradle_text import GradleFile
-from droidgate_android.projects.module_build import CATALOG, SETTINGS_FILES
+from droidgate_android.projects.module_build import SETTINGS_FILES
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.records import dataclass, field, replace
@@ -36,6 +36,11 @@ PROJECT_NOT_MERGED: Final = finding_code(
 BUILD_STATEMENT_UNREAD: Final = finding_code(
     "build-statement-unread",
     "A statement of a build file about modules depends on what only a build knows, so it is not followed",
+    __name__,
+)
+APPLICATION_ID_UNKNOWN: Final = finding_code(
+    "application-id-unknown",
+    "A build file computes the application id, so another id may be shown than the one that the app has",
     __name__,
 )
 
@@ -70,7 +75,6 @@ class FoundFolders:
         resource_folders: Those of them with resources or assets.
         build_files: Folders with a build file.
         settings: Folders with a settings file.
-        catalogs: Version catalogs.
     """
 
     manifests: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -78,7 +82,6 @@ class FoundFolders:
     resource_folders: dict[str, set[str]] = field(default_factory=dict)
     build_files: set[str] = field(default_factory=set)
     settings: set[str] = field(default_factory=set)
-    catalogs: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,6 @@ class _Build:
     folder: str | None
     path: str = ""
     settings: GradleSettings = field(default_factory=GradleSettings)
-    catalog: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,7 @@ class _Module:
         return self.layout.folder
 
     def report(self, code: str, message: str, line: int, *, hint: str | None = None) -> None:
-        level = Level.NOTE if code == BUILD_STATEMENT_UNREAD else Level.WARNING
+        level = Level.WARNING if code == PROJECT_NOT_MERGED else Level.NOTE
         self.findings.append(_finding(code, level, message, Place(path=self.build_file, line=line), hint))
 
 
@@ -139,7 +141,12 @@ class _BuildReader:
 
     def run(self) -> list[ModuleLayout]:
         for folder in sorted({*self._found.manifests, *self._found.build_files}):
-            self._modules[folder] = self._read_module(folder)
+            module = self._modules[folder] = self._read_module(folder)
+            for statement in module.gradle.unread_ids:
+                message = f"the application id may differ, since only a build knows it: {statement.text}"
+                written = "write the id as text, or as a property in gradle.properties"
+                hint = _ROOT_HINT if module.build.folder is None else written
+                module.report(APPLICATION_ID_UNKNOWN, message, statement.line, hint=hint)
         for module in self._modules.values():
             self._resolve(module)
         reached = {
@@ -185,10 +192,10 @@ class _BuildReader:
                     for name in self._variant_sets(self._found.source_folders.get(folder, set()))
                 ),
                 generated=_find_generated(self._opener.on_disk(folder), folder),
-                catalog=build.catalog,
+                build=build.folder,
             ),
             build=build,
-            gradle=self._opener.read_gradle(folder, build.catalog),
+            gradle=self._opener.read_gradle(folder, build.folder),
             build_file=path,
             has_manifest=has_manifest,
         )
@@ -229,13 +236,11 @@ class _BuildReader:
         return self._builds[place]
 
     def _read_build(self, folder: str) -> _Build:
-        catalog = _join(folder, CATALOG)
         for name in SETTINGS_FILES:
             settings = self._opener.read_text(_join(folder, name))
             if settings is not None:
                 path, text = settings
-                has_catalog = catalog in self._found.catalogs
-                return _Build(folder, path, read_settings(text), catalog if has_catalog else None)
+                return _Build(folder, path, read_settings(text))
         return _Build(folder)
 
     def _resolve(self, module: _Module) -> None:

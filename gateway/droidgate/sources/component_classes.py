@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 from typing import Final
 
 from droidgate.sources.folder_files import MANIFEST
-from droidgate.sources.folders import is_skipped_folder, read_bytes
-from droidgate.sources.module_layout import MAX_CODE_FILES
+from droidgate.sources.folders import read_bytes
 from droidgate.sources.source_code import MAX_CODE_BYTES
 from droidgate_mappings.formats.application import ALIAS_MARK, Application, Component
 from droidgate_mappings.model.errors import InputError
@@ -22,12 +20,10 @@ CLASS_NOT_FOUND: Final = finding_code(
     __name__,
 )
 
-_CODE_ENDINGS: Final = (".java", ".kt", ".scala", ".groovy")
-_BUILT_ENDINGS: Final = (".jar", ".aar", ".class", ".dex")
-_OF_GRADLE: Final = "gradle-wrapper.jar"
 
-
-def report_missing_classes(folder: str, applications: Iterable[Application]) -> Iterator[Finding]:
+def report_missing_classes(
+    folder: str, applications: Iterable[Application], code_files: Iterable[str]
+) -> Iterator[Finding]:
     """Yield a warning for each component of a project whose class is certainly not in it.
 
     A class that another module, a library or a code generator may have is not reported: its package has to be
@@ -37,6 +33,7 @@ def report_missing_classes(folder: str, applications: Iterable[Application]) -> 
     Args:
         folder: The project, as the user named it.
         applications: What was read of it.
+        code_files: Its files of source code; none where compiled classes are among them.
     """
     named = [
         (component, application.qualified_name(component), application.namespace or application.package)
@@ -48,8 +45,8 @@ def report_missing_classes(folder: str, applications: Iterable[Application]) -> 
         and component.place is not None
         and PurePath(component.place.path).name == MANIFEST
     ]
-    files = list(_code_files(folder)) if named else []
-    if not files:
+    files = [PurePath(path) for path in code_files]
+    if not (named and files):
         return
     stems = {file.stem for file in files}
     folders = {file.parent.as_posix() for file in files}
@@ -79,19 +76,6 @@ def _module_of(component: Component) -> PurePath:
     """Return the folder of the module whose manifest declares a component."""
     source_set = PurePath(component.place.path if component.place is not None else "").parent
     return source_set.parent.parent if source_set.parent.name == "src" else source_set
-
-
-def _code_files(folder: str) -> Iterator[PurePath]:
-    """Yield the files of source code, none where compiled classes are among them or they are too many."""
-    found: list[PurePath] = []
-    for place, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not is_skipped_folder(name)]
-        if any(name.endswith(_BUILT_ENDINGS) and name != _OF_GRADLE for name in names):
-            return
-        found += (PurePath(place, name) for name in names if name.endswith(_CODE_ENDINGS))
-        if len(found) > MAX_CODE_FILES:
-            return
-    yield from found
 
 
 def _words_in(folder: str, files: Iterable[PurePath], wanted: set[str]) -> set[str] | None:

@@ -185,6 +185,7 @@ class FileReader(FormatReader):
         """Read everything in a folder; return its modules, with those of archives in it."""
         scan = scan_folder(folder, label, self.options.formats)
         self.files_read = scan.files_read
+        self.code_files = () if scan.has_classes else tuple(scan.code_files)
         self.note(*scan.problems)
         for module in scan.modules:
             module_path = next((item.shown for item in module.source_sets.values()), "")

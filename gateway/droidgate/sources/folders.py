@@ -19,7 +19,8 @@ from droidgate.sources.folder_files import (
 from droidgate.sources.module_layout import ModuleLayout, ModuleOpener
 from droidgate.sources.source_code import code_endings
 from droidgate_android.projects.android_project import MAIN, Module
-from droidgate_android.projects.module_build import BUILD_FILES, CATALOG, SETTINGS_FILES
+from droidgate_android.projects.gradle_text import BUILD_FILES
+from droidgate_android.projects.module_build import SETTINGS_FILES
 from droidgate_android.projects.project_files import MAX_FILE_BYTES
 from droidgate_android.projects.resources import SourceSet
 from droidgate_mappings.formats.format import Format
@@ -43,6 +44,9 @@ _MANIFEST_ENDING: Final = ".xml"
 ARCHIVE_ENDINGS: Final = (".apk", ".apks", ".xapk", ".apkm")
 PACKED_ENDINGS: Final = (".zip", ".whl", ".tgz", ".tar.gz", ".tar")
 """How the names of archives end that may hold a folder."""
+_CODE_ENDINGS: Final = (".java", ".kt", ".scala", ".groovy")
+_COMPILED_ENDINGS: Final = (".jar", ".aar", ".class", ".dex")
+_OF_GRADLE: Final = "gradle-wrapper.jar"
 _SOURCE_FOLDERS: Final = ("src", "java", "kotlin")
 _RESOURCE_FOLDERS: Final = frozenset({"res", "assets"})
 _INSIDE_SOURCE_SET: Final = frozenset({*_RESOURCE_FOLDERS, "java", "kotlin"})
@@ -59,6 +63,8 @@ class FolderScan:
         archives: APKs and containers of APKs, in the same way.
         packed: Archives that may hold folders, in the same way.
         loose_code: Files of source code outside of modules, in the same way.
+        code_files: Paths on disk of all files of source code.
+        has_classes: There are compiled classes.
         problems: What could not be looked at; the modules' files add folders that are not listed.
         files_read: Spelled paths of the files read so far; the modules' files add theirs as they are read.
     """
@@ -69,6 +75,8 @@ class FolderScan:
     archives: list[tuple[str, str]] = field(default_factory=list)
     packed: list[tuple[str, str]] = field(default_factory=list)
     loose_code: list[tuple[str, str]] = field(default_factory=list)
+    code_files: list[str] = field(default_factory=list)
+    has_classes: bool = False
     problems: list[InputError] = field(default_factory=list)
     files_read: dict[str, None] = field(default_factory=dict)
 
@@ -200,6 +208,10 @@ class _Walk:
             self._found.resource_folders.setdefault(parent[:-4], set()).add(source_set)
 
     def _note_file(self, folder: str, name: str, inner: str) -> None:
+        if name.endswith(_COMPILED_ENDINGS):
+            self._scan.has_classes |= name != _OF_GRADLE
+        elif name.endswith(_CODE_ENDINGS):
+            self._scan.code_files.append(self._on_disk(inner))
         if name == MANIFEST:
             self._note_manifest(folder)
         elif name.endswith(self._loose_endings):
@@ -208,8 +220,6 @@ class _Walk:
             self._found.build_files.add(folder)
         elif name in SETTINGS_FILES:
             self._found.settings.add(folder)
-        elif inner.endswith(CATALOG):
-            self._found.catalogs.add(inner)
         elif name.endswith(self._code_endings):
             self._code.append(inner)
         elif name.lower().endswith(PACKED_ENDINGS):

@@ -91,6 +91,7 @@ class FormatReader:
         unpacked: The archives that were looked into.
         other_variants: What source sets declare that the variant does not have, by name.
         only_in_variants: What of that the variant does not declare.
+        code_files: Files of source code of a folder; none where compiled classes are among them.
     """
 
     options: ReadOptions
@@ -103,6 +104,7 @@ class FormatReader:
     unpacked: list[UnpackedFolder] = field(default_factory=list)
     other_variants: list[tuple[str, Providers]] = field(default_factory=list)
     only_in_variants: list[tuple[Provider, tuple[str, ...]]] = field(default_factory=list)
+    code_files: tuple[str, ...] = ()
 
     def result(self) -> Providers:
         """Return what was read so far."""
@@ -116,6 +118,7 @@ class FormatReader:
             unpacked=tuple(self.unpacked),
             other_variants=tuple(self.other_variants),
             only_in_variants=tuple(self.only_in_variants),
+            code_files=self.code_files,
         )
 
     def take(self, other: FormatReader) -> None:

@@ -25,7 +25,7 @@ from droidgate.sources.source_code import (
 )
 from droidgate.sources.source_results import Providers
 from droidgate.sources.source_schemes import source_names
-from droidgate_android.apk.value_files import report_apostrophes
+from droidgate_android.apk.value_files import report_refused_texts
 from droidgate_android.projects.resources import SourceResources
 from droidgate_mappings.formats.application import Application, Component
 from droidgate_mappings.formats.format import (
@@ -128,7 +128,7 @@ def report_unstated_exported(application: Application) -> Iterator[Finding]:
     """Yield a finding for each component that keeps the app from being installed on Android 12 and later.
 
     It is an error where the app targets them, and a warning where its targetSdk is not known. Filters without
-    an action do not count (AOSP ParsedActivityUtils, ParsedServiceUtils, ParsedMainComponentUtils).
+    an action count for services only (AOSP ParsedActivityUtils and ParsedServiceUtils, `failOnNoActions`).
     """
     target = application.target_sdk
     if target is not None and target < _FIRST_STATING_SDK:
@@ -138,7 +138,8 @@ def report_unstated_exported(application: Application) -> Iterator[Finding]:
         is_stated = component.exported is not None or any(
             item.startswith("exported=") for item in component.unresolved
         )
-        if not is_stated and any(filter_.actions for filter_ in component.filters):
+        counts_all = component.kind == "service"
+        if not is_stated and any(filter_.actions or counts_all for filter_ in component.filters):
             yield Finding(
                 code=EXPORTED_UNSTATED,
                 level=Level.WARNING if target is None else Level.ERROR,
@@ -342,24 +343,24 @@ def _lint_source(
         read.update(provider.protocol for provider in part.providers)
         findings = (
             *_check_one(part, formats, near_names, lambda path: _content_of(path, data)),
-            *_check_project(source, part),
+            *_check_project(source, part, reading.code_files),
         )
         return _lint_reading(source, part, findings, options, problems)
 
     yield from _check_variants(reading, check)
 
 
-def _check_project(source: str, reading: Providers) -> Iterator[Finding]:
+def _check_project(source: str, reading: Providers, code_files: Sequence[str]) -> Iterator[Finding]:
     """Yield what keeps a source tree from being built, or its components from being started."""
     for application in reading.applications:
         if isinstance(application.resources, SourceResources):
             for root, path in application.resources.value_files():
-                yield from report_apostrophes(root, path)
+                yield from report_refused_texts(root, path)
     if Path(source).is_dir():
         for finding in reading.findings:
             if finding.rule in _NOT_BUILT:
                 yield finding.changed({"level": Level.WARNING})
-        yield from report_missing_classes(source, reading.applications)
+        yield from report_missing_classes(source, reading.applications, code_files)
 
 
 def _lint_reading(

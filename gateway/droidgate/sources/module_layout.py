@@ -9,11 +9,15 @@ from typing import Any, Final
 
 from droidgate.sources.folder_files import MANIFEST, FolderFiles
 from droidgate_android.projects.android_project import Module
-from droidgate_android.projects.gradle_text import GradleFile, read_gradle
-from droidgate_android.projects.module_build import BUILD_FILES
+from droidgate_android.projects.gradle_text import (
+    BUILD_FILES,
+    BuildFacts,
+    GradleFile,
+    read_build_facts,
+    read_gradle,
+)
 from droidgate_android.projects.project_files import is_regular_file, read_project_file
 from droidgate_android.projects.resources import SourceSet
-from droidgate_android.projects.version_catalog import VersionCatalog, read_version_catalog
 from droidgate_mappings.model.errors import BudgetError, InputError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.records import dataclass, field
@@ -22,7 +26,7 @@ from droidgate_mappings.text.shown_paths import join_shown, printable
 MAX_CODE_FILES: Final = 100_000
 """How many files of source code one source set may have."""
 _PLAIN: Final = (
-    *("folder", "source_sets", "code", "variant_code", "generated", "catalog"),
+    *("folder", "source_sets", "code", "variant_code", "generated", "build"),
     *("merges_manifests", "is_merged"),
 )
 _NOT_CODE: Final = frozenset({"res", "assets", "build"})
@@ -38,7 +42,7 @@ class ModuleLayout:
         code: Folders with source code of `main`.
         variant_code: Folders with source code of build types and flavours.
         generated: Folders with what builds have made, one for each variant, those of releases first.
-        catalog: The version catalog of its build, None without one.
+        build: The folder of its build, None where no folder around it has a settings file.
         libraries: The modules that it is built with, those with the higher priority first; they have no
             libraries themselves.
         merges_manifests: It makes an app, so the manifests of its libraries are merged into its own.
@@ -51,7 +55,7 @@ class ModuleLayout:
     code: tuple[str, ...] = ()
     variant_code: tuple[str, ...] = ()
     generated: tuple[str, ...] = ()
-    catalog: str | None = None
+    build: str | None = None
     libraries: tuple[ModuleLayout, ...] = ()
     merges_manifests: bool = False
     is_merged: bool = False
@@ -168,13 +172,13 @@ class ModuleOpener:
     problems: list[InputError] = field(default_factory=list)
     _libraries: dict[str, Module] = field(default_factory=dict)
     _gradle: dict[str, GradleFile] = field(default_factory=dict)
-    _catalogs: dict[str, VersionCatalog | None] = field(default_factory=dict)
+    _facts: dict[str, BuildFacts] = field(default_factory=dict)
 
     def open(self, layout: ModuleLayout) -> Module:
         """Return the module of a layout; of its files only the build files are read yet."""
         return Module(
             source_sets={name: self._source_set(path) for name, path in layout.source_sets},
-            gradle=self.read_gradle(layout.folder, layout.catalog),
+            gradle=self.read_gradle(layout.folder, layout.build),
             libraries=tuple(map(self._open_library, layout.libraries)),
             merges_manifests=layout.merges_manifests,
             is_merged=layout.is_merged,
@@ -199,12 +203,17 @@ class ModuleOpener:
         shown_path = self.shown_path(path)
         return SourceSet(CodeFiles(self.on_disk(path), shown_path, self.root, self.code_endings), shown_path)
 
-    def read_gradle(self, folder: str, catalog: str | None) -> GradleFile:
-        """Return what the build file in a folder says, an empty answer without one."""
+    def read_gradle(self, folder: str, build: str | None) -> GradleFile:
+        """Return what the build file in a folder says, an empty answer without one.
+
+        Args:
+            folder: The folder.
+            build: That of its build, None without one.
+        """
         if folder not in self._gradle:
             build_file = self.read_build_file(folder)
             text = build_file[1] if build_file is not None else ""
-            self._gradle[folder] = read_gradle(text, self._read_catalog(catalog))
+            self._gradle[folder] = read_gradle(text, self._read_facts(build))
         return self._gradle[folder]
 
     def read_build_file(self, folder: str) -> tuple[str, str] | None:
@@ -215,13 +224,17 @@ class ModuleOpener:
                 return file
         return None
 
-    def _read_catalog(self, path: str | None) -> VersionCatalog | None:
-        if path is None:
+    def _read_facts(self, build: str | None) -> BuildFacts | None:
+        if build is None:
             return None
-        if path not in self._catalogs:
-            file = self.read_text(path)
-            self._catalogs[path] = read_version_catalog(file[1]) if file is not None else None
-        return self._catalogs[path]
+        if build not in self._facts:
+
+            def read_text(name: str) -> str | None:
+                file = self.read_text(f"{build}/{name}" if build else name)
+                return None if file is None else file[1]
+
+            self._facts[build] = read_build_facts(read_text)
+        return self._facts[build]
 
     def read_text(self, path: str) -> tuple[str, str] | None:
         """Return the shown path and the text of a file in the folder, None where it cannot be read."""

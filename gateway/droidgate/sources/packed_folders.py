@@ -36,6 +36,8 @@ MAX_TAR_BYTES: Final = 1 << 31
 """Bytes of a tar once it is decompressed, those of entries that are passed over included."""
 
 _PIECE: Final = 1 << 20
+_UTF_8_NAME: Final = 0x800
+"""Bit 11 of an entry's flags (APPNOTE 4.4.4)."""
 _ZIP_FILE_TYPES: Final = frozenset({0, stat.S_IFREG})
 _BROKEN: Final = (
     zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError,
@@ -137,7 +139,7 @@ def _members_of(path: str, place: str) -> Iterator[tuple[str, int, Callable[[], 
         with zipfile.ZipFile(path) as archive:
             for info in archive.infolist():
                 if not info.is_dir() and stat.S_IFMT(info.external_attr >> 16) in _ZIP_FILE_TYPES:
-                    yield info.filename, info.file_size, partial(archive.open, info)
+                    yield _name_of(info), info.file_size, partial(archive.open, info)
         return
     with tarfile.open(path) as tar:
         for member in tar:
@@ -145,6 +147,14 @@ def _members_of(path: str, place: str) -> Iterator[tuple[str, int, Callable[[], 
                 raise BudgetError(f"the archive has more than {MAX_TAR_BYTES} bytes", place=place)
             if member.isreg():
                 yield member.name, member.size, partial(_open_in_tar, tar, member)
+
+
+def _name_of(info: zipfile.ZipInfo) -> str:
+    """Return the name of an entry; macOS and Info-ZIP write UTF-8 also where no flag of the entry says so."""
+    try:
+        return info.filename if info.flag_bits & _UTF_8_NAME else info.filename.encode("cp437").decode()
+    except UnicodeError:
+        return info.filename
 
 
 def _open_in_tar(tar: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:

@@ -150,6 +150,8 @@ class Providers:
             the name of the source set; nothing where a variant was named.
         only_in_variants: Providers with the capabilities of these that the default variant does not declare,
             each capability once, and the names of its source sets.
+        code_files: Files on disk with source code that classes may be in, of a folder; none where compiled
+            classes are among them.
     """
 
     providers: tuple[Provider, ...] = ()
@@ -164,6 +166,7 @@ class Providers:
     unpacked: tuple[UnpackedFolder, ...] = ()
     other_variants: tuple[tuple[str, Providers], ...] = ()
     only_in_variants: tuple[tuple[Provider, tuple[str, ...]], ...] = ()
+    code_files: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         """Return one line: what there is, counted."""

@@ -562,8 +562,10 @@ def find_format(text: str) -> tuple[Format, DialectTable]:
     format_id, _, dialect_id = text.partition("+")
     formats = load_formats()
     if format_id not in formats:
+        names = [f"{name}+{item.id}" for name in formats for item in formats[name].dialects]
+        of_dialect = [f"did you mean {name!r}?" for name in names if name.endswith(f"+{format_id}")]
         message = f"unknown format {format_id!r}"
-        raise UsageError(message, hint=suggest_name(format_id, formats))
+        raise UsageError(message, hint=next(iter(of_dialect), suggest_name(format_id, formats)))
     return formats[format_id], formats[format_id].dialect(dialect_id or None)
 
 

@@ -250,7 +250,9 @@ def utf_16_text(data: bytes) -> str | None:
 
 def _located(error: json.JSONDecodeError, path: str, line: int) -> InputError:
     hint = None
-    if "control character" in error.msg:
+    if error.pos >= len(error.doc.rstrip()) or error.msg.startswith("Unterminated string"):
+        hint = "the end is missing: save or copy the whole text again"
+    elif "control character" in error.msg:
         hint = "write newlines and tabs inside strings as \\n and \\t"
     elif error.doc.startswith(("//", "/*"), error.pos):
         hint = "remove the comment: JSON has none"

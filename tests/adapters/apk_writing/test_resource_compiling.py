@@ -23,7 +23,7 @@ from adapters.apk_writing.packed_samples import (
 from droidgate_android.apk.pack import pack, pack_project
 from droidgate_android.apk.reader import open_apk
 from droidgate_android.apk.resource_qualifiers import CONFIG_BYTES, compile_qualifier
-from droidgate_android.apk.value_files import report_apostrophes
+from droidgate_android.apk.value_files import report_refused_texts
 from droidgate_android.apk.xml_tree import ValueType
 from droidgate_mappings.model.errors import DroidgateError, InputError
 from droidgate_mappings.text.xml_text import parse_xml
@@ -185,17 +185,34 @@ def test_markup_nine_patches_and_other_products_are_reported_and_nothing_else() 
     "in quotes": ("""<string name="a">"it's"</string>""", False),
     "in a comment": ("""<string name="a">its<!-- it's --></string>""", False),
     "in what is skipped": ("""<skip>it's</skip><eat-comment/>""", False),
+    "a code with two digits": (r"""<string name="a">\u20 and</string>""", True),
+    "a code with a letter in it": (r"""<string name="a">\u00g4</string>""", True),
+    "a code in markup": (r"""<string name="a"><b>\u20 and</b></string>""", True),
+    "a code in an array": (r"""<array name="a"><item>\u20 and</item></array>""", True),
+    "a short code at the end": (r"""<string name="a">a \u20</string>""", False),
+    "a code of four digits, and more": (r"""<string name="a">\u00e4b\u</string>""", False),
+    "a code behind a backslash": (r"""<string name="a">C:\\u20 and</string>""", False),
+    "a short code in front of blanks": (r"""<string name="a">\u20  </string>""", False),
+    "two substitutions, which Gradle's --legacy accepts": ("""<string name="a">%s of %s</string>""", False),
 })  # fmt: skip
-def test_an_apostrophe_is_reported_where_aapt2_refuses_it(
+def test_a_text_is_reported_where_aapt2_refuses_it(
     declared: str, *, is_refused: bool, tmp_path: Path
 ) -> None:
     file = tmp_path / "res/values/values.xml"
     file.parent.mkdir(parents=True)
     file.write_text(f"<resources>{declared}</resources>")
-    words = (require("aapt2"), "compile", "--dir", tmp_path / "res", "-o", tmp_path / "compiled.zip")
+    words = (
+        require("aapt2"),
+        "compile",
+        "--legacy",
+        "--dir",
+        tmp_path / "res",
+        "-o",
+        tmp_path / "compiled.zip",
+    )
     compiled = subprocess.run([*map(str, words)], check=False, capture_output=True, text=True)
-    assert ("unescaped apostrophe" in compiled.stderr) is is_refused
-    assert bool(list(report_apostrophes(parse_xml(file.read_text(), path="values.xml"), ""))) is is_refused
+    findings = list(report_refused_texts(parse_xml(file.read_text(), path="values.xml"), ""))
+    assert (compiled.returncode != 0, bool(findings)) == (is_refused, is_refused), compiled.stderr
 
 
 def test_a_text_longer_than_aapt2_can_hold_is_whole(tmp_path: Path) -> None:

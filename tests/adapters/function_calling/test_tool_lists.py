@@ -253,7 +253,9 @@ def test_a_schema_that_is_nested_to_the_limit_is_read() -> None:
     ('[{"type": "function", "function": {"name": "a", "parameters": {', "function-calling"),
     ('[{"functionDeclarations": [{"name": "a"', "function-calling"),
     ('{"name": "x", "scripts": {', None),
-    ('[{"type": "function", "name": "balanceOf"', None),
+    ('[{"type":"function","name":"se', "function-calling"),
+    ('{"tools": [{"type": "function", "na', "function-calling"),
+    ('[{"type": "function", "name": "balanceOf", "inputs": [', None),
 ])  # fmt: skip
 def test_a_list_that_is_cut_off_is_a_problem_of_its_file(text: str, format_id: str | None) -> None:
     file = SourceFile("tools.json", text.encode())

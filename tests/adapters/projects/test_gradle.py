@@ -5,7 +5,13 @@ from hypothesis import given, strategies as st
 
 from counted_work import check_linear
 from droidgate_android.projects.gradle_projects import ProjectDependency, read_dependencies, read_settings
-from droidgate_android.projects.gradle_text import MAX_CHARACTERS, GradleFile, read_gradle
+from droidgate_android.projects.gradle_text import (
+    MAX_CHARACTERS,
+    BuildFacts,
+    GradleFile,
+    read_build_facts,
+    read_gradle,
+)
 from droidgate_android.projects.version_catalog import read_version_catalog
 from titled_rows import titled
 
@@ -119,7 +125,7 @@ def test_any_text_as_a_build_script_is_read_without_an_error(text: str) -> None:
 
 @pytest.mark.parametrize("unit", [
     "{", "a{", "a(", "/*", '"', '"""', "//\n", "a.", "namespace ", "val ", "val a = b + ", "x to ", "(a)",
-    "\\", " ", "a\n",
+    "project ", '"${', "\\", " ", "a\n",
 ])  # fmt: skip
 @pytest.mark.parametrize("prefix", ["", "manifestPlaceholders ", "namespace = ", "android { "])
 def test_work_grows_with_the_length_alone(unit: str, prefix: str) -> None:
@@ -322,7 +328,7 @@ NOT_APPLIED = 'plugins { id("com.android.library") apply false\nid("com.android.
 def test_plugins_decide_what_a_module_is(
     text: str, *, application: bool, library: bool, facts: tuple[str | None, int | None]
 ) -> None:
-    gradle = read_gradle(text, read_version_catalog(CATALOG))
+    gradle = read_gradle(text, BuildFacts(read_version_catalog(CATALOG)))
     assert (gradle.is_application, gradle.is_library) == (application, library)
     assert (gradle.application_id(), gradle.minimum_sdk) == facts
 
@@ -339,3 +345,47 @@ def test_plugins_are_looked_up_in_the_version_catalog() -> None:
 })  # fmt: skip
 def test_a_catalog_that_cannot_be_read_defines_nothing(text: str) -> None:
     assert read_version_catalog(text).versions == {}
+
+
+BUILD = {
+    "gradle.properties": "# shared\nappId=dev.example.app\nAPP_ID : dev.upper \r\nleast=26\nodd=a\\u0041\n",
+    "build.gradle.kts": "",
+    "build.gradle": """def own = "dev.own"
+        ext { base = "dev.root"
+            releases = 28 }
+        rootProject.ext.second = "dev.second"
+        """,
+}
+
+
+@titled(("statement", "application_id", "minimum_sdk"), {
+    "a property through its provider": (
+        'applicationId = providers.gradleProperty("appId").get() + ".x"\nminSdk = property("least").toInt()',
+        "dev.example.app.x", 26),
+    "a property by its name in Groovy": ("applicationId APP_ID\nminSdkVersion releases", "dev.upper", 28),
+    "an extra property of the root": (
+        'applicationId "${rootProject.ext.base}.x"\nminSdk rootProject.ext.releases', "dev.root.x", 28),
+    "an extra property in Kotlin": (
+        'applicationId = "${rootProject.extra["second"]}.x"\nminSdk = rootProject.extra["releases"] as Int',
+        None, 28),
+    "an extra property of the root in Kotlin": (
+        'applicationId = rootProject.extra["second"] as String', "dev.second", None),
+    "a property that the build does not have": ('applicationId = property("none") as String', None, None),
+    "a variable of the root's script, which modules do not see": ("applicationId own", None, None),
+    "a text that only looks like a property": ('applicationId = "a.project.appId"', "a.project.appId", None),
+    "what another object computes": ("applicationId = AppConfig.appId", None, None),
+    "a property with an escape": ('applicationId = property("odd")', None, None),
+})  # fmt: skip
+def test_an_id_from_properties_of_the_build_is_read_and_another_is_reported(
+    statement: str, application_id: str | None, minimum_sdk: int | None
+) -> None:
+    text = f"android {{ defaultConfig {{ {statement}\n }} }}"
+    gradle = read_gradle(text, read_build_facts(BUILD.get))
+    assert (gradle.application_id(), gradle.minimum_sdk) == (application_id, minimum_sdk)
+    assert [item.line for item in gradle.unread_ids] == [1] * (application_id is None)
+
+
+def test_a_constant_that_is_computed_hides_a_property_of_its_name() -> None:
+    text = "val appId = compute()\nandroid { defaultConfig { applicationId = appId } }"
+    gradle = read_gradle(text, read_build_facts(BUILD.get))
+    assert (gradle.application_id(), len(gradle.unread_ids)) == (None, 1)

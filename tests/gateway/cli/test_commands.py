@@ -248,18 +248,49 @@ def test_lint_names_rule_place_and_fix(droidgate: Runner, golden: Golden) -> Non
     assert comment.count("\n| error |") == document["counts"]["error"]
 
 
-def test_diff_prints_sarif_at_the_capability_that_changed(droidgate: Runner) -> None:
-    Path("later.xml").write_text(TIMER.replace('"minutes"', '"hours"'))
-    log = json.loads(droidgate("diff", "timer.xml", "later.xml", "--sarif").out)
+IN_RESULT = """{"tools": [{"name": "a", "description": "Does it.",
+ "inputSchema": {"type": "object", "properties": {
+  "x": {"type": "string"}}},
+ "outputSchema": {"type": "object", "properties": {
+  "properties": {"type": "array", "items": {"type": "object", "properties": {
+   "x": {"type": "string",
+    "maxLength": 5}}}}}}}]}"""
+IN_MANIFEST = """<manifest xmlns:android="http://schemas.android.com/apk/res/android" package="dev.a">
+<application><activity android:name=".A" android:exported="true">
+<intent-filter><action android:name="com.example.mMCP.ACTION_TOOL_ADVERTISE"/></intent-filter>
+<meta-data android:name="mMCP_manifest" android:value='{"tools": [
+ {"name": "a", "parameters": {"properties": {
+  "x": {"type": "string"}}}}]}'/>
+</activity></application></manifest>"""
+FUNCTION = """<appfunctions>
+<appfunction><id>a</id><functionId>a</functionId>
+ <parameters><id>unused</id><dataTypeMetadata><type>8</type></dataTypeMetadata><name>x</name></parameters>
+ <response><id>unused</id><valueType><type>3</type><objectTypeMetadata/></valueType></response>
+</appfunction></appfunctions>"""
+
+
+@titled(("name", "declared", "old", "new", "rows"), {
+    "a parameter of XML, new and removed": ("a.xml", TIMER, '"minutes"', '"hours"',
+        {("property-added", 5), ("property-removed", 3)}),
+    "a parameter of an element with a name": ("a.xml", FUNCTION, "<type>8", "<type>7", {("type-changed", 3)}),
+    "a keyword of a value in a result": ("a.json", IN_RESULT, "5", "4", {("keyword-changed", 7)}),
+    "a parameter of JSON in a manifest": ("AndroidManifest.xml", IN_MANIFEST, '"x": {"type": "string"',
+        '"x": {"type": "integer"', {("type-changed", 6)}),
+})  # fmt: skip
+def test_diff_prints_sarif_at_what_changed(
+    name: str, declared: str, old: str, new: str, rows: set[tuple[str, int]], droidgate: Runner
+) -> None:
+    for folder, text in (("old", declared), ("new", declared.replace(old, new))):
+        write_tree(Path(folder), {name: text})
+    log = json.loads(droidgate("diff", f"old/{name}", f"new/{name}", "--sarif").out)
     check_log(log)
-    results = {
-        (item["ruleId"], item["level"], item["locations"][0]["physicalLocation"]["region"]["startLine"])
-        for item in log["runs"][0]["results"]
-        if item["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "later.xml"
-    }
-    assert results == {("property-added", "error", 3), ("property-removed", "error", 3)}
-    comment = droidgate("diff", "timer.xml", "later.xml", "--markdown").out
-    assert len(re.findall(r"^\| breaking \|.* \| later\.xml:3 \|", comment, re.MULTILINE)) == 2
+    places = [
+        (item["ruleId"], item["locations"][0]["physicalLocation"]) for item in log["runs"][0]["results"]
+    ]
+    assert {place["artifactLocation"]["uri"] for _, place in places} == {f"new/{name}"}
+    assert {(code, place["region"]["startLine"]) for code, place in places} == rows
+    comment = droidgate("diff", f"old/{name}", f"new/{name}", "--markdown").out
+    assert {int(row) for row in re.findall(rf"\| new/{name}:(\d+) \|", comment)} == {row for _, row in rows}
 
 
 @pytest.mark.parametrize("command", [

@@ -615,15 +615,18 @@ def test_check_looks_at_what_is_declared(droidgate: Runner, source: str, xml: st
     converted(droidgate, source, "--check", to="mmcp", code=code)
 
 
-def test_files_whose_source_is_gone_are_named(droidgate: Runner) -> None:
+def test_files_whose_source_is_gone_are_named_until_they_are_deleted(droidgate: Runner) -> None:
     converted(droidgate, "timer", "tools.json", to="mcp")
     Path("out/tools/mine.txt").write_text("no conversion")
-    for option, code in (("--check", 1), ("--force", 0)):
+    for option, code in (("--check", 1), ("--force", 0), ("--check", 1), ("--force", 0)):
         run = converted(droidgate, "timer", option, to="mcp", code=code)
         for name in ("app.timer-timerservice", "tools"):
             assert f"no longer written: out/{name}/tools.json\n" in run.out
         assert "mine.txt" not in run.out
         assert "warning: 2 files of an earlier conversion are no longer written\nhint: delete " in run.err
+    for name in ("app.timer-timerservice", "tools"):
+        Path(f"out/{name}/tools.json").unlink()
+    assert "no longer written" not in converted(droidgate, "timer", "--check", to="mcp").out
 
 
 @pytest.mark.parametrize("report", ["{", "[]", '{"conversions": [{"files": [{"path": "../timer.xml"}]}]}'])

@@ -95,6 +95,8 @@ CASES = [
     ("printf '<a' > a.xml; droidgate inspect a.xml", 3, "a.xml:1:", None),
     ("printf 'PK' > a.apk; droidgate inspect a.apk", 3, "a.apk: ", None),
     ("droidgate convert SAMPLE --to mcpp -o out", 2, "unknown format 'mcpp'", "did you mean 'mcp'?"),
+    ("droidgate convert SAMPLE --to gemini", 2, "unknown format 'gemini'",
+     "did you mean 'function-calling+gemini'?"),
     ("droidgate convert SAMPLE --to mmcp+drft -o out", 2, "dialect 'drft'", "did you mean 'draft'?"),
     ("droidgate convert SAMPLE --to observed -o out", 2,
      "is only read: another gateway's", "droidgate formats"),

@@ -330,6 +330,8 @@ PROJECT = {
     "a class of another module": (".Core", {"core/src/main/java/com/shop/Core.kt": "class Core"}, False),
     "a tree with compiled classes": (".Gone", {"app/libs/more.jar": ""}, False),
     "Gradle's own archive": (".Gone", {"gradle/wrapper/gradle-wrapper.jar": ""}, True),
+    "a class of a manifest of one build type":
+        (".Main", {"app/src/debug/AndroidManifest.xml": NAMED.format(".Gone")}, True),
     "an alias": ('.Gone" android:targetActivity=".Main', {}, False),
 })  # fmt: skip
 def test_a_component_is_reported_where_its_class_is_certainly_missing(
@@ -337,7 +339,7 @@ def test_a_component_is_reported_where_its_class_is_certainly_missing(
 ) -> None:
     write_tree(Path("shop"), {**PROJECT, f"{APP}/AndroidManifest.xml": NAMED.format(name), **files})
     found = [finding.source for finding in lint("shop").findings if finding.code == "component-class-missing"]
-    assert [str(place) for place in found] == [f"shop/{APP}/AndroidManifest.xml:1"] * is_missing
+    assert [place and place.line for place in found] == [1] * is_missing
 
 
 def test_a_tree_without_source_code_has_no_missing_class() -> None:
@@ -374,7 +376,8 @@ VIEW = '<action android:name="android.intent.action.VIEW"/>'
     "an app for Android 11": (FILTERED.format("activity", "", VIEW), 30, []),
     "an app for a release that is not known": (FILTERED.format("activity", "", VIEW), None, [Level.WARNING]),
     "a provider": (FILTERED.format("provider", "", VIEW), 35, []),
-    "a filter without an action": (FILTERED.format("activity", "", ""), 35, []),
+    **{f"a filter of {kind} without an action": (FILTERED.format(kind, "", ""), 35, levels)
+        for kind, levels in (("activity", []), ("receiver", []), ("service", [Level.ERROR]))},
     "exported is stated": (FILTERED.format("activity", 'android:exported="false"', VIEW), 35, []),
     "exported is a resource": (FILTERED.format("activity", 'android:exported="@bool/x"', VIEW), 35, []),
 })  # fmt: skip

@@ -20,7 +20,11 @@ from adapters.mobile_mcp.test_read import TWO_FILES, UNREADABLE, WHOLE
 from adapters.mobile_mcp.tools import manifest as mobile_mcp_manifest
 from droidgate.cli.output.json_output import json_value
 from droidgate.sources import Providers, folder_files, packed_folders, read_source
-from droidgate.sources.build_layout import BUILD_STATEMENT_UNREAD, PROJECT_NOT_MERGED
+from droidgate.sources.build_layout import (
+    APPLICATION_ID_UNKNOWN,
+    BUILD_STATEMENT_UNREAD,
+    PROJECT_NOT_MERGED,
+)
 from droidgate.sources.file_reader import UNREFERENCED_DESCRIPTOR
 from droidgate.sources.linting import check_reading
 from droidgate_android.projects.manifest_merge import UNKNOWN_NAMESPACE
@@ -592,6 +596,9 @@ BUILDS: dict[str, tuple[list[Tree], list[str], list[tuple[str, str]], str]] = {
         ["dev.app/.App app"], [(PROJECT_NOT_MERGED, IN_APP)], "projects.four"),
     "a dependency that is computed": ([module("app", "implementation(project(name))")],
         ["dev.app/.App app"], [(BUILD_STATEMENT_UNREAD, IN_APP)], "implementation(project(name))"),
+    "an application id that is computed": (
+        [module("app", build=f"{APP}android.defaultConfig.applicationId = Config.id\n")],
+        ["dev.app/.App app"], [(APPLICATION_ID_UNKNOWN, "p/app/build.gradle.kts:3")], "Config.id"),
     "a module outside of the folder": (
         [APP_OF_ONE, moved(module("one"), "one/", "../outside/"), {"settings.gradle.kts":
          'include(":app", ":one")\nproject(":one").projectDir = file("../outside")'}],
@@ -769,6 +776,16 @@ class TestArchives:
         del reading, unpacked
         gc.collect()
         assert not folder.exists()
+
+    @pytest.mark.parametrize("encoding", ["utf-8", "cp437"])
+    def test_a_name_without_the_flag_for_utf_8_is_read_in_it_where_it_can_be(self, encoding: str) -> None:
+        with zipfile.ZipFile("a.zip", "w") as archive:
+            archive.writestr("xxxxxx.json", "tools a")
+        named = "Mütze".encode(encoding).ljust(6, b"1")
+        Path("a.zip").write_bytes(Path("a.zip").read_bytes().replace(b"xxxxxx", named))
+        assert [item.removeprefix("a.zip/M") for item in read("a.zip").files_read] == [
+            f"{named[1:].decode(encoding)}.json"
+        ]
 
     @pytest.mark.parametrize("name", ["a.zip", "a.tgz"])
     def test_nothing_is_written_or_read_outside_of_the_folder(self, name: str) -> None:

@@ -49,17 +49,23 @@ def test_a_pointer_leads_to_the_row_of_its_value(value: object, indent: int | No
 
 
 def test_an_error_in_a_long_row_shows_what_is_before_it() -> None:
-    with pytest.raises(InputError, match=r"""delimiter, after '\.\.\.x{39}"'$"""):
+    with pytest.raises(InputError, match=r"""delimiter, after '\.\.\.x{39}"'\n"""):
         parse_json(json.dumps({"text": "x" * 100})[:-1])
-    with pytest.raises(InputError, match=r"delimiter$"):
+    with pytest.raises(InputError, match=r"delimiter\n"):
         parse_json('{"text": "x"')
 
 
-@pytest.mark.parametrize("text", ["[1,]", '{"a": [1,\n]}'])
-def test_a_comma_after_the_last_item_is_named(text: str) -> None:
+@pytest.mark.parametrize(("text", "hint"), [
+    ("[1,]", "remove the comma after the last item"),
+    ('{"a": [1,\n]}', "remove the comma after the last item"),
+    *((text, "the end is missing: save or copy the whole text again")
+      for text in ('{"a', '{"a": 1,', '{"a": [1\n', '[{"a": {"b": ', "[1,")),
+    ('{"a": b}', None),
+])  # fmt: skip
+def test_the_way_to_mend_broken_json_is_named(text: str, hint: str | None) -> None:
     with pytest.raises(InputError) as caught:
         parse_json(text)
-    assert caught.value.hint == "remove the comma after the last item"
+    assert caught.value.hint == hint
 
 
 JSON_PIECES = [*'{}[]",:\\0-. \n\t\0é', "\\ud8c0", "1e9", "1E+999", "null", "true", '"a":', "\ufeff"]

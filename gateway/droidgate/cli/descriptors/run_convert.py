@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -104,12 +104,14 @@ class FidelityDocument(PublishedDocument, schema="droidgate.fidelity/2"):
         reading: What the readers accepted beyond the specification.
         problems: What could not be read, and the providers that could not be written.
         conversions: One for each provider that was written.
+        left_over: Files of earlier conversions that are still in the folder, and are no longer written.
     """
 
     target: ConversionTarget
     reading: tuple[Finding, ...]
     problems: tuple[Problem, ...]
     conversions: tuple[ProviderConversion, ...]
+    left_over: tuple[str, ...] = ()
 
 
 class NameMap(Document):
@@ -157,9 +159,10 @@ def convert_sources(options: Convert) -> Report | Callable[[], int]:
             raise UsageError("--check compares files, and -o - has none", hint="name a folder with -o OUT")
         text, page = _artifact_and_page(converted, options)
         return lambda: _print_artifact(text, page, code)
-    data = conversion_files(converted, options.out)
+    earlier = _files_of_earlier(options.out)
+    data = conversion_files(converted, options.out, earlier)
     _warn_of_output_in_source(options)
-    left = dict.fromkeys(sorted(_files_of_earlier(options.out) - data.keys()), _LEFT)
+    left = dict.fromkeys(sorted(earlier - data.keys()), _LEFT)
     if options.check:
         files: Mapping[Path, str] = _check_files(data) | left
         if any(status != "unchanged" for status in files.values()):
@@ -212,7 +215,9 @@ def _is_same_report(old: bytes, new: bytes) -> bool:
 
 
 def _without_lines(value: Json) -> Json:
-    """Return a report without lines of sources, whose paths are absolute, and without droidgate's version."""
+    """Return a report without lines of sources, whose paths are absolute, droidgate's version and files that
+    are left over, which the user may delete at any time.
+    """
     if isinstance(value, list):
         return [_without_lines(item) for item in value]
     if not isinstance(value, dict):
@@ -222,15 +227,18 @@ def _without_lines(value: Json) -> Json:
         if key in {"place", "path"} and isinstance(item, str)
         else _without_lines(item)
         for key, item in value.items()
-        if key not in {"line", "droidgate"}
+        if key not in {"line", "droidgate", "left_over"}
     }
 
 
 def _files_of_earlier(out: Path) -> set[Path]:
-    """Return the files that are still in a folder of those that its `fidelity.json` lists."""
+    """Return the files that are still in a folder of those that its `fidelity.json` lists, with those that
+    were left over then.
+    """
     try:
         earlier: Any = parse_json((out / FIDELITY_FILE).read_bytes(), limits=WRITTEN)
         listed = [file["path"] for conversion in earlier["conversions"] for file in conversion["files"]]
+        listed += earlier.get("left_over", [])
         return {path for path in (path_below(out, name) for name in listed) if path.is_file()}
     except (OSError, InputError, WriteError, LookupError, TypeError, ValueError):
         # It is not a report of ours, and is replaced or refused as any other file.
@@ -259,8 +267,13 @@ def _marks_of(translation: Translation) -> tuple[TextMark, ...]:
     return (*marks, *(mark for mark in written if mark.code == OVER_LONG_TEXT))
 
 
-def conversion_files(converted: Conversion, out: Path) -> dict[Path, bytes]:
+def conversion_files(converted: Conversion, out: Path, earlier: Iterable[Path] = ()) -> dict[Path, bytes]:
     """Return the artifacts, the fidelity report and the name map, each by its path.
+
+    Args:
+        converted: The conversion.
+        out: The folder, or the file for a single artifact.
+        earlier: Files in the folder that earlier conversions wrote.
 
     Raises:
         UsageError: several artifacts should go into one file.
@@ -274,7 +287,8 @@ def conversion_files(converted: Conversion, out: Path) -> dict[Path, bytes]:
     else:
         data = {path_below(out, path): artifact.text.encode() for path, artifact in artifacts}
         reports = {name: out / name for name in (FIDELITY_FILE, NAMES_FILE)}
-    data[reports[FIDELITY_FILE]] = json_text(json_value(fidelity_document(converted))).encode()
+    left = tuple(sorted(path.relative_to(out).as_posix() for path in earlier if path not in data))
+    data[reports[FIDELITY_FILE]] = json_text(json_value(fidelity_document(converted, left))).encode()
     data[reports[NAMES_FILE]] = json_text(json_value(_names_document(converted))).encode()
     return data
 
@@ -357,13 +371,14 @@ def _subjects_of(translation: Translation) -> list[str]:
     return [capability.id for capability in translation.source.capabilities]
 
 
-def fidelity_document(converted: Conversion) -> FidelityDocument:
+def fidelity_document(converted: Conversion, left_over: tuple[str, ...] = ()) -> FidelityDocument:
     """Return what a conversion cost, as `fidelity.json` has it."""
     conversions = zip(converted.translations, converted.artifacts, strict=True)
     return FidelityDocument.of(
         converted,
         target=_target_of(converted),
         conversions=tuple(_conversion(item, files) for item, files in conversions),
+        left_over=left_over,
     )
 
 

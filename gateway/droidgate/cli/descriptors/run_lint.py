@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from droidgate.cli.descriptors.descriptor_options import Lint
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.failure_texts import print_problem
 from droidgate.cli.output.grouped_findings import count_levels, counted, reaches, remarks_table
 from droidgate.cli.output.json_output import PublishedDocument
 from droidgate.cli.output.pages import Line
@@ -30,8 +29,6 @@ class LintDocument(PublishedDocument, schema="droidgate.lint/1"):
 def lint_sources(options: Lint) -> Report:
     """Check the sources and report what they break."""
     report = lint(*options.sources, formats=options.only, strict=options.strict, variant=options.variant)
-    for problem in report.problems:
-        print_problem(problem)
     findings = report.findings
     return Report(
         lambda: [*remarks_table(findings, lines=options.form == "markdown"), Line(_summary(report))],
