@@ -443,15 +443,6 @@ def test_every_user_of_the_rule_gives_the_same_reason(
     assert missing.startswith(f"cannot be called: {reason}")
 
 
-def test_an_open_component_can_be_called_by_every_app() -> None:
-    provider, application = _provider(), _application(_service())
-    assert provider_verdict(provider, application).closed_because is None
-    assert why_not_called(application, _service(), provider) is None
-    app = _installed(provider, application)
-    callability = callability_of(provider, app, _phone(app))
-    assert [(route.ready, route.needs) for route in callability.routes] == [(True, ())]
-
-
 @pytest.mark.parametrize(("name", "declared", "protection"), [
     (OWN, "normal", Protection.NORMAL),
     (OWN, "normal|instant", Protection.NORMAL),

@@ -30,33 +30,6 @@ SOURCE_SETS = sorted(path.parent for path in sample_apps_directory().glob("*/*/s
 MISSPELLED_SAMPLES = {"lzx1413__clawseed__docs__en__cetp-provider-tutorial__sample-5@06bebf7.xml"}
 
 
-@pytest.mark.parametrize("app", ["clock-in", "notes", "pdf-tool", "weather"])
-def test_every_module_of_a_sample_app_is_an_application(app: str) -> None:
-    reading = read(sample_apps_directory() / app)
-    assert reading.problems == ()
-    assert reading.findings == ()
-    for application in reading.applications:
-        assert application.package is not None
-        assert application.package.startswith("dev.droidgate.sample.")
-        assert application.label
-        assert application.loose_assets == ()
-
-
-@pytest.mark.parametrize(("app", "protocols"), [
-    ("clock-in", ["mobile-mcp"]),
-    ("notes", ["appfunctions", "appfunctions"]),
-    ("pdf-tool", ["mmcp"]),
-    ("weather", []),
-], ids=str)  # fmt: skip
-def test_the_installed_formats_find_the_providers_of_the_sample_apps(app: str, protocols: list[str]) -> None:
-    reading = read_source(str(sample_apps_directory() / app))
-    assert reading.problems == ()
-    assert [item.protocol for item in reading.providers] == protocols
-    for provider in reading.providers:
-        assert Path(provider.source.path if provider.source else "").is_file()
-        assert (provider.package is not None, bool(provider.capabilities)) == (True, True)
-
-
 @pytest.mark.requires("aapt2", "framework-res")
 @pytest.mark.parametrize("source_set", SOURCE_SETS, ids=lambda path: "-".join(path.parts[-5:-2]))
 def test_meta_data_has_the_values_that_aapt2_compiles(source_set: Path, tmp_path: Path) -> None:
