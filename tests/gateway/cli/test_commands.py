@@ -248,20 +248,6 @@ def test_lint_names_rule_place_and_fix(droidgate: Runner, golden: Golden) -> Non
     assert comment.count("\n| error |") == document["counts"]["error"]
 
 
-def test_diff_prints_sarif_at_the_capability_that_changed(droidgate: Runner) -> None:
-    Path("later.xml").write_text(TIMER.replace('"minutes"', '"hours"'))
-    log = json.loads(droidgate("diff", "timer.xml", "later.xml", "--sarif").out)
-    check_log(log)
-    results = {
-        (item["ruleId"], item["level"], item["locations"][0]["physicalLocation"]["region"]["startLine"])
-        for item in log["runs"][0]["results"]
-        if item["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "later.xml"
-    }
-    assert results == {("property-added", "error", 3), ("property-removed", "error", 3)}
-    comment = droidgate("diff", "timer.xml", "later.xml", "--markdown").out
-    assert len(re.findall(r"^\| breaking \|.* \| later\.xml:3 \|", comment, re.MULTILINE)) == 2
-
-
 @pytest.mark.parametrize("command", [
     ("lint", "new.json"),
     ("diff", "tools.json", "new.json"),
@@ -314,12 +300,6 @@ def test_lint_threshold_decides_the_exit_code(droidgate: Runner) -> None:
     for threshold in scale:
         expected = 1 if scale.index(next(iter(counts))) >= scale.index(threshold) else 0
         assert droidgate("lint", "timer", "--fail-on", threshold).code == expected
-
-
-def test_lint_shows_a_finding_once(droidgate: Runner) -> None:
-    Path("timer/app/src/main/res/xml/timer.xml").write_text(TIMER.replace('type="integer"', 'type="int"'))
-    keys = [json.dumps(finding, sort_keys=True) for finding in findings(droidgate, "timer")]
-    assert len(keys) == len(set(keys)) > 0
 
 
 def test_lint_counts_an_unreadable_file_as_an_error(droidgate: Runner) -> None:
@@ -469,30 +449,6 @@ def test_diff_shows_breaking_changes(droidgate: Runner, golden: Golden) -> None:
 # formats
 
 
-def test_formats_list_every_dialect(droidgate: Runner) -> None:
-    run = droidgate("formats")
-    document = droidgate.document("formats")
-    for format_ in document["formats"]:
-        for dialect in format_["dialects"]:
-            row = rf"^  {format_['id']} +{re.escape(dialect['id'])} .* {re.escape(dialect['summary'])}$"
-            assert re.search(row, run.out, re.MULTILINE)
-    rows = {len(row["cells"]) for row in document["matrix"]["rows"]}
-    assert rows == {len(document["matrix"]["columns"])}
-
-
-def test_the_matrix_has_a_column_for_each_dialect(droidgate: Runner) -> None:
-    tables = [item.splitlines() for item in droidgate("formats", "--matrix").out.split("\n\n")]
-    document = droidgate.document("formats")
-    is_written = {
-        item["id"]: any(dialect["written"] for dialect in item["dialects"]) for item in document["formats"]
-    }
-    assert [name for name, *_ in tables] == [name for name, written in is_written.items() if written]
-    headers = [header.split() for _, header, *_ in tables]
-    assert {first for first, *_ in headers} == {"FEATURE"}
-    assert [item for _, *columns in headers for item in columns] == document["matrix"]["columns"]
-    assert {len(rows) for _, _, *rows in tables} == {len(document["matrix"]["rows"])}
-
-
 # demo
 
 
@@ -555,25 +511,6 @@ def test_the_adb_server_of_the_demo_leaves_real_phones_and_logs_alone(
     (home,) = {reported[name] for name in ("HOME", "TMPDIR", "ANDROID_USER_HOME")}
     assert Path(home).parent.name.startswith("droidgate-demo-")
     assert "ADB_SERVER_SOCKET" not in reported
-
-
-@pytest.mark.slow
-def test_the_demo_makes_a_call_for_each_pair_of_protocols_and_shows_it(droidgate: Runner) -> None:
-    output = droidgate("demo", "--details").out
-    table = re.sub(" {2,}", " -> ", output[output.index("7. Call") :])
-    for pair in (
-        "Mobile-MCP, not granted -> AppFunctions",
-        "Mobile-MCP bound (S0) -> mMCP activity",
-        "Mobile-MCP started (prototype) -> mMCP broadcast",
-        "Mobile-MCP bound (S1) -> AppFunctions",
-        "Mobile-MCP started (S0) -> Mobile-MCP",
-        "mMCP activity -> Mobile-MCP",
-        "mMCP broadcast -> mMCP activity",
-        "AppFunctions (Android's shell) -> Mobile-MCP",
-        "host (adb) -> mMCP activity",
-    ):
-        assert pair in table
-    assert "The river rose by a hand." in table
 
 
 @pytest.mark.slow

@@ -3,7 +3,6 @@
 What it generates is held to the virtual phone's indexer.
 """
 
-import hashlib
 import json
 import re
 import zipfile
@@ -17,7 +16,7 @@ from adapters.apk_writing.packed_samples import module_folder, run_tool
 from device_shim.phone_system.phone_system_apps import make_phone, run as run_on_phone
 from device_shim.shim_android.manifest_limits import limit_apks
 from droidgate_android.apk.reader import open_apk
-from gateway.cli.program_runs import Run, Runner, run_process
+from gateway.cli.program_runs import Run, Runner
 from gateway.migration.projects import copy_module
 from gateway.sources.formats_of_tests import write_tree
 from gateway.sources.kotlin_trees import (
@@ -56,20 +55,6 @@ def test_code_given_with_dex_is_packed_and_not_reported_missing(droidgate: Runne
     assert "no component can run" not in run.out
     with zipfile.ZipFile(tmp_path / "app.apk") as archive:
         assert archive.read("classes.dex") == archive.read("classes2.dex") == dex.read_bytes()
-
-
-def test_the_document_is_of_its_published_schema(droidgate: Runner, tmp_path: Path) -> None:
-    command = ("pack", module_folder("pdf-tool/app"), "-o", tmp_path / "app.apk")
-    document = droidgate.document(*command, "--package", "org.other", "--min-sdk", "30")
-    assert (document["package"], document["minimum_sdk"]) == ("org.other", 30)
-    data = (tmp_path / "app.apk").read_bytes()
-    assert (document["size"], document["sha256"]) == (len(data), hashlib.sha256(data).hexdigest())
-    with open_apk(tmp_path / "app.apk") as apk:
-        assert (apk.package, apk.version_code) == ("org.other", document["version_code"])
-        application = next(apk.manifest.child_elements("application"))
-        names = [item.find_attribute("name") for item in application.child_elements()]
-        assert [item.text for item in names if item] == ["dev.droidgate.sample.pdftool.ToolActivity"]
-        assert [document["signer"]["digest"]] == list(apk.signer_digests())
 
 
 @titled(("arguments", "code", "message"), {
@@ -140,12 +125,6 @@ def test_what_migrate_wrote_is_in_the_packed_app(
     for text in expected:
         assert text in dump
     run_tool(*short_run("apksigner"), "verify", "--min-sdk-version", "24", tmp_path / "app.apk")
-
-
-def test_the_help_imports_no_cryptography() -> None:
-    run = run_process("pack", "--help", PYTHONPROFILEIMPORTTIME="1")
-    assert run.code == 0
-    assert "cryptography" not in run.err
 
 
 def test_pack_warns_of_exactly_the_apps_that_android_refuses() -> None:
@@ -240,15 +219,6 @@ def test_resources_of_libraries_are_packed_in_the_order_of_their_priority(pack: 
         assert archive.read("assets/in/shared.txt") == b"shared"
 
 
-@pytest.mark.requires("aapt2")
-def test_manifests_of_libraries_are_merged_into_the_packed_one(pack: Pack, tmp_path: Path) -> None:
-    pack()
-    manifest = run_tool("aapt2", "dump", "xmltree", "--file", "AndroidManifest.xml", tmp_path / "app.apk")
-    assert '"dev.shared.S"' in manifest
-    assert '"android.permission.INTERNET"' in manifest
-    assert "urn:droidgate" not in manifest
-
-
 def test_a_tree_with_libraries_and_its_apk_declare_the_same(
     pack: Pack, droidgate: Runner, tmp_path: Path
 ) -> None:
@@ -332,14 +302,6 @@ def test_the_version_catalog_says_which_module_is_the_app(project: Project) -> N
     assert listed(project.pack("--generate")[1]) == [ADD_NOTE]
 
 
-def test_generated_output_is_indexed_by_the_phone(project: Project) -> None:
-    codes, apk = project.pack("--generate")
-    assert MISSING not in codes
-    assert listed(apk) == [ADD_NOTE]
-    files = sorted(path.name for path in (project.path / "app/src/main").iterdir())
-    assert files == ["AndroidManifest.xml", "java"]
-
-
 BROKEN = """package dev.notes
 
 import androidx.appfunctions.AppFunctionContext
@@ -366,14 +328,6 @@ def test_a_function_that_is_refused_is_a_problem_and_the_others_are_packed(proje
     assert problem["place"].endswith("A.kt:7")
     assert "A.kt:7" in ran.err
     assert listed(project.apk.read_bytes()) == [ADD_NOTE]
-
-
-def test_a_tree_whose_functions_are_all_refused_is_packed_with_a_warning(project: Project) -> None:
-    project.write(Notes=BROKEN)
-    for argument, code in (("--generate", 3), ("--force", 0)):
-        ran = project.run(argument)
-        assert ran.code == code, ran.err
-        assert "Notes.kt:7" in ran.err
 
 
 @titled(("file", "missing"), {
@@ -426,14 +380,6 @@ def test_each_release_indexes_the_functions_inside_and_outside_of_an_entry_point
         assert sorted(phone.app_functions.functions("dev.notes")) == [DELETE_NOTE, ADD_NOTE]
 
 
-def test_an_app_for_releases_that_read_all_services_keeps_them_apart(project: Project) -> None:
-    write_tree(project.path, entry_point_tree())
-    codes, apk = project.pack("--generate", "--min-sdk", "37")
-    assert "service-shared" not in codes
-    assert sorted(listed(apk)) == [DELETE_NOTE, ADD_NOTE]
-    assert b"app_function_service.xml" in apk
-
-
 def other_entry_point(**names: str) -> str:
     """Return a second entry point, with other names than the first one has."""
     text = ENTRY_POINT.replace("BaseNotes", "BaseLists")
@@ -481,13 +427,6 @@ def test_a_tree_and_the_app_generated_from_it_do_not_differ(
         ran = project.droidgate("diff", *sides, "--json")
         compared = json.loads(ran.out)
         assert (ran.code, compared["weight"], compared["comparison"].get("not_compared")) == (0, None, None)
-
-
-def test_a_generated_service_requires_the_permission_that_android_asks_for(project: Project) -> None:
-    write_tree(project.path, {ENTRY_POINT_PATH: ENTRY_POINT})
-    project.write(Notes="")
-    project.pack("--generate")
-    assert project.droidgate("lint", project.apk).code == 0
 
 
 def test_a_tree_whose_functions_have_two_services_has_a_warning_for_older_releases(project: Project) -> None:

@@ -2,9 +2,7 @@
 
 import json
 import re
-import subprocess
-import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -62,16 +60,6 @@ def test_names_are_safe_and_no_two_alike_whatever_apps_declare(pairs: list[tuple
     names = new_together(*(capability(package, name, str(at)) for at, (package, name) in enumerate(pairs)))
     assert all(ALLOWED.fullmatch(name) for name in names)
     assert len({name.lower() for name in names}) == len(pairs)
-
-
-@given(
-    st.permutations([("a.notes", "create"), ("b.notes", "create"), ("a.notes", "Create"), ("c", "ü" * 80)])
-)
-def test_names_do_not_depend_on_the_order(pairs: list[tuple[str, str]]) -> None:
-    def named(ordered: Iterable[tuple[str, str]]) -> dict[str, str]:
-        return new_names({each.digest: each for each in (capability(*pair) for pair in ordered)}, {})
-
-    assert named(pairs) == named(sorted(pairs))
 
 
 # Many want one name, and one is named like the name with a suffix that another gets.
@@ -276,13 +264,6 @@ def test_a_hidden_character_in_the_name_of_a_parameter_is_found() -> None:
     assert hidden_name(tool[MODERN]) == "a\u200bb"
 
 
-def test_a_document_gets_the_name_that_is_served() -> None:
-    (tool,), _ = write_tools(provider_of(description="x"))
-    served = named(tool, "app_run", "run", "app", CallEffect.UNKNOWN)
-    assert {document["name"] for document in served.values()} == {"app_run"}
-    assert {document["name"] for document in tool.values()} != {"app_run"}
-
-
 @pytest.mark.parametrize(("identifier", "declared", "title"), [
     ("com.example.Notes#createNote", None, "Create note (app)"),
     ("page_count", None, "Page count (app)"),
@@ -346,21 +327,8 @@ def test_a_query_of_every_known_word_is_answered() -> None:
     assert index.find(" ".join([*STOP_WORDS, *RELATED_WORDS]), 5)
 
 
-def test_nothing_of_the_mcp_sdk_is_loaded_before_a_server_is_asked_for() -> None:
-    code = (
-        "import sys, droidgate.cli.program as program, droidgate; program.run(['serve', '--help']); "
-        "sys.exit(any(name.partition('.')[0] in {'mcp', 'starlette', 'uvicorn'} for name in sys.modules))"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
-    assert run.returncode == 0
-
-
 MARK = "0123456789abcdef"
 END = f"--- {MARK} end"
-
-
-def test_without_texts_of_apps_there_are_our_words_only() -> None:
-    assert with_app_texts("own", {}, MARK) == "own"
 
 
 def test_a_text_of_an_app_is_between_marked_lines_with_its_package() -> None:
