@@ -19,7 +19,7 @@ from droidgate.serving.server_application import McpServer
 from droidgate.serving.short_schemas import short_input, short_output
 from droidgate.serving.tool_documents import hidden_name, named, write_tools
 from droidgate.serving.tool_names import FILE_NAME, NamedCapability, ToolNames, new_names
-from droidgate.serving.tool_search import MANY_TOOLS, RELATED_WORDS, STOP_WORDS, SearchTools, ToolIndex
+from droidgate.serving.tool_search import MANY_TOOLS, SearchTools, ToolIndex
 from droidgate.serving.tools import Client, ServedTool, ToolCall, ToolOutcome, ToolSnapshot
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.types import ObjectType, Property, ScalarType
@@ -99,13 +99,6 @@ def test_a_later_app_with_an_equal_name_leaves_the_earlier_name_as_it_is(tmp_pat
     assert re.fullmatch("notes_create_[0-9a-f]{8}", both[late.key])
     # The earlier one is gone now; its name is not free.
     assert ToolNames(tmp_path).assign(PHONE, [late]) == {late.key: both[late.key]}
-
-
-def test_each_phone_has_names_of_its_own(tmp_path: Path) -> None:
-    names = ToolNames(tmp_path)
-    first, other = capability("a.notes", "create"), capability("b.notes", "create")
-    assert names.assign("one", [first]) == {first.key: "notes_create"}
-    assert names.assign("other", [other]) == {other.key: "notes_create"}
 
 
 @pytest.mark.parametrize("damage", [
@@ -320,11 +313,6 @@ def test_any_text_is_a_query(query: str) -> None:
     index = ToolIndex([tool_of("app_run", "Send a mail"), tool_of("app_note", "")])
     names = [tool.name for (tool,) in index.find(query, 5)]
     assert names == (["app_note"] if "note" in query else [])
-
-
-def test_a_query_of_every_known_word_is_answered() -> None:
-    index = ToolIndex([tool_of("app_run", "Send a mail")])
-    assert index.find(" ".join([*STOP_WORDS, *RELATED_WORDS]), 5)
 
 
 MARK = "0123456789abcdef"
