@@ -65,11 +65,6 @@ def test_a_relative_path_is_the_name_of_its_input(apps: Path, monkeypatch: pytes
     assert names("apps/") == names("apps")
 
 
-def test_the_last_part_of_an_absolute_path_is_the_name_of_its_input(apps: Path) -> None:
-    assert names(apps)[0] == "apps/agent.apk"
-    assert names(apps / "agent.apk") == ["agent.apk"]
-
-
 def test_a_file_named_twice_is_one_input_and_two_files_of_one_name_have_two_names(
     apps: Path, tmp_path: Path
 ) -> None:
@@ -403,12 +398,6 @@ def test_a_line_of_a_list_without_a_file_or_scheme_is_a_row(scan: Scan, apps: Pa
     assert "catalog sql" not in reported
 
 
-def test_a_missing_list_is_reported_with_a_hint(scan: Scan) -> None:
-    done = scan("@nope.txt")
-    assert "the list cannot be read" in done.err
-    assert (done.code, "\nhint: @LIST is a file with one source a line" in done.err) == (3, True)
-
-
 @pytest.mark.parametrize("content", [None, "# only a remark\n"], ids=["an empty folder", "a list of nothing"])
 def test_nothing_to_scan_makes_no_catalog(
     scan: Scan, content: str | None, folder: Path, tmp_path: Path
@@ -534,16 +523,6 @@ def test_a_file_in_place_of_a_catalog_folder_is_refused(scan: Scan, apps: Path, 
     done = scan(apps)
     assert done.code == 3
     assert done.err.endswith(f"error: {folder}: it is a file\nhint: a catalog is a folder\n")
-
-
-@pytest.mark.parametrize("address", ["host:8786", "http://127.0.0.1:8786", "tcp://127.0.0.1", "tcp://:port"])
-def test_a_wrong_scheduler_is_refused_at_once(scan: Scan, address: str, apps: Path, folder: Path) -> None:
-    pytest.importorskip("distributed")
-    done = scan(apps, "--cluster", address)
-    assert done.code == 2
-    error, hint = f"'{address}' is not the address of a scheduler", cluster._HOW_TO_WRITE
-    assert done.err == f"error: {error}\nhint: {hint}\n"
-    assert not folder.exists()
 
 
 @pytest.fixture

@@ -91,16 +91,6 @@ def test_no_name_ever_changes_or_has_two_capabilities(looks: list[tuple[set[Name
         assert all(map(ALLOWED.fullmatch, first_given.values()))
 
 
-def test_a_later_app_with_an_equal_name_leaves_the_earlier_name_as_it_is(tmp_path: Path) -> None:
-    early, late = capability("com.one.notes", "create"), capability("com.evil.notes", "create")
-    assert ToolNames(tmp_path).assign(PHONE, [early]) == {early.key: "notes_create"}
-    both = ToolNames(tmp_path).assign(PHONE, [late, early])
-    assert both[early.key] == "notes_create"
-    assert re.fullmatch("notes_create_[0-9a-f]{8}", both[late.key])
-    # The earlier one is gone now; its name is not free.
-    assert ToolNames(tmp_path).assign(PHONE, [late]) == {late.key: both[late.key]}
-
-
 @pytest.mark.parametrize("damage", [
     pytest.param("{", id="not JSON"),
     pytest.param('{"version": 2}', id="another version"),
