@@ -287,7 +287,7 @@ def outcomes(answers: list[PoolAnswer]) -> dict[str, str]:
 
 
 @pytest.mark.slow
-def test_hostile_files_are_rows_with_their_reasons_and_take_nothing_from_their_neighbours(tmp_path: Path) -> None:
+def test_hostile_files_are_rows_with_reasons_and_take_nothing_from_their_neighbours(tmp_path: Path) -> None:
     names = ("abort1", "abort2", "bomb1", "filler000a", "loop1", "mistake1")
     folder = hostile_folder(tmp_path / "apps", *names)
     settings = {"work": WORK, "memory": 256 * MEBIBYTE, "deadline": 2.0}
