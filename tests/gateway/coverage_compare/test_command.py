@@ -242,20 +242,6 @@ def test_the_conversions_of_each_protocol_are_reported_in_percent(report_on: Rep
     }
 
 
-def test_every_table_of_the_quality_has_its_heading(report_on: ReportOn) -> None:
-    findings: list[dict[str, Any]] = [
-        {"level": "error", "releases": ("16",)},
-        {"origin": "security", "level": "warning"},
-    ]
-    poor = App("poor", [mmcp(Tool("x1", description=None))], findings=findings)
-    text = report_on(poor, App("good", [mmcp(NOTE)]))
-    assert _part(text, "The lowest scores")[0].split() == ["SCORE", "APP", "WHY"]
-    assert [line.split()[1] for line in _part(text, "The lowest scores")[1:]] == ["poor"]
-    assert _part(text, "Findings, the gravest first")[0].split()[:2] == ["LEVEL", "PROTOCOL"]
-    assert _part(text, "Findings that depend on the Android release")[0].split()[0] == "RELEASE"
-    assert "1 of 1 capability undescribed, 1 poor name, 1 error, 1 security mark" in text
-
-
 def test_an_app_without_capabilities_has_no_weight(report_on: ReportOn, tmp_path: Path) -> None:
     make_catalog(tmp_path / "old", App("went"), App("a", [mmcp(NOTE)]), App("b", [mmcp(NOTE)]))
     text = report_on(App("came"), App("b", [mmcp(Tool("play"))]), options=("--since", tmp_path / "old"))
@@ -323,14 +309,6 @@ def test_a_part_that_cannot_be_read_is_named_with_its_place(
     assert part["outcome"] is None
     assert part["place"].endswith("res/xml/guide.xml:1")
     assert unread["reasons"] == [{"name": part["reason"], "count": 1}]
-
-
-def test_a_report_has_no_parts_about_inputs_that_were_read_and_about_open_capabilities(
-    report_on: ReportOn,
-) -> None:
-    text = report_on(App("a", [mobile_mcp(NOTE)]))
-    assert "Not read" not in text
-    assert WHY not in text
 
 
 def test_an_empty_catalog_is_reported_as_empty(report_on: ReportOn) -> None:
@@ -555,12 +533,6 @@ def test_an_existing_file_is_overwritten_only_with_force(
 def test_translations_need_somewhere_to_be_shown(droidgate: Runner, hostile: Path) -> None:
     done = droidgate("coverage", hostile, "--translate", "x")
     assert (done.code, "--html" in done.err) == (2, True)
-
-
-def test_a_folder_without_a_catalog_is_one_error(droidgate: Runner, tmp_path: Path) -> None:
-    done = droidgate("coverage", tmp_path)
-    assert done.code == 3
-    assert "droidgate scan" in done.err
 
 
 NO_SCREEN = ", and the app has no launcher screen"
