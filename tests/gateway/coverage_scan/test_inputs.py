@@ -525,6 +525,16 @@ def test_a_file_in_place_of_a_catalog_folder_is_refused(scan: Scan, apps: Path, 
     assert done.err.endswith(f"error: {folder}: it is a file\nhint: a catalog is a folder\n")
 
 
+@pytest.mark.parametrize("address", ["host:8786", "http://127.0.0.1:8786", "tcp://127.0.0.1", "tcp://:port"])
+def test_a_wrong_scheduler_is_refused_at_once(scan: Scan, address: str, apps: Path, folder: Path) -> None:
+    pytest.importorskip("distributed")
+    done = scan(apps, "--cluster", address)
+    assert done.code == 2
+    error, hint = f"'{address}' is not the address of a scheduler", cluster._HOW_TO_WRITE
+    assert done.err == f"error: {error}\nhint: {hint}\n"
+    assert not folder.exists()
+
+
 @pytest.fixture
 def silent_port() -> Iterator[int]:
     """Something that takes connections and says nothing."""

@@ -51,6 +51,23 @@ def test_rows_depend_on_the_content_alone(tmp_path: Path) -> None:
     assert first == two
 
 
+@pytest.mark.parametrize("name", [item.name for item in sample_packages()])
+def test_a_capability_has_the_facts_that_inspect_shows(name: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "x.apk", sample_package(name).apk)
+    rows = scan_file(path)
+    providers = read_source(str(path)).providers
+    digests = [item["digest"] for item in rows.get("providers", []) if item["dialect"] != "broadcast"]
+    assert digests == [item.content_digest() for item in providers]
+    reported = [
+        (item["provider"], item["id"], item.get("description")) for item in rows.get("capabilities", [])
+    ]
+    assert reported == [
+        (number, item.id, item.description)
+        for number, provider in enumerate(providers)
+        for item in provider.capabilities
+    ]
+
+
 def test_the_token_estimate_is_a_quarter_of_the_bytes_of_the_tool(tmp_path: Path) -> None:
     path = write(tmp_path / "x.apk", sample_package("pdf-tool").apk)
     provider = read_source(str(path)).providers[0]
