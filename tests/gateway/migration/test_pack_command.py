@@ -3,6 +3,7 @@
 What it generates is held to the virtual phone's indexer.
 """
 
+import hashlib
 import json
 import re
 import zipfile
@@ -55,6 +56,20 @@ def test_code_given_with_dex_is_packed_and_not_reported_missing(droidgate: Runne
     assert "no component can run" not in run.out
     with zipfile.ZipFile(tmp_path / "app.apk") as archive:
         assert archive.read("classes.dex") == archive.read("classes2.dex") == dex.read_bytes()
+
+
+def test_the_document_is_of_its_published_schema(droidgate: Runner, tmp_path: Path) -> None:
+    command = ("pack", module_folder("pdf-tool/app"), "-o", tmp_path / "app.apk")
+    document = droidgate.document(*command, "--package", "org.other", "--min-sdk", "30")
+    assert (document["package"], document["minimum_sdk"]) == ("org.other", 30)
+    data = (tmp_path / "app.apk").read_bytes()
+    assert (document["size"], document["sha256"]) == (len(data), hashlib.sha256(data).hexdigest())
+    with open_apk(tmp_path / "app.apk") as apk:
+        assert (apk.package, apk.version_code) == ("org.other", document["version_code"])
+        application = next(apk.manifest.child_elements("application"))
+        names = [item.find_attribute("name") for item in application.child_elements()]
+        assert [item.text for item in names if item] == ["dev.droidgate.sample.pdftool.ToolActivity"]
+        assert [document["signer"]["digest"]] == list(apk.signer_digests())
 
 
 @titled(("arguments", "code", "message"), {
@@ -203,7 +218,9 @@ def pack(droidgate: Runner, tmp_path: Path) -> Pack:
 
 
 @pytest.mark.requires("aapt2")
-def test_resources_of_libraries_are_packed_in_the_order_of_their_priority(pack: Pack, tmp_path: Path) -> None:
+def test_libraries_are_packed_in_the_order_of_their_priority_and_merged_into_the_manifest(
+    pack: Pack, tmp_path: Path
+) -> None:
     pack()
     values = re.findall(
         r'string/(\w+)\n((?:\s+\(\w*\) ".*"\n)+)',
@@ -214,6 +231,8 @@ def test_resources_of_libraries_are_packed_in_the_order_of_their_priority(pack: 
     assert texts == {"base": [("", "Base")], "own": own, "title": [("", "Shared")]}
     caps = run_tool("aapt2", "dump", "xmltree", "--file", "res/xml/caps.xml", tmp_path / "app.apk")
     assert 'of="shared"' in caps
+    manifest = run_tool("aapt2", "dump", "xmltree", "--file", "AndroidManifest.xml", tmp_path / "app.apk")
+    assert ('"dev.shared.S"' in manifest, "urn:droidgate" in manifest) == (True, False)
     with zipfile.ZipFile(tmp_path / "app.apk") as archive:
         assert archive.read("assets/both.txt") == b"app"
         assert archive.read("assets/in/shared.txt") == b"shared"
@@ -300,6 +319,14 @@ def test_the_version_catalog_says_which_module_is_the_app(project: Project) -> N
     }
     write_tree(project.path, files)
     assert listed(project.pack("--generate")[1]) == [ADD_NOTE]
+
+
+def test_generated_output_is_indexed_by_the_phone(project: Project) -> None:
+    codes, apk = project.pack("--generate")
+    assert MISSING not in codes
+    assert listed(apk) == [ADD_NOTE]
+    files = sorted(path.name for path in (project.path / "app/src/main").iterdir())
+    assert files == ["AndroidManifest.xml", "java"]
 
 
 BROKEN = """package dev.notes
