@@ -164,6 +164,18 @@ def test_a_conversion_of_no_capabilities_is_reported_as_empty(droidgate: Runner,
     assert [conversion["capabilities"] for conversion in fidelity()["conversions"]] == [0]
 
 
+def test_diff_of_an_app_and_its_conversion_shows_what_the_protocol_changes(droidgate: Runner) -> None:
+    converted(droidgate, CLOCK, to="mmcp")
+    page = droidgate("diff", CLOCK, "out")
+    assert page.code == 0
+    assert "mobile-mcp -> mmcp: differences caused by the protocol" in page.out
+    assert "breaking: the protocol mobile-mcp became mmcp" in page.out
+    assert page.out.endswith("1 breaking; 3 capabilities are as they were\n")
+    (change,) = droidgate.document("diff", CLOCK, "out")["comparison"]["protocol_changes"]
+    assert len(change["findings"]) == len(losses())
+    assert droidgate("diff", CLOCK, "out", "--fail-on", "breaking").code == 1
+
+
 # sources that cannot be read, and parts that a reader leaves out
 
 
