@@ -443,6 +443,17 @@ def test_diff_shows_breaking_changes(droidgate: Runner, golden: Golden) -> None:
 # formats
 
 
+def test_formats_list_every_dialect(droidgate: Runner) -> None:
+    run = droidgate("formats")
+    document = droidgate.document("formats")
+    for format_ in document["formats"]:
+        for dialect in format_["dialects"]:
+            row = rf"^  {format_['id']} +{re.escape(dialect['id'])} .* {re.escape(dialect['summary'])}$"
+            assert re.search(row, run.out, re.MULTILINE)
+    rows = {len(row["cells"]) for row in document["matrix"]["rows"]}
+    assert rows == {len(document["matrix"]["columns"])}
+
+
 # demo
 
 

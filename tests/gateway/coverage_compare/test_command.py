@@ -242,6 +242,20 @@ def test_the_conversions_of_each_protocol_are_reported_in_percent(report_on: Rep
     }
 
 
+def test_every_table_of_the_quality_has_its_heading(report_on: ReportOn) -> None:
+    findings: list[dict[str, Any]] = [
+        {"level": "error", "releases": ("16",)},
+        {"origin": "security", "level": "warning"},
+    ]
+    poor = App("poor", [mmcp(Tool("x1", description=None))], findings=findings)
+    text = report_on(poor, App("good", [mmcp(NOTE)]))
+    assert _part(text, "The lowest scores")[0].split() == ["SCORE", "APP", "WHY"]
+    assert [line.split()[1] for line in _part(text, "The lowest scores")[1:]] == ["poor"]
+    assert _part(text, "Findings, the gravest first")[0].split()[:2] == ["LEVEL", "PROTOCOL"]
+    assert _part(text, "Findings that depend on the Android release")[0].split()[0] == "RELEASE"
+    assert "1 of 1 capability undescribed, 1 poor name, 1 error, 1 security mark" in text
+
+
 def test_an_app_without_capabilities_has_no_weight(report_on: ReportOn, tmp_path: Path) -> None:
     make_catalog(tmp_path / "old", App("went"), App("a", [mmcp(NOTE)]), App("b", [mmcp(NOTE)]))
     text = report_on(App("came"), App("b", [mmcp(Tool("play"))]), options=("--since", tmp_path / "old"))
