@@ -41,19 +41,6 @@ def succeed(request: BatchRequest) -> BatchOutcome:
     return BatchOutcome(request.id, "ok", {"n": request.arguments["n"]})
 
 
-def test_a_request_is_a_line(tmp_path: Path) -> None:
-    path = write(
-        tmp_path / "batch.jsonl",
-        {"capability": "notes.create", "arguments": {"title": "Milk"}, "id": "a", "device": "emulator-5554"},
-        "",
-        {"capability": "notes.list", "app": "com.example", "protocol": "mmcp"},
-    )
-    assert read_batch(path) == (
-        BatchRequest("a", "notes.create", {"title": "Milk"}, device="emulator-5554"),
-        BatchRequest("3", "notes.list", app="com.example", protocol="mmcp"),
-    )
-
-
 @pytest.mark.parametrize("line", [
     "{",
     "[]",

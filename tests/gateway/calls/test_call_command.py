@@ -96,14 +96,6 @@ def test_ctrl_c_during_a_call_names_the_command_that_shows_it(
     assert "`droidgate audit show --last 1` names the call if it was sent" in capsys.readouterr().err
 
 
-def test_every_mistake_has_a_line_of_its_own(bare: ReachedPhone) -> None:
-    done = run(bare, CREATE, "--args", '{"titel": "a", "content": 5}', "--yes")
-    assert done.code == 5
-    lines = [line for line in done.err.splitlines() if line.startswith("error: ")]
-    assert len(lines) == 3
-    assert 'did you mean "title"?' in lines[0]
-
-
 BY_FORMAT = "hint: commands of MobileAgent are called by their format"
 
 
@@ -185,19 +177,6 @@ def test_an_explanation_names_rules_that_match_nothing(bare: ReachedPhone) -> No
     assert printed.count("warning:") == 1
     assert document["unmatched_rules"] == [warning]
     assert (denied.code, "rule 2 of" in denied.err) == (6, True)
-
-
-@pytest.mark.slow
-def test_always_approves_until_the_declaration_changes(bare: ReachedPhone) -> None:
-    arguments = ["--args", "{}", "--serial", bare.phone.serial]
-    assert "Call it?" in run_on_terminal("call", "summarizeNotes", *arguments, typed=b"a\n")
-    assert run(bare, "summarizeNotes").code == 0
-
-
-@pytest.mark.parametrize("name", ["notes.createNote", "sample.notes.createNote", "notes/createNote"])
-def test_an_end_of_the_package_and_an_end_of_the_id_name_a_capability(bare: ReachedPhone, name: str) -> None:
-    done = run(bare, name, *GIVEN, "--yes")
-    assert (done.code, done.err) == (0, "")
 
 
 def write(path: Path, *requests: dict[str, Any]) -> Path:

@@ -347,16 +347,6 @@ def test_an_app_that_is_replaced_after_every_answer_is_not_called(legacy: Reache
     assert (error.failure.token, len(approver)) == ("unavailable", 5)
 
 
-def test_an_approval_that_is_remembered_is_not_asked_for_again(reached: ReachedPhone) -> None:
-    approver = Asked(remember=True)
-    caller = reached.caller(approver=approver)
-    for _ in range(2):
-        reached.call("read_total", caller=caller, player="Ann")
-    (request,) = approver
-    assert (request.subject.package, request.arguments) == (TALLY, {"player": "Ann"})
-    assert request.state.kind == "new"
-
-
 def test_the_audit_log_says_who_approved_a_call(reached: ReachedPhone, tmp_path: Path) -> None:
     (tmp_path / "policy.toml").write_text('[[rule]]\ndecision = "allow"\ncapability = "tally_read_total"\n')
     caller, request = reached.caller(approver=Asked(remember=True)), CallRequest("start_over")
@@ -457,31 +447,6 @@ def test_no_shim_of_others_is_used(
     assert "your key did not sign this shim" in error.failure.text
     assert error.hint is not None
     assert "droidgate shim uninstall --all; droidgate shim install" in error.hint
-
-
-def test_several_calls_run_at_once(reached: ReachedPhone) -> None:
-    caller = reached.caller()
-    caller.targets.all()
-    titles = [f"note {number}" for number in range(24)]
-    with ThreadPoolExecutor(8) as pool:
-        results = list(
-            pool.map(lambda title: reached.call(CREATE, caller=caller, title=title, content="x"), titles)
-        )
-    assert [result.value["title"] for result in results] == titles
-    assert len({result.value["noteId"] for result in results}) == 24
-
-
-def test_the_audit_log_has_each_call_and_none_of_its_arguments(reached: ReachedPhone) -> None:
-    reached.call(CREATE, title="canary-4711", content="x")
-    reached.failure("page_count", path="/sdcard/canary-4711.pdf")
-    text = "".join(path.read_text() for path in (reached.folder / "audit").glob("*.jsonl"))
-    records = [json.loads(line) for line in text.splitlines()]
-    assert "canary-4711" not in text
-    ends = [record for record in records if record["event"] == "end"]
-    assert {record["event"] for record in records} == {"start", "end"}
-    assert len(ends) == len(records) / 2
-    routes = [(record["route"], record["result"]) for record in ends[-2:]]
-    assert routes == [("app-function-shell", "ok"), ("shim", "backend_failure")]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import multiprocessing
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,11 +12,11 @@ from typing import Any
 import pytest
 
 from droidgate.calls.declared_capabilities import DeclaredCapability, compare_pin
-from droidgate.calls.pins import FILE_NAME, PinStore, diff
-from droidgate.calls.subjects import CapabilityKey, Pin, key_of, matches_capability, pin_of
+from droidgate.calls.pins import FILE_NAME, PinStore
+from droidgate.calls.subjects import Pin, key_of, matches_capability, pin_of
 from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.formats.leniency import ReadingContext
-from droidgate_mappings.model.capability import Capability, Effects, Provider, State
+from droidgate_mappings.model.capability import Capability, Provider, State
 from droidgate_mappings.model.errors import InputError, WriteError
 from droidgate_mappings.model.types import ObjectType, Property, ScalarType
 from droidgate_mcp.format import FORMAT
@@ -155,24 +154,6 @@ def test_pins_are_removed_by_their_names(tmp_path: Path) -> None:
 ])  # fmt: skip
 def test_what_is_allowed_or_approved_is_named_as_a_call_names_it(pattern: str, *, matches: bool) -> None:
     assert matches_capability(pattern, pin().key, serial="emulator-5554") is matches
-
-
-@pytest.mark.parametrize("foreign", [
-    replace(pin().key, package="evil.com.example.notes"),
-    replace(pin().key, package="evil", capability="com.example.notes/createNote"),
-    replace(pin().key, package="evil", capability="x.com.example.notes/createNote"),
-])  # fmt: skip
-def test_a_name_with_its_package_means_no_other_app(foreign: CapabilityKey) -> None:
-    assert not matches_capability("com.example.notes/createNote", foreign)
-
-
-def test_what_changed_is_compared_with_what_was_approved(tmp_path: Path) -> None:
-    record = PinStore(tmp_path).approve(pin(), NOTES)
-    changed = with_capability(description="Other", effects=Effects(destructive=True), input=ObjectType())
-    codes = {change.code for change in diff(record, changed).all_changes()}
-    assert {"text-changed", "property-removed", "effect-changed"} == codes
-    assert not list(diff(record, NOTES).all_changes())
-    assert list(diff(record, of_capabilities(0, 0)).all_changes())
 
 
 def test_the_file_is_the_users_alone(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from random import Random
 from unittest.mock import patch
 
 import pytest
@@ -180,11 +179,6 @@ def test_each_of_many_clients_gets_its_own_decision_and_few_are_cached(tmp_path:
             assert len(policy._decisions) <= 10
 
 
-def test_the_reason_of_a_rule_is_that_of_the_decision(tmp_path: Path) -> None:
-    policy = policy_of(tmp_path, '[[rule]]\ndecision = "deny"\nclient = "*"\nreason = "not at work"\n')
-    assert policy.decide(SUBJECT).reason == "not at work"
-
-
 @pytest.mark.parametrize(("pattern", "value", "expected"), [
     ("*", "", True),
     ("*", "a/b.c\nd", True),
@@ -293,11 +287,6 @@ def test_a_file_with_a_mistake_is_an_error(tmp_path: Path, text: str, problem: s
     assert problems_of(tmp_path, text)[0].startswith(problem)
 
 
-def test_the_keys_that_an_error_lists_are_those_of_the_file(tmp_path: Path) -> None:
-    problem = problems_of(tmp_path, '[[effect]]\ncapability = "a"\nis = "reads"\nfor = "all"\n')[0]
-    assert problem.endswith("capability, is")
-
-
 def test_a_file_that_is_not_utf_8_is_an_error(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_bytes(b"# a\n# \xff\n")
     with pytest.raises(InputError, match=r"policy\.toml:2: the file is not UTF-8"):
@@ -393,18 +382,6 @@ def test_every_character_that_texts_are_marked_for_is_refused_in_an_id() -> None
     for code in range(sys.maxunicode + 1):
         if hidden_characters(chr(code)):
             assert hidden_in_id(chr(code)) == f"U+{code:04X}"
-
-
-def test_a_planted_look_alike_is_refused_among_many_names() -> None:
-    draw = Random(5)
-    for _ in range(50):
-        verbs = ("get", "set", "find", "play")
-        ids = {f"{draw.choice(verbs)}Thing{draw.randrange(10**6)}" for _ in range(30)}
-        keys = [key_of(name) for name in sorted(ids)]
-        victim = draw.choice(keys)
-        twin = key_of(victim.capability.replace("T", "\u0422"))
-        assert refused_names(keys) == {}
-        assert set(refused_names([*keys, twin])) == {victim, twin}
 
 
 PAY = CallSubject("S", 0, "com.bank", "com.bank.A", "mmcp", "pay", CallEffect.WRITES, "cli")

@@ -15,8 +15,6 @@ import pytest
 from PIL import Image
 
 from droidgate.calls.approvals import Approval, refuse
-from droidgate.calls.audit_log import AuditLog
-from droidgate.calls.audit_reading import verify
 from droidgate.calls.call_requests import CallRequest, CallResult
 from droidgate.calls.caller import CapabilityCaller
 from droidgate.calls.pins import PinStore
@@ -106,15 +104,6 @@ def test_arguments_are_checked_before_a_question_or_call(made: MadePhone, reache
         ask(reached.caller(), "tap", x="480; reboot", y=2)
     assert refused.value.failure.token == "invalid_argument"
     assert not [command for command in commands if command.startswith("input")]
-
-
-def test_each_call_is_in_the_audit_log_without_its_values(reached: ReachedPhone) -> None:
-    ask(reached.caller(), "press_key", key_code="KEYCODE_CAMERA")
-    log = AuditLog(reached.folder / "audit", reached.folder)
-    assert verify(log.folder).broken is None
-    text = "".join(path.read_text() for path in log.folder.iterdir() if path.is_file())
-    assert '"press_key"' in text
-    assert "KEYCODE_CAMERA" not in text
 
 
 def test_a_name_without_the_protocol_means_what_apps_declare(reached: ReachedPhone) -> None:

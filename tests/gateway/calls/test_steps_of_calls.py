@@ -20,7 +20,6 @@ from unittest.mock import Mock
 import pytest
 
 from device_shim.phone_apps.pdf_files import pdf_with
-from droidgate.calls.approvals import refuse
 from droidgate.calls.audit_reading import read_calls
 from droidgate.calls.call_files import fetch_files
 from droidgate.calls.call_requests import CallProgress, CallRequest, ProgressReports
@@ -109,12 +108,6 @@ def test_a_call_that_fails_ends_its_trace_with_the_failure(
         reached.caller().call(CallRequest(capability, arguments), CallControls(trace=trace))
     last = events_of(tmp_path / "t.jsonl")[-1]
     assert (last["kind"], last["token"], last["message"]) == ("failure", token, raised.value.message)
-
-
-def test_a_refused_approval_is_traced_and_no_route_follows(reached: ReachedPhone, tmp_path: Path) -> None:
-    events = traced(reached, tmp_path / "t.jsonl", "summarizeNotes", caller=reached.caller(approver=refuse))
-    assert of_kind(events, "approval") == [{"kind": "approval", "state": "new", "allowed": False}]
-    assert of_kind(events, "route") == []
 
 
 def test_only_the_user_may_read_the_file_and_no_other_file_is_replaced(tmp_path: Path) -> None:

@@ -18,20 +18,17 @@ from droidgate.cli.descriptors.run_diff import diff_page
 from droidgate.cli.output.grouped_findings import findings_table, group_findings, security_blocks
 from droidgate.cli.output.pages import Heading, Line, Table
 from droidgate.converting.conversion import Conversion, convert
-from droidgate.sources import Providers, read, read_source
+from droidgate.sources import Providers, read
 from droidgate_android.apk.pack import pack_project
 from droidgate_mappings.compare import compare_sets
-from droidgate_mappings.formats.format import find_format
 from droidgate_mappings.model.capability import (
     Capability,
-    CapabilityAccess,
     CapabilitySet,
     ComponentAccess,
     Provider,
 )
 from droidgate_mappings.model.errors import WriteError
 from droidgate_mappings.model.findings import Finding, Level
-from droidgate_mappings.translate import FailedTranslation, Translation, translate, translate_each
 from droidgate_phone.apps.sample_packages import sample_package
 from droidgate_phone.phone import VirtualPhone
 from droidgate_shim.builder.sample_apps import sample_apps_directory
@@ -155,28 +152,6 @@ def test_the_threshold_decides_the_code_and_all_is_written(
     converted(droidgate, "tools.json", "--fail-on", threshold, to="mobile-mcp", code=code)
     assert list(fidelity()["conversions"][0]["counts"]) == ["dropped", "widened", "defaulted", "moved"]
     assert "AndroidManifest.xml" in files("out")
-
-
-@pytest.mark.slow
-def test_a_dialect_that_is_only_read_is_refused_with_the_reason(droidgate: Runner) -> None:
-    for format_ in droidgate.document("formats")["formats"]:
-        for dialect in format_["dialects"]:
-            if dialect["written"]:
-                continue
-            target, why = f"{format_['id']}+{dialect['id']}", dialect["not_written_because"]
-            run = converted(droidgate, "timer", to=target, code=2)
-            line, hint = run.err.splitlines()
-            assert line == f"error: {target} is only read: {why}"
-            assert hint == "hint: `droidgate formats` lists the formats that are written"
-
-
-@pytest.mark.slow
-def test_a_descriptor_with_thousands_of_tools_is_read_and_grouped(droidgate: Runner) -> None:
-    tools = [{"name": f"tool_{at}", "title": "t", "inputSchema": {"type": "object"}} for at in range(3000)]
-    write_tools(Path("many.json"), {"tools": tools})
-    run = converted(droidgate, "many.json", to="mobile-mcp")
-    assert len(run.out.splitlines()) < 30
-    assert "3003" in run.out
 
 
 @pytest.mark.parametrize("guidance", ["", ' a:description="Search first"'])
@@ -376,14 +351,6 @@ def test_security_findings_of_all_providers_are_first_on_the_page() -> None:
     tables = [item for item in page if isinstance(item, Table)]
     assert all(row[0] != "security" for table in tables for row in table.rows)
     assert str(page[-1]).startswith("Line(text='findings: 2 security")
-
-
-def test_a_capability_access_rule_is_named_with_its_capability() -> None:
-    disabled = Capability(id="do", access=CapabilityAccess(enabled_by_default=False))
-    facts = {"protocol": "appfunctions", "dialect": "v2", "capabilities": (disabled,)}
-    provider = _provider(1, permission="android.permission.BIND_APP_FUNCTION_SERVICE").changed(facts)
-    lines = _lines(list(conversion_page(_converted("mobile-mcp", provider))))
-    assert lines[0] == "com.example.app1/.Tools  do /access/enabled_by_default: access-not-enforced"
 
 
 @pytest.mark.parametrize(
@@ -649,18 +616,6 @@ def test_where_no_provider_can_be_written_each_is_named_and_nothing_is_written(d
     assert not Path("out").exists()
 
 
-@pytest.mark.usefixtures("one_too_long")
-def test_translating_each_goes_on_and_translating_all_stops() -> None:
-    providers = [read_source(item).providers[0] for item in ("bad.json", "good.json")]
-    target, dialect = find_format("mmcp")
-    failed, written = translate_each(providers, target, dialect)
-    assert isinstance(failed, FailedTranslation)
-    assert isinstance(written, Translation)
-    with pytest.raises(WriteError) as raised:
-        translate(providers, target, dialect)
-    assert raised.value.message == failed.error.message
-
-
 OBSERVED = TIMER_MANIFEST.replace("mobile.mcp.SERVICE", "org.agentos.intent.action.PLUGIN")
 ON_PHONE = "adb:/dev.droidgate.sample.weather"
 
@@ -701,15 +656,6 @@ def test_an_app_whose_receiver_was_not_asked_gets_no_descriptor(
     if providers:
         with pytest.raises(WriteError, match="its capabilities are not known"):
             convert(providers, "mcp")
-
-
-@pytest.mark.usefixtures("unasked")
-def test_an_app_whose_receiver_was_not_asked_stops_no_other_conversion(droidgate: Runner) -> None:
-    write_tools(Path("empty.json"), {"tools": []})
-    run = converted(droidgate, ON_PHONE, "empty.json", to="mcp", code=3)
-    assert "dev.droidgate.sample.weather/.WeatherReceiver cannot be written: its capabilities" in run.err
-    (written,) = Path("out").rglob("tools.json")
-    assert json.loads(written.read_text()) == {"tools": []}
 
 
 # what every command that writes files says of them

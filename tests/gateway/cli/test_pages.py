@@ -210,20 +210,10 @@ def test_findings_are_grouped_by_code_and_capability_gravest_first() -> None:
     assert sum(len(group.findings) for group in groups) == len(FINDINGS)
 
 
-def test_a_group_shows_its_first_message_and_that_there_are_others() -> None:
-    _, group, *_ = group_findings(FINDINGS, ["first", "second"])
-    assert (group.message, group.place) == ("one (and 1 other message)", "a.xml:1,2")
-
-
 def test_findings_on_different_fields_of_the_provider_are_separate_groups() -> None:
     pointers = ("/component", "/name", "/definitions/a/kind", "/definitions/b/kind")
     groups = group_findings([_finding("set", Level.DEFAULTED, pointer) for pointer in pointers])
     assert [group.prefix for group in groups] == ["/component", "/name", "/definitions"]
-
-
-def test_a_message_is_never_cut() -> None:
-    (group,) = group_findings([_finding("c", Level.ERROR, "", "word " * 1000)])
-    assert group.message == ("word " * 1000).strip()
 
 
 def test_a_table_of_findings_shows_the_place_of_each() -> None:

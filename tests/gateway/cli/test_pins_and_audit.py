@@ -139,10 +139,6 @@ def test_an_unknown_name_has_a_suggestion(text: str, names: str, droidgate: Runn
     assert f"error: no capability on the phone is called {text!r}\nhint: did you mean {names}?" in run.err
 
 
-def test_nothing_is_removed_before_anything_is_approved(droidgate: Runner) -> None:
-    assert "no capability is approved" in droidgate("pins", "remove", "x").err
-
-
 def test_a_damaged_file_of_pins_ends_every_command_with_one_error(droidgate: Runner) -> None:
     store = PinStore()
     store.folder.mkdir(parents=True)

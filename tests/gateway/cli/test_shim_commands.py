@@ -10,13 +10,11 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from device_shim.phone_apps.pdf_files import pdf_with
 from droidgate.cli import run
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.signing_keys import make_key
 from droidgate_phone.apps.agent import ACTION_MOBILE_MCP, Agent, request_text
 from droidgate_phone.apps.sample_packages import sample_package, signing_key
-from droidgate_phone.common.uids import SHELL_UID
 from droidgate_phone.java.intents import Intent
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_shim.builder.sample_apps import sample_apps_directory
@@ -178,17 +176,6 @@ def test_a_shim_is_built_installed_called_synced_checked_and_uninstalled(shim: S
     assert shim.on_phone() == set()
 
 
-def test_one_call_finds_what_the_call_before_it_left_with_the_tool(shim: Shim) -> None:
-    shim.install(f"adb:/{TALLY}")
-    for points, total in ((5, 5), (-2, 3)):
-        arguments = json.dumps({"player": "Ada", "points": points})
-        answer = shim.document("call", "add_points", "--args", arguments)
-        assert answer["outputs"] == {"player": "Ada", "total": total}
-    shim.phone.system.end_processes(TALLY, "test")
-    result = shim("call", "read_total", "--args", '{"player": "Ada"}')
-    assert (result.code, "total: 0" in result.out) == (0, True)
-
-
 def files_of(phone: VirtualPhone, package: str) -> dict[str, bytes]:
     """Return what an app keeps in its own folder."""
     files = phone.system.files
@@ -212,22 +199,6 @@ def test_what_adb_may_is_set_up_and_nothing_more(shim: Shim) -> None:
     assert (status["grants"], status["access"]) == ([], {**access, "execute_app_functions": False})
 
 
-@pytest.mark.parametrize(("sdk", "window", "notifications"), [
-    ("26", "not-needed", "not-needed"), ("30", "done", "not-needed"), ("33", "done", "done"),
-])  # fmt: skip
-def test_older_releases_need_less(
-    builder: Shim, monkeypatch: pytest.MonkeyPatch, sdk: str, window: str, notifications: str
-) -> None:
-    with start_phone(server_port=0, sdk=sdk, apps=False) as phone:
-        monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
-        phone.install(sample_package("pdf-tool").apk)
-        run = builder.document("install", *ALL, "--from", builder.folder_with("pdf-tool"))
-    steps = {what.partition(",")[0]: outcome for what, outcome in outcomes(run["shims"][0]).items()}
-    assert steps["be started by agents while it does not run"] == "done"
-    assert steps["open screens of apps while no agent is in front"] == window
-    assert steps["show notifications"] == notifications
-
-
 def test_any_app_is_granted_only_where_it_was_said_and_taken_back_too(shim: Shim) -> None:
     folder = shim.folder_with("clock-in")
     shim("install", *ALL, "--from", folder)
@@ -240,23 +211,6 @@ def test_any_app_is_granted_only_where_it_was_said_and_taken_back_too(shim: Shim
     assert grants_on_the_phone(shim) == [("any-app", "*")]
     shim("install", "--no-allow-any-app")
     assert grants_on_the_phone(shim) == []
-
-
-def test_a_tool_with_a_window_is_called_through_the_shim(shim: Shim) -> None:
-    path = f"/sdcard/Android/data/{PDF_TOOL}/files"
-    shim.phone.system.files.make_directory(path, parents=True, uid=SHELL_UID)
-    shim.phone.system.files.write(f"{path}/a.pdf", pdf_with(["one"], ["two"], ["three"]), uid=SHELL_UID)
-    shim.install(shim.folder_with("pdf-tool"))
-    arguments = json.dumps({"path": f"{path}/a.pdf"})
-    run = shim.document("call", "page_count", "--args", arguments)
-    assert "3" in run["outputs"]["result"]
-
-
-def test_a_failed_call_has_the_exit_code_of_its_token(shim: Shim) -> None:
-    shim.install(shim.folder_with("clock-in"))
-    shim.phone.system.packages.uninstall(CLOCK_IN)
-    gone = shim("call", "query_clock_in")
-    assert (gone.code, "unavailable" in gone.err) == (5, True)
 
 
 @pytest.fixture(scope="module")
@@ -435,25 +389,6 @@ def test_all_apps_of_another_phone_are_not_all_apps_of_this_one(shim: Shim) -> N
     assert {change["application_id"] for change in synced["changes"]} == {SHIM_OF + CLOCK_IN}
 
 
-def test_the_shim_of_an_app_that_declares_nothing_any_more_is_removed(shim: Shim) -> None:
-    for package in (CLOCK_IN, PDF_TOOL):
-        shim.install(f"adb:/{package}")
-    shim.phone.system.packages.uninstall(CLOCK_IN)
-    shim.phone.install(empty_app(CLOCK_IN))
-    run = shim("sync")
-    assert run.code == 0
-    assert "removed" in run.out
-    assert shim.on_phone() == {PDF_TOOL}
-
-
-def empty_app(package: str) -> bytes:
-    manifest = (
-        f'<manifest xmlns:android="http://schemas.android.com/apk/res/android" package="{package}">'
-        '<application android:label="Empty" /></manifest>'
-    )
-    return pack_project({"AndroidManifest.xml": manifest.encode()}, key=make_key())
-
-
 def test_what_nobody_chose_is_not_reported_as_an_app_without_a_shim(builder: Shim) -> None:
     folder = builder.folder_with("clock-in", "pdf-tool", "weather")
     arguments = ("--from", folder, "-o", builder.folder / "out", "--capability", "merge")
@@ -625,14 +560,6 @@ def test_build_says_each_permission_and_for_which_capabilities_it_is_there(build
     assert permissions[PDF_TOOL].keys() == {*usual, "SYSTEM_ALERT_WINDOW"}
     assert permissions[NOTES].keys() == {*usual, "EXECUTE_APP_FUNCTIONS"}
     assert all(permissions[NOTES].values())
-
-
-@pytest.mark.slow
-def test_nothing_is_asked_where_there_is_no_terminal(shim: Shim) -> None:
-    arguments = ("shim", "install", *ALL, "--details", "--from", shim.folder_with("clock-in"))
-    run = run_process(*arguments, DROIDGATE_HOME=str(shim.folder), stdin=b"y\n")
-    assert (run.code, "left-out" in run.out) == (0, True)
-    assert shim.on_phone() == {CLOCK_IN}
 
 
 @pytest.mark.slow

@@ -325,14 +325,6 @@ def test_a_part_that_cannot_be_read_is_named_with_its_place(
     assert unread["reasons"] == [{"name": part["reason"], "count": 1}]
 
 
-def test_a_report_has_no_parts_about_inputs_that_were_read_and_about_open_capabilities(
-    report_on: ReportOn,
-) -> None:
-    text = report_on(App("a", [mobile_mcp(NOTE)]))
-    assert "Not read" not in text
-    assert WHY not in text
-
-
 def test_an_empty_catalog_is_reported_as_empty(report_on: ReportOn) -> None:
     text = report_on()
     assert "the scan found nothing to read" in text
@@ -555,12 +547,6 @@ def test_an_existing_file_is_overwritten_only_with_force(
 def test_translations_need_somewhere_to_be_shown(droidgate: Runner, hostile: Path) -> None:
     done = droidgate("coverage", hostile, "--translate", "x")
     assert (done.code, "--html" in done.err) == (2, True)
-
-
-def test_a_folder_without_a_catalog_is_one_error(droidgate: Runner, tmp_path: Path) -> None:
-    done = droidgate("coverage", tmp_path)
-    assert done.code == 3
-    assert "droidgate scan" in done.err
 
 
 NO_SCREEN = ", and the app has no launcher screen"

@@ -127,15 +127,6 @@ def test_protocols_overlap_by_app(several: Catalog) -> None:
     ]
 
 
-def test_the_fidelity_of_each_conversion_is_counted_by_level(several: Catalog) -> None:
-    report = report_of(several)
-    cells = {(item.protocol, item.target): item.levels for item in report.fidelity}
-    exact, dropped = report.levels.index("exact"), report.levels.index("dropped")
-    assert cells["appfunctions", "mmcp+1.0"][dropped] == 1
-    assert cells["appfunctions", "mmcp+1.0"][exact] == 1
-    assert sum(map(sum, cells.values())) == several.rows["conversions"]
-
-
 def test_the_same_thing_twice_in_one_app_is_an_overlap(several: Catalog) -> None:
     report = report_of(several)
     assert report.matching is not None
@@ -453,15 +444,6 @@ def test_a_permission_that_more_apps_can_hold_counts_in_the_same_declaration(tmp
     assert (history.counts.security, history.counts.breaking, history.counts.apps_changed) == (1, 0, 1)
 
 
-def test_another_protocol_next_to_the_old_one_comes_with_all_its_capabilities(tmp_path: Path) -> None:
-    history = _history(
-        tmp_path, (App("a", [mmcp(NOTE)]),), (App("a", [mmcp(NOTE), mobile_mcp(NOTE, Tool("b"))]),)
-    )
-    counts = history.counts
-    assert (counts.capabilities_added, counts.capabilities_removed, counts.unchanged) == (2, 0, 1)
-    assert counts.apps_changed == 1
-
-
 def test_an_app_of_another_signer_is_reported_whether_it_declares_the_same_or_not(tmp_path: Path) -> None:
     history = _history(
         tmp_path,
@@ -602,17 +584,6 @@ def test_what_was_not_read_is_not_compared_and_breaks_nobody(
         found.capabilities_not_compared, found.breaking,
     )  # fmt: skip
     assert (found.apps_not_compared, app.unread) == (int(status[0] == "not-compared"), unread)
-
-
-def test_the_trend_counts_what_the_changes_count(tmp_path: Path) -> None:
-    twice = (App("a", [mmcp(NOTE)], version=1), App("a", [mmcp(NOTE, Tool("x"))], version=2))
-    history = _history(tmp_path, (App("a", [mmcp(NOTE)], version=1),), twice)
-    before, after = history.trend
-    assert (after.apps, after.declaring_apps, after.providers, after.capabilities) == (1, 1, 1, 2)
-    counts = history.counts
-    growth = counts.capabilities_added - counts.capabilities_removed
-    assert after.capabilities - before.capabilities == growth == 1
-    assert after.apps - before.apps == counts.apps_added - counts.apps_removed == 0
 
 
 def test_many_catalogs_make_a_trend(tmp_path: Path) -> None:

@@ -124,17 +124,6 @@ def test_a_match_of_two_protocols_has_its_reason() -> None:
     assert THRESHOLD <= link.score <= 1
 
 
-def test_an_app_does_not_list_one_thing_twice_under_names_of_other_meaning() -> None:
-    def listed(package: str) -> list[CapabilityText]:
-        return [
-            _capability("a", "open_films_page", "Opens the page.", package="com.tv"),
-            _capability("b", "open_sports_page", "Opens the page.", package=package),
-        ]
-
-    assert match_all(listed("com.tv")).groups == ()
-    assert match_all([*listed("com.tv"), _capability("c", "open_films_page", "Opens it.")]).links
-
-
 @pytest.mark.parametrize(("first", "other"), [
     ("turn_on_light", "turn_off_light"),
     ("create_note", "delete_note"),
@@ -164,15 +153,6 @@ BOOKS = "Books a table in a restaurant for the user and some guests."
 def test_two_capabilities_match_as_one_kind(left: CapabilityText, right: CapabilityText, kind: str) -> None:
     (link,) = match_all([left, right]).links
     assert link.kind == kind
-
-
-def test_every_member_but_the_leader_has_one_link_within_its_group() -> None:
-    matching = _match_half("held-out")
-    for number, keys in enumerate(matching.groups):
-        links = [link for link in matching.links if link.group == number]
-        assert [link.key for link in links] == list(keys[1:])
-        assert all(link.match in keys and link.match != link.key for link in links)
-        assert all(THRESHOLD <= link.score <= 1 for link in links)
 
 
 def test_the_outcome_does_not_depend_on_the_order() -> None:
@@ -225,11 +205,6 @@ def test_a_name_that_all_apps_have_takes_no_more_time_for_each() -> None:
     few, many = alike(1_000), alike(8_000)
     assert many.compared <= many.capabilities * (COMPARED + 1)
     assert many.compared / many.capabilities <= 1.3 * few.compared / few.capabilities + 1
-
-
-def test_no_capabilities_have_no_matches() -> None:
-    matching = match_all([])
-    assert (matching.groups, matching.links, matching.capabilities) == ((), (), 0)
 
 
 @given(

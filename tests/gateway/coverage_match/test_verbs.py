@@ -1,7 +1,5 @@
 """A verb decides: what it serves, and what it is grouped with."""
 
-from xml.etree import ElementTree as ET
-
 import pytest
 
 from droidgate.coverage.match.capability_groups import Scorer
@@ -12,9 +10,6 @@ from gateway.coverage_match.fitting import signals
 from gateway.coverage_match.test_matching import match_all
 from gateway.coverage_match.test_use_cases import served_by
 from gateway.synthetic_ecosystem.names import Names
-from requirements_of_tests import CHECKOUT
-
-CLOCK_IN = CHECKOUT / "device_shim/apps/clock-in/app/src/main/res/xml/mcp_capabilities.xml"
 
 
 def _texts_of(*names: str, description: bool = False) -> list[CapabilityText]:
@@ -90,11 +85,6 @@ def test_getting_rid_of_a_thing_is_deleting_it_and_not_getting_it() -> None:
     }
 
 
-def test_a_thing_without_a_verb_is_reported_by_the_thing_where_that_is_enough() -> None:
-    (served,) = served_by(CapabilityText("k", "p", "mmcp", "heart_rate", "Beats in a minute."))
-    assert (served.use_case, served.action, served.object) == ("fitness.metrics", None, "heartrate")
-
-
 @pytest.mark.parametrize(
     ("first", "other"), [("pause", "share"), ("create", "share"), ("get", "create"), ("delete", "create")]
 )
@@ -104,17 +94,6 @@ def test_contradicting_verbs_are_in_no_group_together(first: str, other: str, th
     for leader in (thing, f"nobur_{thing}", f"{thing}_library"):
         for group in _groups(*[leader] * 3, *pair):
             assert not group.issuperset(pair)
-
-
-def test_one_of_two_contradicting_verbs_may_join_a_thing_without_a_verb() -> None:
-    assert _groups("video", "video", "pause_video", "share_video") == {frozenset({"video", "pause_video"})}
-
-
-def test_an_unknown_verb_matches_only_itself() -> None:
-    assert _groups("rebur_contact", "get_contact", "vepaki_contact", "fetchContact", "reburContact") == {
-        frozenset({"rebur_contact", "reburContact"}),
-        frozenset({"get_contact", "fetchContact"}),
-    }
 
 
 def test_names_that_begin_with_one_unknown_word_are_not_surely_the_same() -> None:
@@ -144,22 +123,6 @@ def test_no_group_of_many_made_up_capabilities_contradicts_itself() -> None:
     for keys in groups:
         met = [family for family in families if family & {verbs[key] for key in keys}]
         assert len(met) <= 1, keys
-
-
-def test_the_sample_app_that_clocks_in_lists_nothing_twice() -> None:
-    texts = [
-        CapabilityText(
-            item.attrib["id"],
-            "dev.droidgate.sample.clockin",
-            "mobile-mcp",
-            item.attrib["id"],
-            item.attrib["description"],
-            ", ".join(f"{parameter.attrib['name']}:string" for parameter in item.findall("input/param")),
-        )
-        for item in ET.parse(CLOCK_IN).getroot().findall("capability")
-    ]
-    assert {item.name for item in texts} == {"clock_in_today", "make_up_clock_in", "query_clock_in"}
-    assert match_all(texts).groups == ()
 
 
 def test_of_a_text_that_many_apps_share_each_app_is_asked_for_its_own_list() -> None:

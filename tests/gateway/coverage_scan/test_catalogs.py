@@ -169,31 +169,6 @@ def test_a_second_scan_reads_only_what_is_new(apps: Path, tmp_path: Path) -> Non
     assert rows_of(with_earlier.catalog) == rows_of(again.catalog)
 
 
-def test_equal_files_are_two_sources_with_one_set_of_rows(tmp_path: Path) -> None:
-    folder = tmp_path / "apps"
-    folder.mkdir()
-    for name in ("a", "b", "c"):
-        (folder / f"{name}.apk").write_bytes(filler_package(2 if name != "c" else 4))
-    rows = rows_of(scan_into(tmp_path / "c", folder).catalog)
-    assert len(rows["sources"]) == 3
-    assert len({row[2] for row in rows["sources"]}) == 2
-    assert (len(rows["apps"]), len(rows["providers"]), len(rows["capabilities"])) == (2, 2, 2)
-
-
-def test_two_versions_of_an_app_are_two_apps(tmp_path: Path) -> None:
-    from gateway.coverage_scan.catalogs import tool_app
-
-    folder = tmp_path / "apps"
-    folder.mkdir()
-    for version in (1, 2):
-        (folder / f"v{version}.apk").write_bytes(tool_app("dev.example.versions", version=version))
-    catalog = scan_into(tmp_path / "c", folder).catalog
-    rows = ask(catalog, "SELECT package, version_code FROM apps ORDER BY version_code")
-    assert rows == [("dev.example.versions", 1), ("dev.example.versions", 2)]
-    pins = ask(catalog, "SELECT id, count(DISTINCT pin), count(DISTINCT unit) FROM capabilities GROUP BY 1")
-    assert sorted(pins) == [("say_time", 1, 2), ("set_alarm", 1, 2)], "the version is in no pin"
-
-
 @pytest.mark.slow
 def test_a_catalog_is_a_source_of_another(apps: Path, catalog: Catalog, tmp_path: Path) -> None:
     more = tmp_path / "more"
@@ -506,34 +481,6 @@ def answer_of(catalog: Catalog, sql: str) -> tuple[Any, list[Any]]:
         return answered.columns, list(answered.rows)
 
 
-def test_questions_are_answered(catalog: Catalog) -> None:
-    columns, rows = answer_of(
-        catalog, "FROM apps SELECT count(*) AS apps, sum((version_code > 0)::INT) AS versions"
-    )
-    assert columns == (("apps", "BIGINT"), ("versions", "HUGEINT"))
-    assert rows == [(20 + SAMPLES, 20 + SAMPLES)]
-    assert len(answer_of(catalog, "SHOW TABLES")[1]) == len(TABLES)
-
-
-@pytest.mark.slow
-def test_the_commands_scan_and_answer(apps: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = str(tmp_path / "c")
-    assert run(["scan", str(apps), "--catalog", folder, "--workers", "1", "--json"]) == 0
-    reported = capsys.readouterr()
-    document = json.loads(reported.out)
-    assert document["outcomes"] == {"read": 20 + SAMPLES}
-    assert f"{20 + SAMPLES} of {20 + SAMPLES} scanned" in reported.err
-    sql = "SELECT protocol, count(*) AS n FROM capabilities GROUP BY 1 ORDER BY 1"
-    assert run(["catalog", "sql", folder, sql, "--csv"]) == 0
-    assert capsys.readouterr().out == "protocol,n\nappfunctions,11\nmmcp,7\nmobile-mcp,8\n"
-    assert run(["catalog", "sql", folder, sql, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["rows"][0] == ["appfunctions", 11]
-    assert run(["catalog", "sql", folder, sql]) == 0
-    assert "3 rows" in capsys.readouterr().out
-    assert run(["catalog", "sql", folder, "DROP VIEW apps"]) == 2
-    assert run(["catalog", "sql", str(tmp_path), sql]) == 3
-
-
 # A catalog is a source like the apps that it was made of
 
 
@@ -601,18 +548,6 @@ def test_lint_of_a_catalog_reports_what_the_linters_of_the_scan_found(projects: 
     stored, direct = droidgate.lint(projects), droidgate.lint(PROJECTS)
     assert places(direct.findings)
     assert places(stored.findings, f"{projects}/") == places(direct.findings)
-
-
-def test_a_catalog_converts_as_its_apps_do(projects: Path) -> None:
-    stored = droidgate.convert(droidgate.read(projects), to="mcp")
-    direct = droidgate.convert(droidgate.read(PROJECTS), to="mcp")
-    assert stored.files == direct.files
-    assert places(stored.findings, f"{projects}/") == places(direct.findings)
-
-
-def test_only_the_chosen_formats_of_a_catalog_are_read(projects: Path) -> None:
-    read = droidgate.read(projects, formats=["mmcp"])
-    assert {provider.protocol for provider in read} == {"mmcp"}
 
 
 def test_strict_reading_refuses_what_the_scan_accepted_by_a_leniency(mixed: tuple[Path, Path]) -> None:

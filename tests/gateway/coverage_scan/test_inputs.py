@@ -65,11 +65,6 @@ def test_a_relative_path_is_the_name_of_its_input(apps: Path, monkeypatch: pytes
     assert names("apps/") == names("apps")
 
 
-def test_the_last_part_of_an_absolute_path_is_the_name_of_its_input(apps: Path) -> None:
-    assert names(apps)[0] == "apps/agent.apk"
-    assert names(apps / "agent.apk") == ["agent.apk"]
-
-
 def test_a_file_named_twice_is_one_input_and_two_files_of_one_name_have_two_names(
     apps: Path, tmp_path: Path
 ) -> None:
@@ -401,12 +396,6 @@ def test_a_line_of_a_list_without_a_file_or_scheme_is_a_row(scan: Scan, apps: Pa
     assert "\n  nope.apk: cannot be read: No such file or directory\n" in reported
     assert "\n  gopher://example/x: gopher: is not a scheme that fsspec knows\n" in reported
     assert "catalog sql" not in reported
-
-
-def test_a_missing_list_is_reported_with_a_hint(scan: Scan) -> None:
-    done = scan("@nope.txt")
-    assert "the list cannot be read" in done.err
-    assert (done.code, "\nhint: @LIST is a file with one source a line" in done.err) == (3, True)
 
 
 @pytest.mark.parametrize("content", [None, "# only a remark\n"], ids=["an empty folder", "a list of nothing"])

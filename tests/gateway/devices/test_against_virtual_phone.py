@@ -9,19 +9,14 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from io import BytesIO
 from pathlib import Path
-from random import Random
 
 import pytest
 
 from droidgate.devices.adb_client import LEAST_VERSION, AdbClient, ServerAddress
 from droidgate.devices.device import Device, connect_device
 from droidgate.devices.device_errors import NoDeviceError
-from droidgate.devices.packages import list_packages, package_paths, query_components
-from droidgate.devices.properties import build_of, get_properties
 from droidgate.devices.quoting import join_command
-from droidgate.devices.remote_apk import open_remote_apk
 from droidgate_phone.phone import VirtualPhone, start_phone
 from gateway.devices.conftest import VARIABLES, StartServer, client, device_on
 from gateway.devices.fake_adb_server import SERIAL, Answer, Script
@@ -76,60 +71,10 @@ def real_adb_server(phone: VirtualPhone, home: Path) -> Iterator[AdbClient]:
         run("kill-server")
 
 
-def test_the_phone_says_what_it_is(reached: Reached) -> None:
-    build = build_of(get_properties(reached.device))
-    assert (build.sdk, build.release) == (36, "16")
-    assert reached.device.identity.fingerprint == build.fingerprint
-
-
 def test_hostile_arguments_reach_the_phones_shell_unchanged(reached: Reached) -> None:
     result = reached.device.run(["printf", "%s\\0", *HOSTILE])
     assert result.stdout.decode().split("\0") == [*HOSTILE, ""]
     assert reached.device.run(["ls", CANARY]).exit_status != 0
-
-
-def test_streams_and_exit_statuses_come_apart(reached: Reached) -> None:
-    script = "cat; echo oops >&2; exit 42"
-    result = reached.device.run(["sh", "-c", script], stdin=b"in\0put")
-    assert (result.stdout, result.stderr, result.exit_status) == (b"in\0put", b"oops\n", 42)
-
-
-@pytest.mark.slow
-def test_a_command_of_a_hundred_kilobytes_arrives(reached: Reached) -> None:
-    argument = "x'" * 50_000
-    assert reached.device.run(["printf", "%s", argument]).text == argument
-
-
-def test_a_file_goes_there_and_back(reached: Reached) -> None:
-    data = Random(5).randbytes(3_000_001)
-    path = "/data/local/tmp/a b'c"
-    assert reached.device.push(data, path) == len(data)
-    sink = BytesIO()
-    reached.device.pull(path, sink)
-    assert sink.getvalue() == data
-    status = reached.device.status(path)
-    assert status is not None
-    assert (status.size, status.is_file) == (len(data), True)
-    assert reached.device.read_file_range(path, 1_000_000, 70_000) == data[1_000_000:1_070_000]
-
-
-def test_packages_are_listed_and_their_apks_read_piece_by_piece(reached: Reached) -> None:
-    packages = list_packages(reached.device)
-    names = [package.name for package in packages]
-    assert "dev.droidgate.sample.notes" in names
-    notes = next(package for package in packages if package.name == "dev.droidgate.sample.notes")
-    assert package_paths(reached.device, notes.name) == [notes.path]
-    sink = BytesIO()
-    size = reached.device.pull(notes.path, sink)
-    source = open_remote_apk(reached.device, notes)
-    assert source.size == size
-    assert source.read(0, size) == sink.getvalue()
-
-
-def test_components_of_an_action_are_found(reached: Reached) -> None:
-    components = query_components(reached.device, "services", "android.app.appfunctions.AppFunctionService")
-    assert any(item.startswith("dev.droidgate.sample.notes/") for item in components)
-    assert query_components(reached.device, "receivers", "com.example.ACTION_OF_NOBODY") == []
 
 
 # The adb program itself against the tests' server: it agrees with what our client says and asks

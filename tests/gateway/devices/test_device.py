@@ -156,23 +156,6 @@ def test_files_are_pushed_pulled_and_looked_at(start_server: StartServer) -> Non
         device.pull("/data/local/tmp/a", sink, limit=1000)
 
 
-def test_a_piece_of_a_file_is_read_by_blocks(start_server: StartServer) -> None:
-    data = bytes(range(251)) * 1200
-    commands: list[str] = []
-
-    def shell(command: str, stdin: bytes) -> Answer:
-        del stdin
-        commands.append(command)
-        _, _, size, skip, count = command.replace("'", "").rsplit(" ", 4)
-        block, first, number = (int(item.partition("=")[2]) for item in (size, skip, count))
-        return Answer(data[first * block : (first + number) * block])
-
-    device = device_on(start_server(shell=shell))
-    assert device.read_file_range("/a b'c", 65_530, 20) == data[65_530:65_550]
-    assert device.read_file_range("/a b'c", len(data) - 5, 100) == data[-5:]
-    assert commands[0] == "dd 'if=/a b'\"'\"'c' bs=65536 skip=0 count=2"
-
-
 def test_a_file_that_cannot_be_read_says_why(start_server: StartServer) -> None:
     device = device_on(start_server(shell=lambda *_: Answer(b"", b"dd: /x: Permission denied\n", 1)))
     with pytest.raises(TransferError, match="Permission denied"):

@@ -156,20 +156,6 @@ def test_providers_are_called(start_server: StartServer) -> None:
             call_provider(device, uri, method)
 
 
-def test_functions_are_listed_where_the_shell_does(start_server: StartServer) -> None:
-    listing = b'{"a.b": [{"AppFunctionStaticMetadata-a.b": {"functionId": ["f"]}}]}\n'
-    answers = {"cmd app_function help": Answer(HELP.encode()), "cmd app_function list": Answer(listing)}
-    script = Script(answers)
-    device = device_on(start_server(shell=script))
-    shell = app_function_shell(device)
-    assert (shell.executes, shell.lists) == (True, True)
-    listed = run_listing(device, LISTING, 10).functions
-    assert [(package, [function.id for function in listed[package]]) for package in listed] == [
-        ("a.b", ["f"])
-    ]
-    assert script.commands[-1] == "cmd app_function list-app-functions --user 10"
-
-
 def test_without_a_shell_for_functions_nothing_is_listed(start_server: StartServer) -> None:
     missing = Answer(b"", b"cmd: Can't find service: app_function\n", 20)
     device = device_on(start_server(shell=Script({"cmd app_function": missing})))
@@ -230,18 +216,6 @@ MISSING = (
     b"Error while accessing provider:com.example.files\n"
     b"java.lang.IllegalStateException: Could not find provider: com.example.files\n\tat x\n"
 )
-
-
-def test_bytes_come_as_they_are(start_server: StartServer) -> None:
-    data = bytes(range(256)) * 300
-    server = start_server(shell=lambda *_: Answer(data))
-    assert read_content(device_on(server), URI, user=10) == data
-
-
-def test_bytes_go_as_they_are_on_standard_input(start_server: StartServer) -> None:
-    script, data = Script({}), bytes(range(256)) * 300
-    write_content(device_on(start_server(shell=script)), URI, data)
-    assert (script.commands, script.inputs) == ([f"content write --user 0 --uri {URI}"], [data])
 
 
 @pytest.mark.parametrize("exit_status", [0, 1], ids="status {}".format)

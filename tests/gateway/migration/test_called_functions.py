@@ -178,13 +178,6 @@ def test_a_comment_names_what_a_call_lacks(language: Language, tmp_path: Path) -
     ]
 
 
-def test_the_functions_of_another_app_are_not_called(tmp_path: Path) -> None:
-    (provider,) = read_providers(project_in(tmp_path / "notes"))
-    other = project_in(tmp_path / "other")
-    plan = migrate(provider, "mobile-mcp+1.0", other, "kotlin")
-    assert not [change.path for change in plan.changes if "Values" in change.path]
-
-
 def test_the_functions_of_another_app_of_the_build_are_not_called(tmp_path: Path) -> None:
     project = project_in(tmp_path)
     (provider,) = read_providers(project)

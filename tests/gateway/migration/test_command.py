@@ -191,16 +191,6 @@ def test_an_unknown_provider_lists_those_it_knows(
     ]
 
 
-def test_a_name_that_fits_two_providers_is_an_error(droidgate: Runner, tmp_path: Path) -> None:
-    second = ENTRY_POINT.replace("package dev.notes", "package dev.lists")
-    write_tree(tmp_path / "p", {**entry_point_tree(), "app/src/main/java/dev/lists/BaseNotes.kt": second})
-    ran = droidgate(
-        "convert", tmp_path / "p", "--to", "mcp", "-o", tmp_path / "o", "--provider", "NotesService"
-    )
-    assert ran.code == 2
-    assert 'provider "NotesService" fits 2 providers' in ran.err
-
-
 def test_several_providers_without_a_choice_are_an_error_with_a_list(droidgate: Runner, tree: Path) -> None:
     ran = droidgate("migrate", tree, "--to", "mobile-mcp", "--into", tree / "app")
     assert ran.code == 2

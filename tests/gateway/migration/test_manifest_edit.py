@@ -63,11 +63,6 @@ def test_elements_go_in_where_they_belong_and_nothing_else_changes() -> None:
     assert merged == expected
 
 
-def test_merging_again_changes_nothing() -> None:
-    once = merge(PLAIN)
-    assert merge(once) == once
-
-
 def test_the_namespace_is_declared_where_the_file_declares_none() -> None:
     merged = merge("<manifest><application/></manifest>")
     assert merged.startswith(f'<manifest xmlns:android="{ANDROID}">')
@@ -179,10 +174,6 @@ def test_permission_that_ends_at_an_api_level_is_refused() -> None:
 def test_what_is_not_a_manifest_is_refused(text: str) -> None:
     with pytest.raises(InputError):
         merge(text)
-
-
-def test_a_byte_order_mark_stays() -> None:
-    assert merge("\ufeff" + PLAIN) == "\ufeff" + merge(PLAIN)
 
 
 _BLANK = st.text(st.sampled_from(" \t\n"), max_size=4)

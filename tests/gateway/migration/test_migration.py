@@ -51,15 +51,6 @@ def test_a_folder_that_is_not_one_app_is_refused(
     assert message in refusal(InputError, lambda: find_source_set(tmp_path)).message
 
 
-def test_libraries_and_built_files_do_not_count(tmp_path: Path) -> None:
-    make_module(tmp_path / "app")
-    make_module(tmp_path / "library", gradle=GRADLE.replace("application", "library"))
-    make_module(tmp_path / "app/build/intermediates")
-    source_set = find_source_set(tmp_path)
-    assert source_set.folder == tmp_path / "app/src/main"
-    assert source_set.namespace == "dev.example"
-
-
 def test_a_package_that_is_stated_nowhere_has_to_be_given(tmp_path: Path) -> None:
     make_module(tmp_path, gradle="")
     assert "--package" in (refusal(InputError, lambda: find_source_set(tmp_path)).command_hint or "")
@@ -129,15 +120,6 @@ def test_a_link_out_of_the_project_is_not_written_through(link: str, tmp_path: P
     error = refusal(InputError, run)
     assert "link" in error.message or "no AndroidManifest.xml" in error.message
     assert {path: path.read_bytes() for path in outside.rglob("*") if path.is_file()} == before
-
-
-def test_a_link_inside_the_project_is_followed(tmp_path: Path) -> None:
-    project = copy_module("pdf-tool", tmp_path)
-    (project / "src/main/res").rename(project / "resources")
-    (project / "src/main/res").symlink_to(project / "resources")
-    migrate(sample_provider("pdf-tool/app"), "mobile-mcp+1.0", project).write()
-    assert (project / "resources/xml/mcp_capabilities.xml").is_file()
-    assert (project / "src/main/res").is_symlink()
 
 
 def test_a_format_that_is_not_a_part_of_an_app_is_refused(tmp_path: Path) -> None:
@@ -286,12 +268,6 @@ def test_each_rule_that_nothing_enforces_is_a_note_of_its_own(tmp_path: Path) ->
     assert mine.endswith("or leave the capability out")
 
 
-def test_a_migration_that_keeps_every_rule_has_no_such_note(tmp_path: Path) -> None:
-    provider = FUNCTIONS.changed({"capabilities": FUNCTIONS.capabilities[:1]})
-    migration = migrate(provider, "mobile-mcp+1.0", copy_module("clock-in", tmp_path))
-    assert not [note for note in migration.notes if note.startswith("security: ")]
-
-
 EXECUTE = "android.permission.EXECUTE_APP_FUNCTIONS"
 OTHERS = {"mobile-mcp+1.0": "clock-in", "mmcp+1.0": "pdf-tool", "mmcp+broadcast": "pdf-tool"}
 
@@ -358,18 +334,6 @@ def test_a_component_that_other_apps_cannot_call_has_a_note(target: str, tmp_pat
         f"{component} is enabled only in configurations: Android 16 (API 36) and later; change "
     )
     assert not [note for note in migration.notes if "any app on the phone" in note]
-
-
-@pytest.mark.parametrize("target", OTHERS)
-def test_an_open_component_has_no_note_of_access_rules(target: str, tmp_path: Path) -> None:
-    project = copy_module(OTHERS[target], tmp_path)
-    assert notes_about_access(guarded(), target, project) == []
-    assert [note for note in migrate(guarded(), target, project).notes if "any app on the phone" in note]
-
-
-def test_the_permission_of_androids_own_binding_is_not_a_note(tmp_path: Path) -> None:
-    migration = migrate(guarded(), "appfunctions+v2", copy_module("clock-in", tmp_path))
-    assert not [note for note in migration.notes if note.startswith("callers need ")]
 
 
 # Files keep their bytes: byte order marks, line ends, permissions
@@ -487,17 +451,6 @@ def test_an_app_is_migrated_into_its_own_project_in_another_protocol(
     check_migration(provider_of(app), target, copy_module(app, tmp_path))
 
 
-def test_one_project_takes_every_protocol(tmp_path: Path) -> None:
-    project = copy_module("clock-in", tmp_path)
-    provider = provider_of("clock-in")
-    for target in ("mmcp+1.0", "mmcp+broadcast", "appfunctions+v2"):
-        migrate(provider, target, project).write()
-    expected = ["appfunctions", "mmcp", "mobile-mcp"]
-    assert sorted(item.protocol for item in read_providers(project)) == expected
-    for target in ("mmcp+1.0", "mmcp+broadcast", "appfunctions+v2"):
-        assert migrate(provider, target, project).changes == ()
-
-
 def test_what_the_author_filled_in_stays_and_the_rest_is_made_anew(tmp_path: Path) -> None:
     project = copy_module("pdf-tool", tmp_path)
     provider = provider_of("pdf-tool")
@@ -510,16 +463,6 @@ def test_what_the_author_filled_in_stays_and_the_rest_is_made_anew(tmp_path: Pat
     migrate(provider, "mobile-mcp+1.0", project).write()
     assert author.read_text() == "// mine\n"
     assert calls.read_text() == source
-
-
-def test_a_changed_source_changes_the_descriptor_it_made(tmp_path: Path) -> None:
-    project = copy_module("pdf-tool", tmp_path)
-    provider = provider_of("pdf-tool")
-    migrate(provider, "mobile-mcp+1.0", project).write()
-    fewer = provider.model_copy(update={"capabilities": provider.capabilities[:2]})
-    migrate(fewer, "mobile-mcp+1.0", project).write()
-    (written,) = read_providers(project, find_format("mobile-mcp")[0])
-    assert [item.id for item in written.capabilities] == [item.id for item in provider.capabilities[:2]]
 
 
 @pytest.mark.parametrize(("app", "targets"), [

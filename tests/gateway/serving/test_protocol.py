@@ -36,7 +36,6 @@ from gateway.serving.fixture_tools import (
     ResultTools,
     asking,
     form,
-    text,
     tool,
 )
 from gateway.serving.running_servers import (
@@ -158,18 +157,6 @@ async def test_what_a_tool_prints_is_not_part_of_the_protocol(revision: str) -> 
             assert text_of(result) == "printed"
 
 
-async def test_a_client_is_known_by_its_name_and_revision(revision: str) -> None:
-    tools = FixtureTools()
-    async with connected("http", revision, tools=tools) as client:
-        await client.call_tool("test_simple_text", {})
-    (call,) = tools.calls
-    assert (call.client.id, call.client.name, call.client.revision) == (
-        "mcp:test-client",
-        "Test Client",
-        revision,
-    )
-
-
 async def test_an_abandoned_call_is_canceled(revision: str) -> None:
     begun, ended = threading.Event(), threading.Event()
 
@@ -187,28 +174,6 @@ async def test_an_abandoned_call_is_canceled(revision: str) -> None:
         assert await anyio.to_thread.run_sync(begun.wait, 60)
         tasks.cancel_scope.cancel()
     assert ended.wait(60)
-
-
-async def test_a_slow_tool_does_not_block_others(revision: str) -> None:
-    done = anyio.Event()
-
-    async def slow(_tools: FixtureTools, _call: ToolCall) -> ToolOutcome:
-        await anyio.to_thread.run_sync(released.wait, 20)
-        return text("slow")
-
-    released = threading.Event()
-    tools = FixtureTools({**RUNS, "slow": (slow, NOTHING)})
-    async with connected("http", revision, tools=tools) as client, anyio.create_task_group() as tasks:
-
-        async def call_slow() -> None:
-            result = await client.call_tool("slow", {})
-            assert text_of(result) == "slow"
-            done.set()
-
-        tasks.start_soon(call_slow)
-        await client.call_tool("test_simple_text", {})
-        assert not done.is_set()
-        released.set()
 
 
 async def answer_of(revision: str, value: str, declared: DeclaredOutput | None = None) -> tuple[Any, str]:

@@ -262,41 +262,6 @@ def test_without_a_phone_it_waits_for_one(environment: dict[str, str]) -> None:
     assert "serving 0 tools" in ended.stderr
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("arguments", "code", "words"), [
-    (("--http", "0.0.0.0:8000"), 2, "not a loopback address"),
-    (("--http", "x"), 2, "is not an address"),
-    (("--serial", "nope", "--plan"), 4, "nope"),
-    (("--json",), 2, "--json needs --plan"),
-    (("--no-token",), 2, "--no-token needs --http"),
-    (("--deadline", "151"), 2, "151"),
-], ids=str)  # fmt: skip
-def test_a_mistake_has_a_hint(
-    environment: dict[str, str], arguments: tuple[str, ...], code: int, words: str
-) -> None:
-    ended = run(environment, *arguments)
-    assert (ended.returncode, ended.stdout) == (code, "")
-    assert words in ended.stderr
-    assert "hint:" in ended.stderr
-
-
-@pytest.mark.slow
-def test_over_http_it_prints_where_it_listens_and_a_signal_ends_it(environment: dict[str, str]) -> None:
-    with started(PROGRAM, "serve", "--http", "0", environment=environment, text=True) as process:
-        seen = ""
-        while "token: " not in seen:
-            line = process.stderr.readline()
-            assert line, seen
-            seen += line
-        url = re.search(r"listening on (\S+)", seen)
-        assert url is not None
-        with pytest.raises(urllib.error.HTTPError, match="401"):
-            urllib.request.urlopen(url[1], timeout=120)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 130
-        assert "Traceback" not in process.stderr.read()
-
-
 @pytest.mark.parametrize(
     "kills",
     [pytest.param(3, marks=pytest.mark.slow), pytest.param(20, marks=pytest.mark.long)],

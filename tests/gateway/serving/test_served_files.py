@@ -20,33 +20,12 @@ from gateway.serving.fixture_tools import PIXEL
 PNG = base64.b64decode(PIXEL)
 
 
-def copied(folder: Path, value: Any) -> bytes:
-    with SharedFolders.of([folder]).copies({"path": value, "other": 1}) as (rest, copies):
-        assert rest == {"other": 1}
-        assert copies["path"] != folder / copies["path"].name
-        content = copies["path"].read_bytes()
-    assert not copies["path"].exists()
-    return content
-
-
 def refused(folders: list[Path], arguments: dict[str, Any]) -> str:
     with pytest.raises(CallError) as caught, SharedFolders.of(folders).copies(arguments):
         pass
     assert caught.value.failure.token == "invalid_argument"
     assert caught.value.pointer == f"/{next(iter(arguments))}"
     return "; ".join(filter(None, (caught.value.failure.text, caught.value.hint)))
-
-
-def test_a_file_in_a_shared_folder_is_sent_as_a_copy_of_that_name(tmp_path: Path) -> None:
-    (tmp_path / "my report.pdf").write_bytes(b"content")
-    assert copied(tmp_path, "droidgate://files/my report.pdf") == b"content"
-    assert copied(tmp_path, "droidgate://files/my%20report.pdf") == b"content"
-
-
-def test_arguments_without_files_are_sent_as_they_are() -> None:
-    arguments: dict[str, Any] = {"path": "/sdcard/x", "list": [{"a": "file:///etc/passwd"}]}
-    with SharedFolders().copies(arguments) as (rest, copies):
-        assert (rest, copies) == (arguments, {})
 
 
 @pytest.mark.parametrize("name", [

@@ -23,7 +23,7 @@ from unittest.mock import AsyncMock, Mock, patch
 import anyio
 import mcp_types
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from device_shim.phone_apps.pdf_files import pdf_with
@@ -54,7 +54,6 @@ from gateway.serving.running_servers import (
     REVISIONS,
     TOKEN,
     RunningServer,
-    client_options,
     http_client,
     running_server,
     text_of,
@@ -95,16 +94,6 @@ async def test_every_sample_app_answers_over_http(phone: ReachedPhone, revision:
             result = await client.call_tool(name, arguments)
             assert expected in text_of(result), (name, result)
             assert (result.structured_content is not None) == (listed[name].output_schema is not None)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("revision", REVISIONS)
-async def test_every_sample_app_answers_over_standard_streams(phone: ReachedPhone, revision: str) -> None:
-    environment = {**os.environ, "ANDROID_ADB_SERVER_PORT": str(phone.phone.server_port)}
-    parameters = StdioServerParameters(command=str(PROGRAM), args=["serve", "--allow", "*"], env=environment)
-    async with Client(parameters, **client_options(revision)) as client:
-        for name, (arguments, expected) in CALLS.items():
-            assert expected in text_of(await client.call_tool(name, arguments)), name
 
 
 @pytest.mark.parametrize("revision", REVISIONS)

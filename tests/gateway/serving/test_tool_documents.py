@@ -2,9 +2,7 @@
 
 import json
 import re
-import subprocess
-import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,7 +19,7 @@ from droidgate.serving.server_application import McpServer
 from droidgate.serving.short_schemas import short_input, short_output
 from droidgate.serving.tool_documents import hidden_name, named, write_tools
 from droidgate.serving.tool_names import FILE_NAME, NamedCapability, ToolNames, new_names
-from droidgate.serving.tool_search import MANY_TOOLS, RELATED_WORDS, STOP_WORDS, SearchTools, ToolIndex
+from droidgate.serving.tool_search import MANY_TOOLS, SearchTools, ToolIndex
 from droidgate.serving.tools import Client, ServedTool, ToolCall, ToolOutcome, ToolSnapshot
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.types import ObjectType, Property, ScalarType
@@ -64,16 +62,6 @@ def test_names_are_safe_and_no_two_alike_whatever_apps_declare(pairs: list[tuple
     assert len({name.lower() for name in names}) == len(pairs)
 
 
-@given(
-    st.permutations([("a.notes", "create"), ("b.notes", "create"), ("a.notes", "Create"), ("c", "ü" * 80)])
-)
-def test_names_do_not_depend_on_the_order(pairs: list[tuple[str, str]]) -> None:
-    def named(ordered: Iterable[tuple[str, str]]) -> dict[str, str]:
-        return new_names({each.digest: each for each in (capability(*pair) for pair in ordered)}, {})
-
-    assert named(pairs) == named(sorted(pairs))
-
-
 # Many want one name, and one is named like the name with a suffix that another gets.
 RIVALS = [
     *(
@@ -101,23 +89,6 @@ def test_no_name_ever_changes_or_has_two_capabilities(looks: list[tuple[set[Name
         lowered = [name.lower() for name in first_given.values()]
         assert len(set(lowered)) == len(lowered)
         assert all(map(ALLOWED.fullmatch, first_given.values()))
-
-
-def test_a_later_app_with_an_equal_name_leaves_the_earlier_name_as_it_is(tmp_path: Path) -> None:
-    early, late = capability("com.one.notes", "create"), capability("com.evil.notes", "create")
-    assert ToolNames(tmp_path).assign(PHONE, [early]) == {early.key: "notes_create"}
-    both = ToolNames(tmp_path).assign(PHONE, [late, early])
-    assert both[early.key] == "notes_create"
-    assert re.fullmatch("notes_create_[0-9a-f]{8}", both[late.key])
-    # The earlier one is gone now; its name is not free.
-    assert ToolNames(tmp_path).assign(PHONE, [late]) == {late.key: both[late.key]}
-
-
-def test_each_phone_has_names_of_its_own(tmp_path: Path) -> None:
-    names = ToolNames(tmp_path)
-    first, other = capability("a.notes", "create"), capability("b.notes", "create")
-    assert names.assign("one", [first]) == {first.key: "notes_create"}
-    assert names.assign("other", [other]) == {other.key: "notes_create"}
 
 
 @pytest.mark.parametrize("damage", [
@@ -276,13 +247,6 @@ def test_a_hidden_character_in_the_name_of_a_parameter_is_found() -> None:
     assert hidden_name(tool[MODERN]) == "a\u200bb"
 
 
-def test_a_document_gets_the_name_that_is_served() -> None:
-    (tool,), _ = write_tools(provider_of(description="x"))
-    served = named(tool, "app_run", "run", "app", CallEffect.UNKNOWN)
-    assert {document["name"] for document in served.values()} == {"app_run"}
-    assert {document["name"] for document in tool.values()} != {"app_run"}
-
-
 @pytest.mark.parametrize(("identifier", "declared", "title"), [
     ("com.example.Notes#createNote", None, "Create note (app)"),
     ("page_count", None, "Page count (app)"),
@@ -341,26 +305,8 @@ def test_any_text_is_a_query(query: str) -> None:
     assert names == (["app_note"] if "note" in query else [])
 
 
-def test_a_query_of_every_known_word_is_answered() -> None:
-    index = ToolIndex([tool_of("app_run", "Send a mail")])
-    assert index.find(" ".join([*STOP_WORDS, *RELATED_WORDS]), 5)
-
-
-def test_nothing_of_the_mcp_sdk_is_loaded_before_a_server_is_asked_for() -> None:
-    code = (
-        "import sys, droidgate.cli.program as program, droidgate; program.run(['serve', '--help']); "
-        "sys.exit(any(name.partition('.')[0] in {'mcp', 'starlette', 'uvicorn'} for name in sys.modules))"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
-    assert run.returncode == 0
-
-
 MARK = "0123456789abcdef"
 END = f"--- {MARK} end"
-
-
-def test_without_texts_of_apps_there_are_our_words_only() -> None:
-    assert with_app_texts("own", {}, MARK) == "own"
 
 
 def test_a_text_of_an_app_is_between_marked_lines_with_its_package() -> None:

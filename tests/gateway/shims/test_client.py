@@ -38,14 +38,6 @@ def host(device: Device) -> HostClient:
     return HostClient(device, APPLICATION_ID)
 
 
-def test_hello_says_which_shim_answers(host: HostClient, shim: FakeShim) -> None:
-    hello = host.hello()
-    assert (hello.application_id, hello.build, hello.sdk) == (APPLICATION_ID, "cd" * 32, 36)
-    assert hello.routes == ("createNote", 'it\'s "odd" $(id) 語')
-    assert hello.sources[0].package == "com.example.notes"
-    assert shim.calls == [("hello", {"version": 1})]
-
-
 def test_status_says_grants_switches_targets_and_access(host: HostClient) -> None:
     status = host.status()
     assert status.grants[0].caller == "any-app"
@@ -67,16 +59,6 @@ def test_the_shim_of_another_user_is_asked_as_that_user(device: Device, shim: Fa
     assert DeviceUser(device, 10, "36").client(APPLICATION_ID).hello().sdk == 36
     with pytest.raises(ShimMissingError, match="user 0"):
         HostClient(device, APPLICATION_ID).hello()
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["it's", "$(id)", '"', "`id`", "a\nb", "語 😀", "\\", "--user", "x" * 32_000],
-    ids=lambda text: text[:20],
-)
-def test_a_request_arrives_as_it_was_written(host: HostClient, shim: FakeShim, text: str) -> None:
-    assert host.call(text, deadline_ms=1_000).response == text
-    assert shim.calls[-1] == ("call", {"version": 1, "request": text, "deadline_ms": 1_000})
 
 
 def test_a_call_has_the_id_that_it_was_given_and_is_canceled_by_it(host: HostClient, shim: FakeShim) -> None:
@@ -149,13 +131,6 @@ def test_grant_revoke_and_ask_return_the_answer(host: HostClient, shim: FakeShim
         ("revoke", {"version": 1, "caller": "com.example.agent", "capability": "createNote"}),
         ("ask", {"version": 1, "on": True}),
     ]
-
-
-def test_tools_of_a_broadcast_app_keep_order_and_what_they_lack(host: HostClient, shim: FakeShim) -> None:
-    reported = [["b", "B", '{"x":"string"}'], ["a", None, None]]
-    shim.methods["discover-broadcast"] = lambda _: {"tools": reported}
-    tools = host.discover_broadcast("com.example.weather/com.example.weather.Receiver")
-    assert tools == (("b", "B", '{"x":"string"}'), ("a", None, None))
 
 
 @pytest.mark.parametrize(("name", "kind", "code"), [

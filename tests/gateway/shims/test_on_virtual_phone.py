@@ -22,7 +22,7 @@ from droidgate.devices.device import connect_device
 from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError
 from droidgate.shims.broadcast_discovery import ask_broadcast_apps
 from droidgate.shims.device_user import DeviceUser, device_user_of, installed_shims
-from droidgate.shims.host_client import ANY_APP, HostClient
+from droidgate.shims.host_client import HostClient
 from droidgate.shims.installation_steps import install_shim, remove_shim
 from droidgate.shims.refusals import ShimMissingError, ShimRefusalError
 from droidgate.shims.shell_identity import release_identity, set_up_identity
@@ -93,15 +93,6 @@ def reached(
             yield Reached(phone, server, apps)
 
 
-def test_what_was_built_is_what_answers(reached: Reached) -> None:
-    built = reached.shim_of(CLOCK_IN)
-    client = reached.install(CLOCK_IN)
-    hello = client.hello()
-    assert (hello.build, hello.routes) == (built.build, built.capabilities)
-    assert [source.package for source in hello.sources] == [CLOCK_IN]
-    assert hello.sources[0].signer == reached.apps[0].signer
-
-
 def test_facts_of_a_shim_are_the_same_built_in_a_file_and_installed(reached: Reached) -> None:
     built = reached.shim_of(CLOCK_IN)
     reached.install(CLOCK_IN)
@@ -109,36 +100,6 @@ def test_facts_of_a_shim_are_the_same_built_in_a_file_and_installed(reached: Rea
     assert read_shim_facts(built.apk, name="file") == facts
     assert installed_facts(reached.device_user, reached.device_user.packages()[SHIM]) == facts
     assert facts.kinds == {"mobile-mcp"}
-
-
-def test_a_call_reaches_the_app_and_its_answer_comes_back(reached: Reached) -> None:
-    client = reached.install(CLOCK_IN)
-    day = {"date": "2026-02-03"}
-    assert call_capability(client, "make_up_clock_in", day) == {}
-    assert call_capability(client, "query_clock_in", day) == {**day, "has_clocked_in": True}
-
-
-def test_a_long_request_goes_through_files_of_the_provider(reached: Reached) -> None:
-    client = reached.install(CLOCK_IN)
-    with pytest.raises(ShimRefusalError) as raised:
-        call_capability(client, "query_clock_in", {"date": "語" * 30_000})
-    assert raised.value.failure.token == "invalid_argument"
-    assert any("/calls/" in str(event) for event in reached.phone.log.events)
-
-
-def test_grants_are_kept_by_the_shim_and_taken_back(reached: Reached) -> None:
-    client = reached.install(CLOCK_IN)
-    grant = client.grant(CLOCK_IN, "query_clock_in")
-    assert not isinstance(grant.caller, str)
-    installed = reached.phone.system.packages.find(CLOCK_IN)
-    assert installed is not None
-    assert grant.caller.signer == installed.signers[0]
-    client.grant(ANY_APP)
-    assert len(client.status().grants) == 2
-    assert client.revoke(ANY_APP) == 1
-    assert client.revoke(CLOCK_IN) == 1
-    with pytest.raises(ShimRefusalError, match="unavailable"):
-        client.grant("com.example.absent")
 
 
 def test_a_capability_that_the_user_switched_off_is_disabled_for_the_host_too(reached: Reached) -> None:

@@ -12,7 +12,6 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.tables.loading import DialectTable, FormatTables
 
 POINTER = "tools.file"
-NO_MANIFEST = '<manifest xmlns:android="http://schemas.android.com/apk/res/android"/>'
 
 
 def _provider(

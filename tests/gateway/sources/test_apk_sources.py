@@ -2,7 +2,6 @@
 
 import io
 import json
-import struct
 from pathlib import Path
 
 import pytest
@@ -76,13 +75,6 @@ def test_an_apk_is_inspected(droidgate: Runner, app: str) -> None:
     assert (name, parameter["required"], parameter["type"]["description"]) == ("text", True, 'a < b & "c"\n')
 
 
-def test_a_container_is_inspected(droidgate: Runner, app: str) -> None:
-    Path("app.xapk").write_bytes(zip_of({"manifest.json": b"{}", "base.apk": Path(app).read_bytes()}))
-    run = droidgate("inspect", "app.xapk")
-    assert run.code == 0
-    assert "at app.xapk!/base.apk!/res/xml/descriptor.xml" in run.out
-
-
 def test_every_command_that_takes_a_source_takes_an_apk(droidgate: Runner, app: str) -> None:
     assert droidgate("convert", app, "--to", "mcp", "-o", "out").code == 0
     assert json.loads(Path("out/tools.json").read_text())["tools"][0]["description"] == "Takes a note"
@@ -93,22 +85,6 @@ def test_every_command_that_takes_a_source_takes_an_apk(droidgate: Runner, app: 
     Path("folder").mkdir()
     Path("folder", "any.apk").write_bytes(Path(app).read_bytes())
     assert "at folder/any.apk!/res/xml/descriptor.xml" in droidgate("inspect", "folder").out
-
-
-def test_what_is_evasive_is_reported(droidgate: Runner, app: str) -> None:
-    data = Path(app).read_bytes()
-    at = data.index(b"PK\x01\x02") + 8
-    Path(app).write_bytes(data[:at] + struct.pack("<H", 1) + data[at + 2 :])
-    run = droidgate("lint", app)
-    assert "evasive-archive" in run.out
-    assert "app.apk" in run.out
-
-
-def test_a_broken_table_is_reported_and_the_rest_is_read(droidgate: Runner, app: str) -> None:
-    Path(app).write_bytes(zip_of({**whole_app(), "resources.arsc": b"nothing"}))
-    run = droidgate("inspect", app)
-    assert "broken-resource-table" in run.out
-    assert "0 providers" in run.out
 
 
 def test_an_apk_of_any_name_comes_from_a_file_or_through_standard_input(app: str) -> None:
@@ -133,10 +109,3 @@ def test_a_compiled_manifest_alone_is_an_error_with_a_hint(tmp_path: Path) -> No
     with pytest.raises(InputError) as caught:
         read_source(str(path))
     assert caught.value.hint == "name the APK"
-
-
-def test_an_application_can_be_read_after_its_file_was_closed(app: str) -> None:
-    (application,) = read_source(app).applications
-    file = application.resources.read_file("@xml/descriptor")
-    assert file is not None
-    assert file.text.startswith("<mobile-mcp-capabilities")

@@ -17,15 +17,11 @@ from droidgate.sources import Providers, module_layout, read_source
 from droidgate.sources.linting import lint
 from droidgate.sources.source_code import CAPABILITIES_NOT_FOUND, SOURCE_DIFFERS
 from droidgate_android.projects.project_files import read_project_file
-from droidgate_mappings.compare import compare_sets
 from droidgate_mappings.formats.format import find_format, load_formats
-from droidgate_mappings.model.capability import CapabilitySet
 from droidgate_mappings.model.errors import UsageError
-from droidgate_mappings.model.types import RefType
 from droidgate_mappings.translate import translate
 from gateway.sources.formats_of_tests import write_tree
-from gateway.sources.kotlin_trees import ADD_NOTE, APP, FUNCTIONS, MANIFEST, NOTE, kotlin_tree
-from model_types import properties_of
+from gateway.sources.kotlin_trees import ADD_NOTE, FUNCTIONS, MANIFEST, NOTE, kotlin_tree
 from requirements_of_tests import require
 from titled_rows import titled
 
@@ -60,20 +56,6 @@ def ids(reading: Providers) -> list[str]:
 
 def codes(reading: Providers) -> list[str]:
     return [finding.code for finding in reading.findings]
-
-
-def test_functions_of_an_app_are_read_with_the_types_of_its_libraries() -> None:
-    reading = tree()
-    (provider,) = reading.providers
-    assert (provider.package, provider.name) == ("dev.notes", "Notes")
-    assert str(provider.source).startswith("p/app/src/main/java/dev/notes/Notes.kt:")
-    (capability,) = provider.capabilities
-    assert (capability.id, capability.description) == (ADD_NOTE, "Adds a note.")
-    assert isinstance(capability.output, RefType)
-    note = provider.definitions[capability.output.name]
-    assert list(properties_of(note)) == ["title"]
-    assert "p/app/src/main/java/dev/notes/Notes.kt" in reading.files_read
-    assert reading.problems == ()
 
 
 LIBRARY_ALONE = {
@@ -183,15 +165,6 @@ class TestBuilds:
         assert str(finding.source) == "p/app/src/main/java/dev/notes/Notes.kt:14"
         changed_text = f"the parameter title of {ADD_NOTE}: the description changed"
         assert finding.message == f"{changed_text} from the source to the build's output, p/{KSP}:2"
-
-    def test_a_function_that_is_newer_than_the_build_is_reported(self) -> None:
-        output = self.output()
-        second = FUNCTIONS.replace("addNote", "removeNote").partition("    /**")
-        both = FUNCTIONS.rstrip().removesuffix("}") + "\n" + "".join(second[1:])
-        reading = tree({KSP: output, "app/src/main/java/dev/notes/Notes.kt": both})
-        (finding,) = [item for item in reading.findings if item.code == SOURCE_DIFFERS]
-        assert "removeNote" in finding.message
-        assert ids(reading) == [ADD_NOTE]
 
     @pytest.mark.parametrize(("made", "module", "variant", "read", "count"), [
         pytest.param({"debug", "release"}, "app", None, "debug", 2, id="of both, that of the default"),
@@ -413,12 +386,6 @@ def test_lint_finds_a_fault_of_another_variant_once_and_names_the_source_set(
     assert code not in [item.code for item in lint("p", variant="fdroid").findings]
 
 
-def test_a_fault_of_the_default_variant_names_no_variants() -> None:
-    fault = {"app/src/fdroid/java/F.kt": REFUSED.format("Default")}
-    write_tree(Path("p"), {**kotlin_tree(), **APP_WITH_SERVICE, **fault})
-    assert [item.variants for item in lint("p").findings if item.code == "unreadable"] == [()]
-
-
 def test_what_only_other_variants_declare_is_counted_once_by_inspect_and_scan() -> None:
     def functions(*names: str) -> str:
         return (
@@ -507,22 +474,3 @@ def test_a_scan_has_the_functions_of_a_tree_and_changes_with_its_libraries() -> 
         assert ADD_NOTE in str(row)
         units.append(scanned.unit)
     assert units[0] != units[1]
-
-
-def test_two_trees_differ_where_their_sources_do() -> None:
-    write_tree(Path("old"), kotlin_tree())
-    changed = FUNCTIONS.replace("title: String)", "title: String?)")
-    write_tree(Path("new"), {**kotlin_tree(), "app/src/main/java/dev/notes/Notes.kt": changed})
-    sets = [CapabilitySet(providers=read_source(item).providers) for item in ("old", "new")]
-    (change,) = compare_sets(*sets).all_changes()
-    assert (change.new_pointer or "").endswith("/input/properties/title/type/nullable")
-
-
-def test_a_library_without_an_app_uses_types_of_the_modules_that_it_depends_on() -> None:
-    library = APP.replace("com.android.application", "com.android.library")
-    library = library.replace('applicationId = "dev.notes"; ', "")
-    write_tree(Path("p"), {**kotlin_tree(), "app/build.gradle.kts": library})
-    reading = read_source("p")
-    assert ids(reading) == [ADD_NOTE]
-    assert list(reading.providers[0].definitions) == ["dev.shared.Note"]
-    assert reading.problems == ()

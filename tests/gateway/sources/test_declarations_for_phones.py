@@ -6,15 +6,10 @@ from typing import Any
 
 import pytest
 
-from device_shim.shim_builder.built_samples import KEY
 from droidgate.cli.devices.run_discover import discovery_page
 from droidgate.cli.output.pages import Line, Table
-from droidgate.sources import read_source
 from droidgate.sources.callability import callability_of
 from droidgate.sources.phone_source import InstalledApp, PhoneReading
-from droidgate_android.apk.apk_application import read_application
-from droidgate_android.apk.pack import pack_project
-from droidgate_android.apk.reader import open_apk
 from droidgate_android.projects.android_project import application_from_tree
 from droidgate_mappings.formats.application import Application, Component, IntentFilter, Resources
 from droidgate_mappings.formats.format import Reading, load_formats
@@ -47,7 +42,6 @@ from droidgate_mappings.model.capability import (
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.types import ArrayType, ScalarType
 from droidgate_shim.builder.shim_callability import call_conditions, why_function_not_called, why_not_called
-from gateway.cli.samples import TIMER, TIMER_MANIFEST, write_project
 from model_types import properties_of
 from requirements_of_tests import CHECKOUT
 from titled_rows import titled
@@ -443,15 +437,6 @@ def test_every_user_of_the_rule_gives_the_same_reason(
     assert missing.startswith(f"cannot be called: {reason}")
 
 
-def test_an_open_component_can_be_called_by_every_app() -> None:
-    provider, application = _provider(), _application(_service())
-    assert provider_verdict(provider, application).closed_because is None
-    assert why_not_called(application, _service(), provider) is None
-    app = _installed(provider, application)
-    callability = callability_of(provider, app, _phone(app))
-    assert [(route.ready, route.needs) for route in callability.routes] == [(True, ())]
-
-
 @pytest.mark.parametrize(("name", "declared", "protection"), [
     (OWN, "normal", Protection.NORMAL),
     (OWN, "normal|instant", Protection.NORMAL),
@@ -542,25 +527,6 @@ def test_functions_are_closed_one_by_one_with_their_reasons() -> None:
     assert table.rows[0][3] == "7 (1 disabled, 3 not callable)"
     missing = [block.text for block in page if isinstance(block, Line) and block.indent == 2]
     assert any(line.startswith("mine cannot be called: its access level keeps it") for line in missing)
-
-
-DECLARED = """<permission android:name="app.timer.CALL" android:protectionLevel="signature|privileged" />
-    <permission android:name="app.timer.OPEN" />
-    <application """
-
-
-def test_the_permissions_of_a_manifest_are_read_alike_from_sources_and_from_an_apk(tmp_path: Path) -> None:
-    manifest = TIMER_MANIFEST.replace("<application ", DECLARED)
-    expected = {"app.timer.CALL": "signature|privileged", "app.timer.OPEN": "normal"}
-    (application,) = read_source(str(write_project(tmp_path / "p", manifest=manifest))).applications
-    assert application.permissions == expected
-    tree = {"AndroidManifest.xml": manifest.encode(), "res/xml/timer.xml": TIMER.encode()}
-    with open_apk(pack_project(tree, key=KEY)) as apk:
-        packed = read_application(apk).permissions
-    assert {name: protection_of(name, packed) for name in packed} == {
-        "app.timer.CALL": Protection.SIGNATURE,
-        "app.timer.OPEN": Protection.NORMAL,
-    }
 
 
 @titled("component", {

@@ -115,40 +115,6 @@ def test_functions_have_the_state_of_the_phone(phone: VirtualPhone) -> None:
     assert all(item.state and item.state.enabled for item in provider_of(again, "notes").capabilities)
 
 
-@pytest.mark.parametrize("phone", ["36"], ids="API {}".format, indirect=True)
-def test_a_phone_without_a_listing_is_read_from_its_apks_with_a_note(phone: VirtualPhone) -> None:
-    discovery = discover(phone)
-    provider = provider_of(discovery, "notes")
-    assert all(item.state is None for item in provider.capabilities)
-    (app,) = [item for item in discovery.apps if item.package == f"{SAMPLE}notes"]
-    assert "function-state-not-known" in {item.code for item in app.findings}
-
-
-def test_the_second_discovery_of_an_unchanged_phone_reads_no_apk() -> None:
-    with start_phone(server_port=0, packages=30) as phone:
-        first = discover(phone, every_app=True)
-        second = discover(phone, every_app=True)
-        assert first.installed >= 36
-        assert first.bytes_read > 0
-        assert (second.bytes_read, second.requests) == (0, 0)
-        assert second.kept == len(second.apps) == first.installed
-        assert [app.providers for app in second.apps] == [app.providers for app in first.apps]
-        assert [app.findings for app in second.apps] == [app.findings for app in first.apps]
-
-
-def test_an_app_that_was_updated_is_read_again_and_the_others_are_not(phone: VirtualPhone) -> None:
-    first = discover(phone)
-    phone.install(
-        pack_project(APPS / "clock-in/app", key=signing_key(), package=f"{SAMPLE}clockin", version_code=99)
-    )
-    second = discover(phone)
-    assert [item.package for item in second.apps if not item.was_kept] == [f"{SAMPLE}clockin"]
-    assert second.bytes_read > 0
-    assert [item.content_digest() for app in second.apps for item in app.providers] == [
-        item.content_digest() for app in first.apps for item in app.providers
-    ]
-
-
 def test_an_app_with_a_split_is_read_with_it_and_kept_with_it(phone: VirtualPhone) -> None:
     module, package = APPS / "clock-in/app", f"{SAMPLE}clockin"
     phone.install(*pack_base_and_split(module, key=signing_key(), package=package, version_code=5))
@@ -160,24 +126,6 @@ def test_an_app_with_a_split_is_read_with_it_and_kept_with_it(phone: VirtualPhon
     again = discover(phone)
     assert again.bytes_read == 0
     assert provider_of(again, "clockin") == provider_of(discovery, "clockin")
-
-
-def test_an_app_that_was_removed_is_not_listed(phone: VirtualPhone) -> None:
-    discover(phone)
-    run_command(phone, "pm", "uninstall", f"{SAMPLE}clockin")
-    assert f"{SAMPLE}clockin" not in {app.package for app in discover(phone).apps}
-
-
-def test_apps_of_the_phone_are_no_larger_over_adb_than_a_full_pull(phone: VirtualPhone) -> None:
-    discovery = discover(phone, keep=False, every_app=True)
-    device = device_of(phone)
-    whole = 0
-    for app in discovery.apps:
-        path = run_command(phone, "pm", "path", app.package).removeprefix("package:").strip()
-        status = device.status(path)
-        assert status is not None
-        whole += status.size
-    assert 0 < discovery.bytes_read <= whole
 
 
 def test_app_actions_are_found_in_apps_with_a_launcher_screen_and_other_apps_are_not_listed(

@@ -342,11 +342,6 @@ def test_a_component_is_reported_where_its_class_is_certainly_missing(
     assert [place and place.line for place in found] == [1] * is_missing
 
 
-def test_a_tree_without_source_code_has_no_missing_class() -> None:
-    write_tree(Path("shop"), {f"{APP}/AndroidManifest.xml": NAMED.format("com.shop.Gone")})
-    assert not [item for item in lint("shop").findings if item.code == "component-class-missing"]
-
-
 def test_lint_of_a_project_reports_a_manifest_that_only_a_sample_may_have() -> None:
     manifest = NAMED.format(".Main").replace("xmlns:", "")
     write_tree(Path("shop"), {**PROJECT, f"{APP}/AndroidManifest.xml": manifest})

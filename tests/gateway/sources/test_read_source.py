@@ -16,8 +16,6 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from adapters.mobile_mcp.test_read import TWO_FILES, UNREADABLE, WHOLE
-from adapters.mobile_mcp.tools import manifest as mobile_mcp_manifest
 from droidgate.cli.output.json_output import json_value
 from droidgate.sources import Providers, folder_files, packed_folders, read_source
 from droidgate.sources.build_layout import (
@@ -33,7 +31,7 @@ from droidgate_mappings.model.capability import Capability, Place, Provider
 from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
 from droidgate_mappings.model.findings import Level
 from droidgate_mappings.translate import translate
-from gateway.sources.formats_of_tests import NO_MANIFEST, TOOLS, manifest, read, service, write_tree
+from gateway.sources.formats_of_tests import TOOLS, manifest, read, service, write_tree
 from requirements_of_tests import CHECKOUT
 from titled_rows import titled
 
@@ -64,29 +62,12 @@ def found(written: str | Path) -> list[tuple[str | None, str | None, list[str], 
 
 
 class TestNamedFiles:
-    def test_a_descriptor_is_read_by_the_format_that_claims_it(self) -> None:
-        write_tree(Path(), {"d/x.txt": "tools a b"})
-        assert found("d/x.txt") == [(None, None, ["a", "b"], "d/x.txt:1")]
-        reading = read("d/x.txt")
-        assert (reading.files_read, reading.applications) == (("d/x.txt",), ())
-
-    def test_standard_input_is_read_like_a_file(self) -> None:
-        reading = read_source("-", formats=[TOOLS], stdin=io.BytesIO(b"tools a"))
-        assert [str(provider.source) for provider in reading.providers] == ["-:1"]
-        assert reading.files_read == ("-",)
-
     def test_a_manifest_on_standard_input_is_an_application(self) -> None:
         stdin = io.BytesIO(manifest("", attributes='package="a.b"').encode())
         reading = read_source("-", formats=[TOOLS], stdin=stdin)
         assert [(application.package, str(application.place)) for application in reading.applications] == [
             ("a.b", "-")
         ]
-
-    def test_a_manifest_finds_what_is_next_to_it(self) -> None:
-        project("p")
-        path = "p/app/src/main/AndroidManifest.xml"
-        assert found(path) == [("dev.app", "dev.ns.S", ["one", "two"], "p/app/src/main/assets/t.txt")]
-        assert path in read(path).files_read
 
     def test_a_manifest_is_found_from_inside_its_folder(self, monkeypatch: pytest.MonkeyPatch) -> None:
         project("p")
@@ -98,14 +79,6 @@ class TestNamedFiles:
         project("p", {"app/src/debug/AndroidManifest.xml": debug, "app/src/main/res/raw/d.txt": "tools d"})
         (provider,) = read("p/app/src/debug/AndroidManifest.xml").providers
         assert (provider.component, provider.capabilities[0].id) == ("dev.ns.D", "d")
-
-    def test_a_manifest_may_have_any_name(self) -> None:
-        write_tree(
-            Path(),
-            {"sample@1.xml": manifest(service(".S", 'android:value="t.txt"')), "assets/t.txt": "tools a"},
-        )
-        assert found("sample@1.xml") == [(None, ".S", ["a"], "assets/t.txt")]
-        assert str(read("sample@1.xml").applications[0].place) == "sample@1.xml"
 
     @pytest.mark.parametrize(("name", "content", "message"), [
         ("x.txt", b"nothing known", "no known format claims this file"),
@@ -192,29 +165,6 @@ class TestProjects:
             rest = "src/main/assets/t.txt" if str(written) == "p/app" else "app/src/main/assets/t.txt"
             assert found(written) == [(*expected, prefix + rest)]
 
-    def test_a_project_is_read_from_inside(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        project("p")
-        monkeypatch.chdir("p")
-        assert found(".") == [("dev.app", "dev.ns.S", ["one", "two"], "app/src/main/assets/t.txt")]
-        (application,) = read(".").applications
-        assert (application.namespace, str(application.place)) == ("dev.ns", f"app/{MAIN}")
-
-    def test_every_module_is_read(self) -> None:
-        library = 'plugins { id("com.android.library") }\nandroid { namespace = "dev.lib" }'
-        project(
-            "p",
-            {
-                "lib/deep/build.gradle": library,
-                "lib/deep/src/main/AndroidManifest.xml": manifest(service(".L", 'android:value="l.txt"')),
-                "lib/deep/src/main/assets/l.txt": "tools l",
-                "plain/AndroidManifest.xml": manifest(
-                    service(".O", 'android:value="o.txt"'), attributes='package="dev.old"'
-                ),
-                "plain/assets/o.txt": "tools o",
-            },
-        )
-        assert [item[:2] for item in found("p")] == [("dev.app", "dev.ns.S"), (None, ".L"), ("dev.old", ".O")]
-
     def test_a_build_type_adds_to_main(self) -> None:
         gradle = GRADLE.replace(
             "defaultConfig", 'buildTypes { debug { applicationIdSuffix = ".debug" } }; defaultConfig'
@@ -253,19 +203,6 @@ class TestProjects:
         write_tree(Path("p"), files)
         assert [item[1] for item in found("p")] == [".T"]
 
-    def test_placeholders_come_from_the_build_file(self) -> None:
-        gradle = GRADLE.replace("applicationId =", 'manifestPlaceholders["file"] = "t.txt"; applicationId =')
-        project(
-            "p",
-            {
-                "app/build.gradle.kts": gradle,
-                "app/src/main/AndroidManifest.xml": manifest(
-                    service("${applicationId}.S", 'android:value="${file}"')
-                ),
-            },
-        )
-        assert found("p")[0][:2] == ("dev.app", "dev.app.S")
-
     def test_a_descriptor_that_no_component_points_to_is_read_and_reported(self) -> None:
         project(
             "p",
@@ -292,10 +229,6 @@ class TestProjects:
         project("p", {f"{folder}/src/main/AndroidManifest.xml": wrong for folder in skipped})
         assert [item[1] for item in found("p")] == ["dev.ns.S"]
 
-    def test_a_folder_called_build_is_read_when_it_is_named(self) -> None:
-        project("build")
-        assert [item[1] for item in found("build")] == ["dev.ns.S"]
-
     def test_links_that_lead_round_in_circles_are_not_followed(self) -> None:
         project("p")
         for link, target in (
@@ -320,13 +253,6 @@ class TestProjects:
         ]
         assert all("x.json" not in str(item) for item in (*reading.problems, *reading.findings))
         assert all(f"main/{name}/" not in path for path in reading.files_read)
-
-    def test_a_folder_that_a_link_leads_to_in_the_project_is_read(self) -> None:
-        project("p")
-        write_tree(Path("p"), {"shared/x.json": "tools x"})
-        shutil.rmtree("p/app/src/main/assets", ignore_errors=True)
-        Path("p/app/src/main/assets").symlink_to("../../../shared")
-        assert "p/app/src/main/assets/x.json" in read("p").files_read
 
     def test_a_source_set_of_endless_assets_ends_at_a_budget(self, monkeypatch: pytest.MonkeyPatch) -> None:
         project("p")
@@ -396,19 +322,6 @@ class TestFolders:
             "all/loose.json",
         ]
 
-    def test_a_file_that_may_not_be_read_is_a_problem(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        project("p")
-        original = os.open
-
-        def refuse(path: str, flags: int) -> int:
-            if str(path).endswith("t.txt"):
-                raise PermissionError(13, "Permission denied")
-            return original(path, flags)
-
-        monkeypatch.setattr(os, "open", refuse)
-        (problem,) = read("p").problems
-        assert str(problem) == "p/app/src/main/assets/t.txt: cannot be read: Permission denied"
-
     def test_files_beyond_the_budget_are_skipped_or_reported(self) -> None:
         project("p", {"big.json": "tools big", "app/src/main/assets/big.json": "tools big"})
         for name in ("p/big.json", "p/app/src/main/assets/big.json"):
@@ -425,17 +338,6 @@ class TestFolders:
         write_tree(Path("void"), content)
         with pytest.raises(InputError, match="no Android project and no descriptor"):
             read("void")
-
-    def test_a_project_that_declares_nothing_is_not_an_error(self) -> None:
-        write_tree(Path("p"), {"AndroidManifest.xml": NO_MANIFEST})
-        reading = read("p")
-        assert (reading.providers, reading.problems, len(reading.applications)) == ((), (), 1)
-
-    def test_file_names_that_are_not_utf8_are_printed(self) -> None:
-        folder = os.fsdecode(b"odd\xff")
-        write_tree(Path(folder), {"x.json": "tools a"})
-        (provider,) = read(folder).providers
-        assert str(provider.source) == "odd\\xff/x.json:1"
 
     def test_a_folder_that_vanishes_is_reported(self, monkeypatch: pytest.MonkeyPatch) -> None:
         project("p")
@@ -626,12 +528,6 @@ def test_modules_are_merged_or_read_apart_and_what_is_not_merged_is_reported(
     assert reading.problems == ()
 
 
-def test_places_of_a_merged_app_are_those_of_its_files() -> None:
-    reading = build(APP_OF_ONE, module("one"))
-    assert [str(item.place) for item in reading.applications] == [f"p/app/{MAIN}"]
-    assert str(reading.providers[1].source) == "p/one/src/main/assets/one.txt"
-
-
 @titled(("parts", "expected"), {
     "the first of two libraries": (
         [module("app", dependency("one"), dependency("two")), module("one", strings="One"),
@@ -663,15 +559,6 @@ def test_reading_an_app_module_alone_names_the_folder_that_has_its_libraries() -
     assert (finding.code, str(finding.source)) == (PROJECT_NOT_MERGED, IN_APP)
     assert ":one, :two" in finding.message
     assert finding.hint == "name the folder that holds the whole project"
-
-
-def test_a_link_to_a_module_elsewhere_is_not_followed() -> None:
-    write_tree(Path(), module("one"))
-    Path("p").mkdir()
-    Path("p/one").symlink_to("../one")
-    reading = build(module("app", dependency("one")))
-    assert components(reading) == ["dev.app/.App app"]
-    assert reported(reading) == [(PROJECT_NOT_MERGED, IN_APP)]
 
 
 @pytest.mark.slow
@@ -837,10 +724,6 @@ class TestArchives:
         assert len(reading.providers) == 1
         assert [str(finding.source) for finding in reading.findings] == ["a.zip/b.zip"]
 
-    def test_a_container_of_splits_is_still_an_app(self) -> None:
-        with pytest.raises(InputError, match="not"):
-            read(packed("app.zip", {"base.apk": b"x"}))
-
 
 def git(*arguments: str, given: bytes = b"") -> str:
     name = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main")
@@ -1003,13 +886,3 @@ def test_a_broken_document_of_discover_is_an_error(document: dict[str, Any]) -> 
     write_tree(Path(), {"d.json": json.dumps({"schema": "droidgate.discover/1", **document})})
     with pytest.raises(InputError, match="does not list providers"):
         read_source("d.json")
-
-
-def test_a_named_manifest_gives_what_can_be_read_and_reports_the_rest(tmp_path: Path) -> None:
-    main = tmp_path / "app" / "src" / "main"
-    text = mobile_mcp_manifest(UNREADABLE, WHOLE)
-    write_tree(main, {"AndroidManifest.xml": text, **TWO_FILES})
-    for source in (tmp_path, main / "AndroidManifest.xml"):
-        reading = read_source(str(source))
-        assert [item.component for item in reading.providers if item.component] == [".LampService"]
-        assert any("<tools>" in problem.message for problem in reading.problems)

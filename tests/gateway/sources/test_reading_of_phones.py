@@ -26,7 +26,6 @@ from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.reachability import provider_verdict
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import BudgetError, DeviceError, InputError, UsageError
-from droidgate_mappings.model.findings import Finding, Level
 from droidgate_phone.apps.sample_packages import sample_package, signing_key
 from titled_rows import titled
 
@@ -115,17 +114,6 @@ def clock_device(answers: Mapping[str, Answer] | None = None) -> ScriptedDevice:
 
 def read(device: ScriptedDevice, **asked: object) -> PhoneReading:
     return read_phone(device, PhoneRequest(tuple(load_formats().values()), **asked))  # type: ignore[arg-type]
-
-
-def test_an_app_that_answers_is_read_and_places_name_phone_and_package() -> None:
-    phone = read(clock_device())
-    (app,) = phone.apps
-    (provider,) = app.providers
-    assert (provider.package, provider.dialect, len(provider.capabilities)) == (CLOCK, "1.0", 3)
-    assert provider.source is not None
-    assert provider.source.path == f"adb:scripted/{CLOCK}!/res/xml/mcp_capabilities.xml"
-    assert phone.facts.sdk_full == "36.1"
-    assert phone.bytes_read > 0
 
 
 def test_an_unchanged_app_is_not_read_again() -> None:
@@ -337,17 +325,6 @@ def test_a_query_whose_answer_cannot_be_read_hides_no_app(answer: Answer) -> Non
     assert phone.not_asked == ()
 
 
-def test_a_package_without_a_dot_is_read_like_any_other() -> None:
-    name, path = "androidhwext", "/system/framework/framework-res-hwext.apk"
-    manifest = f'<manifest package="org.example.{name}"><application/></manifest>'.encode()
-    device = clock_device({f"pm path --user 0 {name}": f"package:{path}\n"})
-    listed = str(device.script["pm", "list", "packages"])
-    device.script["pm", "list", "packages"] = f"package:{path}={name} versionCode:36 uid:1000\n{listed}"
-    device.files_of[path] = pack_project({"AndroidManifest.xml": manifest}, key=signing_key())
-    phone = read(device, every_app=True)
-    assert {app.package: app.problems for app in phone.apps} == {name: (), CLOCK: ()}
-
-
 def test_a_function_without_an_id_is_a_problem_of_its_app_and_no_other_s() -> None:
     listed = {
         package: [
@@ -525,34 +502,10 @@ def test_components_are_the_same_with_the_types_of_their_values(tmp_path: Path) 
     assert types == [type(item.value) for item in original.components[1].meta_data]
 
 
-def test_a_question_is_asked_once() -> None:
-    resources = Resources()
-    recorded = record(application(resources), {}).application
-    for _ in range(3):
-        recorded.resources.read_text("@string/x")
-    assert resources.asked == ["@string/x"]
-
-
 def test_a_question_that_was_never_asked_has_no_answer(tmp_path: Path) -> None:
     copy = stored(tmp_path, record(application(Resources()), {}))
     with pytest.raises(NotKeptError):
         copy.application.resources.read_asset("x.json")
-
-
-def test_answers_of_an_earlier_record_are_used() -> None:
-    first = record(application(Resources()), {})
-    first.application.resources.read_text("@string/x")
-    resources = Resources()
-    second = record(application(resources), first.resources.answers)
-    assert second.application.resources.read_text("@string/x") == "text"
-    assert resources.asked == []
-
-
-def test_findings_are_kept(tmp_path: Path) -> None:
-    finding = Finding(code="x", level=Level.WARNING, pointer="", message="m", source=Place(path="a", line=3))
-    recorded = record(application(Resources()), {})
-    copy = stored(tmp_path, KeptApplication(recorded.application, recorded.resources, (finding,)))
-    assert copy.findings == (finding,)
 
 
 def test_a_record_of_another_version_is_not_used(tmp_path: Path) -> None:
@@ -577,10 +530,3 @@ def test_what_cannot_be_put_in_place_leaves_nothing_behind(tmp_path: Path) -> No
     (file / "in the way").mkdir(parents=True)
     store.keep("app", KEY, record(application(Resources()), {}))
     assert list(tmp_path.iterdir()) == [file]
-
-
-def test_what_is_kept_is_the_user_s_alone(tmp_path: Path) -> None:
-    stored(tmp_path, record(application(Resources()), {}))
-    folder = tmp_path / "kept"
-    assert folder.stat().st_mode & 0o077 == 0
-    assert all(path.stat().st_mode & 0o077 == 0 for path in folder.iterdir())

@@ -10,12 +10,10 @@ import pytest
 from droidgate.sources import read_source
 from droidgate_android.projects.android_project import application_from_tree
 from droidgate_android.projects.resources import SourceResources, SourceSet
-from droidgate_android.projects.text_manifest import is_manifest
-from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.model.errors import InputError
 from droidgate_shim.builder.sample_apps import sample_apps_directory
-from gateway.sources.formats_of_tests import read, write_tree
+from gateway.sources.formats_of_tests import write_tree
 from mappings.text.compiled_with_aapt2 import (
     TYPE_REFERENCE,
     CompiledValue,
@@ -27,34 +25,6 @@ from mappings.text.compiled_with_aapt2 import (
 from requirements_of_tests import require
 
 SOURCE_SETS = sorted(path.parent for path in sample_apps_directory().glob("*/*/src/main/AndroidManifest.xml"))
-MISSPELLED_SAMPLES = {"lzx1413__clawseed__docs__en__cetp-provider-tutorial__sample-5@06bebf7.xml"}
-
-
-@pytest.mark.parametrize("app", ["clock-in", "notes", "pdf-tool", "weather"])
-def test_every_module_of_a_sample_app_is_an_application(app: str) -> None:
-    reading = read(sample_apps_directory() / app)
-    assert reading.problems == ()
-    assert reading.findings == ()
-    for application in reading.applications:
-        assert application.package is not None
-        assert application.package.startswith("dev.droidgate.sample.")
-        assert application.label
-        assert application.loose_assets == ()
-
-
-@pytest.mark.parametrize(("app", "protocols"), [
-    ("clock-in", ["mobile-mcp"]),
-    ("notes", ["appfunctions", "appfunctions"]),
-    ("pdf-tool", ["mmcp"]),
-    ("weather", []),
-], ids=str)  # fmt: skip
-def test_the_installed_formats_find_the_providers_of_the_sample_apps(app: str, protocols: list[str]) -> None:
-    reading = read_source(str(sample_apps_directory() / app))
-    assert reading.problems == ()
-    assert [item.protocol for item in reading.providers] == protocols
-    for provider in reading.providers:
-        assert Path(provider.source.path if provider.source else "").is_file()
-        assert (provider.package is not None, bool(provider.capabilities)) == (True, True)
 
 
 @pytest.mark.requires("aapt2", "framework-res")
@@ -87,23 +57,6 @@ def agrees(value: object, compiled: CompiledValue | None, strings: dict[int, str
     if compiled is None:
         return value is None
     return value == (strings[compiled.data] if compiled.type == TYPE_REFERENCE else compiled.in_a_bundle())
-
-
-def corpus_manifests() -> list[Path]:
-    return sorted(path for path in require("corpus").rglob("*.xml") if is_manifest(path.read_bytes()))
-
-
-@pytest.mark.requires("corpus")
-def test_every_manifest_of_the_corpus_is_read() -> None:
-    manifests = corpus_manifests()
-    assert len(manifests) > 60
-    applications: dict[str, Application] = {}
-    for path in manifests:
-        if path.name not in MISSPELLED_SAMPLES:
-            (applications[path.name],) = read(path).applications
-    assert sum(len(item.components) for item in applications.values()) > 300
-    sample = applications["block__goose-mobile__mMCP-spec__SPECIFICATION__sample-1@4e610d6.xml"]
-    assert sample.components[1].has_action("com.example.mMCP.ACTION_TOOL_ADVERTISE")
 
 
 @pytest.mark.requires("corpus")
