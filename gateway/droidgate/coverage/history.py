@@ -28,6 +28,7 @@ from droidgate.coverage.coverage_document import (
     History,
     TrendPoint,
 )
+from droidgate.coverage.figures import unread_parts
 from droidgate.sources.catalogs.catalog import Catalog, quoted
 from droidgate.sources.catalogs.catalog_rows import place_in, read_part
 from droidgate.sources.differences import HIDING_CODES
@@ -226,12 +227,10 @@ WHERE s.was AND s.stays AND s.differs ORDER BY s.identity, d.side, d.provider
 
 def _parts_in(prefix: str) -> str:
     """Return the statement that makes the table of the parts not read of apps that declare otherwise."""
-    codes = ", ".join(map(quoted, sorted(HIDING_CODES)))
     return f"""
 CREATE TABLE {prefix}part AS SELECT DISTINCT e.identity, n.source, n.kind, t.place, t.message
 FROM state s JOIN {prefix}entry e USING (identity) JOIN (
-    SELECT unit, place, message FROM {prefix}problems
-    UNION ALL SELECT unit, place, message FROM {prefix}findings WHERE code IN ({codes})
+    {unread_parts(HIDING_CODES, prefix)}
 ) t USING (unit) JOIN (
     SELECT unit, min(source) AS source, arg_min(kind, source) AS kind FROM {prefix}sources GROUP BY unit
 ) n USING (unit)

@@ -137,7 +137,7 @@ CASES = [
     ("printf '[' > droidgate.toml; droidgate inspect x", 2, "not TOML", "the settings are"),
     ("droidgate audit shw", 2, "no such command 'shw'", "did you mean 'show'? see"),
     ("touch a.sarif; droidgate lint . --sarif a.sarif", 2, "takes no file", "--sarif > a.sarif"),
-    ("droidgate catalog sql nope 'select 1'", 3, "nope: it is not a catalog", "droidgate scan"),
+    ("droidgate catalog sql nope 'select 1'", 3, "nope: there is no such folder", "droidgate scan"),
     ("droidgate pack nope -o a.apk", 3, "nope: it is not a folder", "project"),
     ("droidgate migrate nope --to mmcp --into nope", 3, "nope: ", None),
     ("droidgate shim install --from adb:", 4, "", ""),

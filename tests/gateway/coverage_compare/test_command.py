@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import duckdb
 import jsonschema
@@ -66,6 +67,9 @@ def _head(text: str) -> list[str]:
     return [" ".join(line.split()) for line in _part(text, "Coverage of")]
 
 
+SEVERAL = "1 of them in two protocols or more"
+
+
 def test_one_of_each_is_reported_in_the_singular(report_on: ReportOn) -> None:
     text = report_on(
         App("silent", [broadcast()], has_launcher=False),
@@ -78,8 +82,7 @@ def test_one_of_each_is_reported_in_the_singular(report_on: ReportOn) -> None:
         "5 apps, 1 of them a lone descriptor",
         "1 capability in 4 components and descriptors, about 10 tokens",
         "5 sources: 5 read",
-        "3 apps declare something for agents, 1 of them in two protocols or more, "
-        "1 of them lists its tools only when asked",
+        f"3 apps declare something for agents, {SEVERAL}, 1 of them lists its tools only when asked",
         "1 app has screens only",
         "1 app declares nothing and has no launcher screen",
     ]
@@ -113,9 +116,9 @@ IMPORTS = "import androidx.appfunctions.AppFunction\nimport androidx.appfunction
 
 
 INSIDE = f"fun g() {{\n{UNREAD_CODE}}}\n"
+IN_VARIANTS = "1 only in other variants of a project than its default one"
 DECLARES = (
-    "1 capability in 1 component or descriptor, 1 only in other variants of a project than its default one, "
-    "about 23 tokens",
+    f"1 capability in 1 component or descriptor, {IN_VARIANTS}, about 23 tokens",
     "1 source: 1 read",
     "1 app declares something for agents",
 )
@@ -157,6 +160,44 @@ def test_an_app_whose_code_was_not_all_read_has_not_screens_only(
     assert [row["is_unread"] for row in _table(tmp_path / "csv", "apps")] == [
         str(expected != DECLARES).lower()
     ]
+
+
+def test_what_is_reported_of_a_tree_is_in_its_files(
+    droidgate: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    namespace = 'xmlns:android="http://schemas.android.com/apk/res/android"'
+    advertised = '<action android:name="com.example.mMCP.ACTION_TOOL_ADVERTISE"/>'
+    tools = """'{"protocolVersion": "1.0", "tools": [{"name": "x", "description": "y", "parameters": {}}]}'"""
+    files: dict[str, str | bytes] = {
+        "settings.gradle.kts": 'include(":app", ":core", ":tool")\n',
+        "app/build.gradle.kts": 'plugins { id("com.android.application") }\n'
+        'android { defaultConfig { versionName = "2.1" } }\n'
+        'dependencies { implementation(project(":core")); implementation(project(":gone")) }\n',
+        "app/src/main/AndroidManifest.xml": f'<manifest package="a.b" {namespace}><application/></manifest>',
+        "core/build.gradle.kts": 'plugins { id("com.android.library") }\n',
+        "core/src/main/AndroidManifest.xml": f'<manifest package="a.c" {namespace}/>',
+        "core/src/main/kotlin/Notes.kt": f"{IMPORTS}{INSIDE}",
+        "tool/build.gradle.kts": 'plugins { id("com.android.application") }\n',
+        "tool/src/main/AndroidManifest.xml": f'<manifest package="a.d" {namespace}><application>\n'
+        f'<activity android:name=".T" android:exported="true"><intent-filter>{advertised}</intent-filter>\n'
+        f'<meta-data android:name="mMCP_manifest" android:value={tools}/></activity>\n'
+        "</application></manifest>",
+    }
+    write_tree(tmp_path / "two apps", files)
+    monkeypatch.chdir(tmp_path)
+    assert droidgate("scan", "two apps", "--catalog", "c").code == 0
+    results = json.loads(droidgate("coverage", "c", "--sarif").out)["runs"][0]["results"]
+    places = [item["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for item in results]
+    assert {"two%20apps/app/build.gradle.kts", "two%20apps/tool/src/main/AndroidManifest.xml"} <= set(places)
+    assert [place for place in places if not (tmp_path / unquote(place)).is_file()] == []
+    report = json.loads(droidgate("coverage", "c", "--json", "--csv", "csv").out)["report"]
+    assert [item["place"] for item in report["unread"]["inputs"]] == [
+        "../core/src/main/kotlin/Notes.kt:5",
+        "build.gradle.kts:3",
+    ]
+    assert report["overlap"] == [{"protocols": ["mmcp"], "apps": 1, "capabilities": 1}]
+    assert [row["version_name"] for row in _table(tmp_path / "csv", "apps")] == ["2.1", ""]
+    assert {row["package"] for row in _table(tmp_path / "csv", "findings")} == {"a.b", "a.d"}
 
 
 def test_the_outcomes_of_sources_are_named_and_counted() -> None:

@@ -416,6 +416,8 @@ def test_files_of_one_name_are_told_apart_in_a_cell_and_whole_on_hover(
     folders = [f"{folder}/{'folder/' * 8}" for folder in ("first", "second")]
     paths = {f"all/{folder}tools.json": [folder, "tools.json"] for folder in folders}
     paths["all/tools.json"] = ["tools.json"]
+    parts = ["owner__app-with-a-name__app__sr", "c__main__res__tools.json"]
+    paths[f"all/{''.join(parts)}"] = parts
     apps = _details(report).apps
     files = [
         changed_row(app, label=None, package=None, sources=[path])
@@ -423,7 +425,7 @@ def test_files_of_one_name_are_told_apart_in_a_cell_and_whole_on_hover(
     ]
     page = open_report(_changed(report, apps=[*files, *apps[len(files) :]]))
     _search(page, "tools.json")
-    page.wait("$$('#matrix .path').length === 3")
+    page.wait("$$('#matrix .path').length === 4")
     texts = "[...path.children].map((part) => part.textContent)"
     assert dict(page.run(f"$$('#matrix .path').map((path) => [path.title, {texts}])")) == paths
     names = "$$('#matrix .path > :last-child')"

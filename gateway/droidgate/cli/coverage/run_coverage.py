@@ -14,7 +14,7 @@ from droidgate.cli.output.pages import Block, Heading, Line, Table, print_warnin
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.summaries import left_out_line
-from droidgate.computer.output_folder import WriteStatus, write_files
+from droidgate.computer.output_folder import WriteStatus, check_folder, compare_files, write_files
 from droidgate.coverage.coverage_document import (
     REACHES,
     AgentFacts,
@@ -60,6 +60,11 @@ def cover(options: coverage_options.Coverage) -> Report:
     choose_page_length(PageLength.WHOLE if options.details else PageLength.SHORT_ON_TERMINALS)
     if options.translate and not options.html:
         raise UsageError("--translate is for the HTML page", hint="add --html FILE")
+    if options.html is not None:
+        compare_files({options.html: b""})
+        check_folder(options.html.parent)
+    forms: tuple[tuple[Path | None, TableForm], ...] = ((options.csv, "csv"), (options.parquet, "parquet"))
+    tables = [(folder, form, _digests(folder, form, force=options.force)) for folder, form in forms if folder]
     report_options = ReportOptions(
         matching=not options.no_match,
         details=options.html is not None,
@@ -68,7 +73,11 @@ def cover(options: coverage_options.Coverage) -> Report:
     earlier = [open_snapshot(item, own_apps=options.include_shims) for item in options.since or ()]
     snapshot = open_snapshot(options.catalog, own_apps=options.include_shims)
     with ReportedCatalog(snapshot, earlier, report_options) as coverage:
-        statuses = {**_write_texts(coverage, options), **_write_tables(coverage, options)}
+        statuses = _write_texts(coverage, options)
+        for folder, form, digests in tables:
+            for path in coverage.write_tables(folder, form):
+                is_same = digests.get(path) == _digest(path)
+                statuses[path] = "created" if path not in digests else "unchanged" if is_same else "updated"
         findings = _findings_of(coverage) if options.as_sarif else []
         report = coverage.report
     return Report(
@@ -94,18 +103,6 @@ def _write_texts(coverage: ReportedCatalog, options: coverage_options.Coverage) 
 
         files[options.html] = render_page(coverage.report).encode("utf-8", "replace")
     return write_files(files, force=options.force, makes_folders=False)
-
-
-def _write_tables(coverage: ReportedCatalog, options: coverage_options.Coverage) -> dict[Path, WriteStatus]:
-    statuses: dict[Path, WriteStatus] = {}
-    forms: tuple[tuple[Path | None, TableForm], ...] = ((options.csv, "csv"), (options.parquet, "parquet"))
-    for folder, form in forms:
-        if folder is not None:
-            earlier = _digests(folder, form, force=options.force)
-            for path in coverage.write_tables(folder, form):
-                is_same = earlier.get(path) == _digest(path)
-                statuses[path] = "created" if path not in earlier else "unchanged" if is_same else "updated"
-    return statuses
 
 
 def _digests(folder: Path, ending: str, *, force: bool) -> dict[Path, bytes]:
@@ -224,11 +221,12 @@ def _head(report: CoverageReport) -> list[Block]:
 
 def _app_counts(totals: Totals) -> Iterator[tuple[int, *tuple[str, ...]]]:
     several, silent = totals.several_protocols_apps, totals.silent_apps
+    lists = noun(silent, "lists its", "list their")
     yield (
         totals.declaring_apps,
         f"{noun(totals.declaring_apps, 'app declares', 'apps declare')} something for agents",
         f"{several:,} of them in two protocols or more" if several else "",
-        f"{silent:,} of them {noun(silent, 'lists its', 'list their')} tools only when asked" if silent else "",
+        f"{silent:,} of them {lists} tools only when asked" if silent else "",
     )
     yield totals.ui_only_apps, f"{noun(totals.ui_only_apps, 'app has', 'apps have')} screens only"
     mute = noun(totals.mute_apps, "app declares nothing and has", "apps declare nothing and have")
@@ -249,10 +247,7 @@ def _protocols(report: CoverageReport) -> list[Block]:
         else Line("no app declares anything", 1),
     ]
     overlapping = [item for item in report.overlap if len(item.protocols) > 1]
-    blocks += [
-        Line(f"{amount(item.apps, 'app')} in {' + '.join(item.protocols)}", 1)
-        for item in overlapping
-    ]
+    blocks += [Line(f"{amount(item.apps, 'app')} in {' + '.join(item.protocols)}", 1) for item in overlapping]
     if rows and not overlapping:
         blocks.append(Line("no app is in more than one of them", 1))
     return blocks
