@@ -48,7 +48,7 @@ from droidgate_mappings.model.findings import Level
 from droidgate_mappings.user_folders import cache_folder
 from droidgate_mappings.values.coercion import fit_arguments
 from droidgate_mappings.values.failures import CallError
-from droidgate_phone.apps.sample_packages import sample_packages, signing_key
+from droidgate_phone.apps.sample_packages import filler_package, sample_packages, signing_key
 from droidgate_phone.commands import app_function_commands
 from droidgate_phone.common.faults import Faults
 from droidgate_shim.builder.shims import build_bare_shim
@@ -554,6 +554,12 @@ def test_discovery_asks_through_a_shim_for_tools_that_are_in_no_file(
     with monkeypatch.context() as patched:
         patched.setattr(phones, "SECONDS_TO_ASK", 0.0)
         assert _tools_of_weather(reached) == []
+    for number in (8, 48):
+        install_apks(reached.device, {"base.apk": filler_package(number)})
+    before = len(reached.commands())
+    assert _tools_of_weather(reached) != []
+    asked = [command for command in reached.commands()[before:] if "discover-broadcast" in command]
+    assert sum(f"of.{CLOCK_IN}.host" in command for command in asked) == 1, "it sees its own app only"
     monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path))
     assert _tools_of_weather(reached) == [], "only the user's own shims are asked"
     discovery = Phone(reached.device).discover(formats=["mmcp"], keep=False)

@@ -548,4 +548,8 @@ def _count(count: int) -> str:
 
 
 def _share(count: int, total: int) -> str:
-    return f"{count:,} ({count / total:.0%})" if count else "-"
+    """Return a count with its share in percent that is 0 or 100 only where it is so."""
+    if not count:
+        return "-"
+    percent = min(max(round(100 * count / total), 1), 100 if count == total else 99)
+    return f"{count:,} ({percent}%)"
