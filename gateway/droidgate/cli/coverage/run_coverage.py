@@ -482,7 +482,7 @@ def _history(history: History) -> list[Block]:
             _count(item.apps),
             _count(item.declaring_apps),
             _count(item.capabilities),
-            "-" if item.since_last is None else _capability_sum(item.since_last),
+            "-" if item.since_last is None else _capability_changes(item.since_last),
         )
         for item in history.trend
     ]
@@ -515,16 +515,7 @@ def _changes(counts: ChangeCounts) -> str:
     )
 
 
-def _capability_sum(counts: ChangeCounts) -> str:
-    unread = counts.capabilities_not_compared
-    not_compared = f", {unread:,} not compared" if unread else ""
-    return (
-        f"+{counts.capabilities_added:,} -{counts.capabilities_removed:,} ~{counts.capabilities_changed:,}"
-        f"{not_compared}"
-    )
-
-
-def _capability_changes(app: ChangedApp) -> str:
+def _capability_changes(app: ChangedApp | ChangeCounts) -> str:
     counts = (
         f"+{app.capabilities_added:,}" if app.capabilities_added else "",
         f"-{app.capabilities_removed:,}" if app.capabilities_removed else "",
