@@ -517,12 +517,13 @@ def _changes(counts: ChangeCounts) -> str:
 
 def _capability_changes(app: ChangedApp | ChangeCounts) -> str:
     counts = (
-        f"+{app.capabilities_added:,}" if app.capabilities_added else "",
-        f"-{app.capabilities_removed:,}" if app.capabilities_removed else "",
-        f"~{app.capabilities_changed:,}" if app.capabilities_changed else "",
-        f"{app.capabilities_not_compared:,} not compared" if app.capabilities_not_compared else "",
+        ("+", app.capabilities_added),
+        ("-", app.capabilities_removed),
+        ("~", app.capabilities_changed),
     )
-    return " ".join(filter(None, counts)) or "-"
+    changes = " ".join(f"{sign}{count:,}" for sign, count in counts if count)
+    unread = app.capabilities_not_compared
+    return ", ".join(filter(None, (changes, f"{unread:,} not compared" if unread else ""))) or "-"
 
 
 def _versions(app: ChangedApp) -> str:
