@@ -399,7 +399,7 @@ def draw_text(text: Text, console: Console, *, indent: int = 0, hanging: int = 0
     from rich.text import Text
 
     room = max(1, console.width - indent)
-    lines = text.wrap(console, room)
+    lines = [*text.wrap(console, room)]
     if hanging and len(lines) > 1:
         first = lines[0]
         rest = text[len(first) :]
