@@ -150,7 +150,7 @@ CASES = [
     ("mkdir droidgate.toml; droidgate inspect SAMPLE", 2, "droidgate.toml: ", "settings"),
     ("droidgate scan @nope --catalog c", 3, "nope: the list cannot be read", "one source a line"),
     ("droidgate scan SAMPLE --catalog c --workers 0", 2, "'0' is not a whole number", "scan --help"),
-    ("droidgate coverage nope --since gone", 3, "gone: it is not a catalog", "droidgate scan"),
+    ("droidgate coverage nope --since gone", 3, "gone: there is no such folder", "droidgate scan"),
     ("droidgate diff SAMPLE SAMPLE --fail-on nope", 2, "is not one of 'text-only'", "diff --help"),
     ("droidgate migrate SAMPLE --to mmcp --into /dev/null", 3, "/dev/null: not a folder", "Android app's"),
     ("droidgate serve --http 127.0.0.1:99999", 2, "'127.0.0.1:99999' is not an address", "PORT"),

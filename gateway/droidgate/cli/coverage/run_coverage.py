@@ -60,11 +60,6 @@ def cover(options: coverage_options.Coverage) -> Report:
     choose_page_length(PageLength.WHOLE if options.details else PageLength.SHORT_ON_TERMINALS)
     if options.translate and not options.html:
         raise UsageError("--translate is for the HTML page", hint="add --html FILE")
-    if options.html is not None:
-        compare_files({options.html: b""})
-        check_folder(options.html.parent)
-    forms: tuple[tuple[Path | None, TableForm], ...] = ((options.csv, "csv"), (options.parquet, "parquet"))
-    tables = [(folder, form, _digests(folder, form, force=options.force)) for folder, form in forms if folder]
     report_options = ReportOptions(
         matching=not options.no_match,
         details=options.html is not None,
@@ -72,6 +67,11 @@ def cover(options: coverage_options.Coverage) -> Report:
     )
     earlier = [open_snapshot(item, own_apps=options.include_shims) for item in options.since or ()]
     snapshot = open_snapshot(options.catalog, own_apps=options.include_shims)
+    if options.html is not None:
+        compare_files({options.html: b""})
+        check_folder(options.html.parent)
+    forms: tuple[tuple[Path | None, TableForm], ...] = ((options.csv, "csv"), (options.parquet, "parquet"))
+    tables = [(folder, form, _digests(folder, form, force=options.force)) for folder, form in forms if folder]
     with ReportedCatalog(snapshot, earlier, report_options) as coverage:
         statuses = _write_texts(coverage, options)
         for folder, form, digests in tables:
