@@ -22,7 +22,7 @@ from droidgate.shims.host_client import DISCOVERY_SECONDS, HostClient
 from droidgate.shims.refusals import ShimRefusalError
 from droidgate.shims.shim_calls import check_signer, new_request, read_outputs
 from droidgate.shims.shim_facts import installed_routes
-from droidgate_mappings.formats.installed import INSTALL_SHIM, SHIM_PACKAGE, DeviceFacts
+from droidgate_mappings.formats.installed import INSTALL_SHIM, SHIM_PACKAGE, SHIM_PREFIX, DeviceFacts
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import DeviceError, DroidgateError, InputError
@@ -80,6 +80,8 @@ class ShimRoute:
     id: ClassVar[str] = "shim"
     title: ClassVar[str] = "a shim"
     _tables: dict[InstalledPackage, RouteTable] = field(default_factory=dict)
+    _blind: set[InstalledPackage] = field(default_factory=set)
+    """Shims to which Android shows their own apps only, so that they can ask no other one for its tools."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def plan(self, target: CallTarget, arguments: Mapping[str, Json], link: CallLink) -> RoutePlan:
@@ -223,6 +225,8 @@ class ShimRoute:
             remaining = math.inf if ends_at is None else ends_at - time.monotonic()
             if remaining <= 0:
                 return None
+            if package in self._blind and package.name != f"{SHIM_PREFIX}{provider.package}":
+                continue
             try:
                 check_signer(device_user, package, self.signed_by)
                 seconds = min(remaining, DISCOVERY_SECONDS)
@@ -231,6 +235,11 @@ class ShimRoute:
             except DeviceError:
                 # The next command shows whether the phone failed, or only this shim or app.
                 device.run(["true"])
+            except ShimRefusalError as error:
+                if error.failure.token == "timeout":  # noqa: S105 - a failure token
+                    return None  # a receiver that reports nothing to one shim reports nothing to another
+                if error.failure.token == "unavailable":  # noqa: S105 - a failure token
+                    self._blind.add(package)
             except DroidgateError:
                 continue
         return None

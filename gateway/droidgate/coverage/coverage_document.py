@@ -130,7 +130,10 @@ class ProtocolCount(Frozen):
 
 
 class Overlap(Frozen):
-    """Apps that declare capabilities in exactly these protocols (sorted ids; empty for none)."""
+    """Apps that declare capabilities in exactly these protocols (sorted ids; empty for none).
+
+    An app that declares nothing and was not read whole is in no set.
+    """
 
     protocols: tuple[str, ...]
     apps: int

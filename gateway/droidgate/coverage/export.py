@@ -51,7 +51,8 @@ _FINDINGS: Final = """
 SELECT e.package, d.source, p.protocol, f.origin, f.code, f.level, f.capability, f.pointer, f.message, f.hint,
     f.rule, array_to_string(f.releases, ' ') AS releases, array_to_string(f.variants, ' ') AS variants,
     f.place
-FROM findings f LEFT JOIN provider_fact p USING (unit, provider) LEFT JOIN entry e ON e.entry = p.entry
+FROM findings f LEFT JOIN provider_fact p USING (unit, provider) LEFT JOIN first_entry o ON o.unit = f.unit
+LEFT JOIN entry e ON e.entry = coalesce(p.entry, CASE WHEN o.entries = 1 THEN o.entry END)
 LEFT JOIN found d ON d.unit = f.unit ORDER BY f.unit, f.finding
 """
 _CONVERSIONS: Final = """

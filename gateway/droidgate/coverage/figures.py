@@ -64,6 +64,20 @@ _UNKNOWN: Final = "\x1e"
 _Part = TypeVar("_Part", bound=Frozen)
 
 
+def unread_parts(codes: Iterable[str], prefix: str = "") -> str:
+    """Return the query for the parts of units that were not read.
+
+    Args:
+        codes: The findings that report such a part; each problem does.
+        prefix: What the names of the catalog's tables begin with.
+    """
+    listed = ", ".join(map(quoted, sorted(codes)))
+    return (
+        f"SELECT unit, place, message FROM {prefix}problems UNION ALL "
+        f"SELECT unit, place, message FROM {prefix}findings WHERE code IN ({listed})"
+    )
+
+
 class Figures:
     """One connection to a catalog with the tables above; use it as a context, so that it is closed."""
 
@@ -231,6 +245,7 @@ class Figures:
         return self.read(
             Overlap,
             "SELECT protocols, count(*) AS apps, sum(capabilities)::BIGINT AS capabilities FROM entry_sum "
+            "WHERE providers > 0 OR NOT unread "
             f"GROUP BY protocols ORDER BY apps DESC, protocols LIMIT {MOST_SETS}",
         )
 
@@ -438,6 +453,7 @@ DROP TABLE shut_gate
 
 
 _ENTRY_STANDINGS: Final = f"""
+CREATE TEMP VIEW unread_part AS {unread_parts(_HIDING_CODES)};
 CREATE TABLE entry_standing AS
     SELECT entry, s, count(*) AS n FROM capability_fact JOIN standing USING (key) GROUP BY ALL
     UNION ALL
@@ -446,10 +462,7 @@ CREATE TABLE entry_sum AS
     SELECT e.entry, e.kind, e.has_launcher, count(p.p) AS providers,
         coalesce(list_sort(list(DISTINCT p.protocol) FILTER (p.protocol IS NOT NULL)), []) AS protocols,
         coalesce(bool_or(p.is_silent), FALSE) AS silent,
-        e.unit IN (
-            SELECT unit FROM problems UNION SELECT unit FROM findings
-            WHERE code IN ({", ".join(map(quoted, _HIDING_CODES))})
-        ) AS unread,
+        e.unit IN (SELECT unit FROM unread_part) AS unread,
         coalesce(sum(p.capabilities), 0)::BIGINT AS capabilities
     FROM entry e LEFT JOIN provider_fact p USING (entry) GROUP BY ALL;
 CREATE TABLE entry_reach AS

@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from itertools import groupby, takewhile
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
 from droidgate.coverage.coverage_document import (
     ChangeCounts,
@@ -28,6 +28,7 @@ from droidgate.coverage.coverage_document import (
     History,
     TrendPoint,
 )
+from droidgate.coverage.figures import unread_parts
 from droidgate.sources.catalogs.catalog import Catalog, quoted
 from droidgate.sources.catalogs.catalog_rows import place_in, read_part
 from droidgate.sources.differences import HIDING_CODES
@@ -45,6 +46,8 @@ from droidgate_mappings.records import dataclass, field
 MOST_APPS_LISTED: Final = 500
 MOST_APPS_IN_FULL: Final = 200
 MOST_CHANGES: Final = 20
+
+_Status: TypeAlias = Literal["added", "removed", "changed", "not-compared"]
 
 _AT_ONCE: Final = 200
 _OLD, _NEW = 0, 1
@@ -209,7 +212,7 @@ CREATE TABLE state AS
     LEFT JOIN old_hidden ON old_hidden.identity = n.identity
     LEFT JOIN new_hidden ON new_hidden.identity = o.identity
 """
-_TOUCHED: Final = "if(was AND stays, 0, old_count + new_count)"
+_COUNTS: Final = tuple(name for name in ChangedApp.model_fields if name.startswith("capabilities_"))
 _CHANGED: Final = """
 SELECT s.identity, d.side, d.declaration, d.places FROM state s JOIN (
     SELECT 0 AS side, o.identity, o.unit, o.provider, p.declaration, l.places
@@ -226,12 +229,10 @@ WHERE s.was AND s.stays AND s.differs ORDER BY s.identity, d.side, d.provider
 
 def _parts_in(prefix: str) -> str:
     """Return the statement that makes the table of the parts not read of apps that declare otherwise."""
-    codes = ", ".join(map(quoted, sorted(HIDING_CODES)))
     return f"""
 CREATE TABLE {prefix}part AS SELECT DISTINCT e.identity, n.source, n.kind, t.place, t.message
 FROM state s JOIN {prefix}entry e USING (identity) JOIN (
-    SELECT unit, place, message FROM {prefix}problems
-    UNION ALL SELECT unit, place, message FROM {prefix}findings WHERE code IN ({codes})
+    {unread_parts(HIDING_CODES, prefix)}
 ) t USING (unit) JOIN (
     SELECT unit, min(source) AS source, arg_min(kind, source) AS kind FROM {prefix}sources GROUP BY unit
 ) n USING (unit)
@@ -256,7 +257,7 @@ class _Step:
     figures: dict[str, int] = field(default_factory=lambda: dict.fromkeys(ChangeCounts.model_fields, 0))
     concerned: int = 0
     _heavy: list[tuple[tuple[int, int, str], ChangedApp]] = field(default_factory=list)
-    _facts: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    _facts: dict[str, Sequence[Any]] = field(default_factory=dict)
 
     @classmethod
     def between(cls, old: Catalog, new: Catalog, *, keeps: bool) -> _Step:
@@ -289,72 +290,35 @@ class _Step:
             self.figures[name] += count
 
     def _count_whole(self, connection: Any) -> None:
-        """Count apps that came or went, and capabilities of those that are as they were."""
-        added_apps, removed_apps, unread_apps, resigned, alike, added, removed, unread, unchanged = (
-            connection.execute(
-                "SELECT count(*) FILTER (NOT was AND unread IS NULL), "
-                "count(*) FILTER (NOT stays AND unread IS NULL), count(unread), count(*) FILTER (resigned), "
-                "count(*) FILTER (resigned AND NOT differs), "
-                "coalesce(sum(new_count) FILTER (NOT was AND unread IS NULL), 0)::BIGINT, "
-                "coalesce(sum(old_count) FILTER (NOT stays AND unread IS NULL), 0)::BIGINT, "
-                "coalesce(sum(old_count + new_count) FILTER (unread IS NOT NULL), 0)::BIGINT, "
-                "coalesce(sum(new_count) FILTER (was AND stays AND NOT differs), 0)::BIGINT FROM state"
-            ).fetchone()
+        """Count apps that came, went or have other signers, and capabilities of those that are as before."""
+        (unchanged,) = connection.execute(
+            "SELECT coalesce(sum(new_count) FILTER (was AND stays AND NOT differs), 0)::BIGINT FROM state"
+        ).fetchone()
+        self._add(unchanged=unchanged)
+        rows = connection.execute(
+            "SELECT identity, coalesce(new_label, old_label), old_version, new_version, "
+            "coalesce(resigned, FALSE), was, stays, differs, old_count, new_count, unread "
+            "FROM state WHERE was <> stays OR resigned OR differs"
         )
-        self._add(apps_added=added_apps, apps_removed=removed_apps, apps_resigned=resigned)
-        self._add(apps_not_compared=unread_apps, capabilities_not_compared=unread)
-        self._add(breaking=removed, unchanged=unchanged)
-        self._add(capabilities_added=added, capabilities_removed=removed)
-        self.concerned += added_apps + removed_apps + unread_apps + alike
-        if not self.keeps:
-            return
-        self._keep_whole(connection)
-        self._facts = {
-            row[0]: row[1:]
-            for row in connection.execute(
-                "SELECT identity, coalesce(new_label, old_label), old_version, new_version, resigned "
-                "FROM state WHERE was AND stays AND differs"
-            ).fetchall()
-        }
-
-    def _keep_whole(self, connection: Any) -> None:
-        """Keep apps that came, went or were only signed by somebody else: the first ones as `_keep` ranks."""
-        listed = connection.execute(
-            "SELECT identity, was, stays, coalesce(new_label, old_label), old_version, new_version, "
-            "old_count, new_count, unread FROM state WHERE was <> stays OR resigned AND NOT differs "
-            "ORDER BY was AND stays DESC, "
-            f"if({_TOUCHED} = 0, 0, if(unread IS NULL, if(was, 3, 1), if(was, 2, 0))) DESC, "
-            f"{_TOUCHED} DESC, identity LIMIT {MOST_APPS_LISTED}"
-        ).fetchall()
-        for identity, was, stays, label, old_version, new_version, old_count, new_count, unread in listed:
-            counts = (0, 0) if (was and stays) or unread is not None else (new_count, old_count)
-            weight = (Weight.BREAKING if was else Weight.COMPATIBLE) if any(counts) else None
-            not_compared = 0 if unread is None else old_count + new_count
-            if was and not_compared:
-                weight = Weight.NOT_DECIDED
-            self._keep(
-                ChangedApp(
-                    package=identity,
-                    label=label,
-                    status="not-compared"
-                    if unread is not None
-                    else "added"
-                    if not was
-                    else "changed"
-                    if stays
-                    else "removed",
-                    old_version=old_version,
-                    new_version=new_version,
-                    weight=None if weight is None else weight.value,
-                    capabilities_added=counts[0],
-                    capabilities_removed=counts[1],
-                    capabilities_changed=0,
-                    capabilities_not_compared=not_compared,
-                    unread=unread,
-                    resigned=was and stays,
-                    providers=(),
-                )
-            )
+        for identity, *facts, was, stays, differs, old_count, new_count, unread in _fetch_rows(rows):
+            self._add(apps_resigned=facts[-1])
+            if was and stays and differs:
+                self._facts[identity] = facts
+            elif was and stays:
+                self._keep(identity, facts, "changed")
+            elif unread is not None:
+                self._add(apps_not_compared=1)
+                weight = Weight.NOT_DECIDED if old_count else None
+                not_compared = {"capabilities_not_compared": old_count + new_count}
+                self._keep(identity, facts, "not-compared", weight, not_compared, unread)
+            elif was:
+                self._add(apps_removed=1, breaking=old_count)
+                weight = Weight.BREAKING if old_count else None
+                self._keep(identity, facts, "removed", weight, {"capabilities_removed": old_count})
+            else:
+                self._add(apps_added=1)
+                weight = Weight.COMPATIBLE if new_count else None
+                self._keep(identity, facts, "added", weight, {"capabilities_added": new_count})
 
     def _compare(
         self,
@@ -382,10 +346,6 @@ class _Step:
         removed = sum(len(item.capabilities) for item in before) - common - missing.count("new")
         weights = [_weight_for_callers(item) for item in changed]
         self._add(
-            capabilities_added=added,
-            capabilities_removed=removed,
-            capabilities_changed=len(changed),
-            capabilities_not_compared=len(missing),
             breaking=removed + weights.count(Weight.BREAKING) + weights.count(Weight.NOT_DECIDED),
             compatible=weights.count(Weight.COMPATIBLE),
             text_only=weights.count(Weight.TEXT_ONLY),
@@ -396,42 +356,50 @@ class _Step:
             self._add(apps_changed=1)
         elif missing:
             self._add(apps_not_compared=1)
+        facts = self._facts[identity]
+        # The order of tools does not change what is declared; their signer is reported all the same.
+        if comparison.providers or missing or facts[-1]:
+            status: _Status = "changed" if comparison.providers or not missing else "not-compared"
+            counts = {
+                "capabilities_added": added,
+                "capabilities_removed": removed,
+                "capabilities_changed": len(changed),
+                "capabilities_not_compared": len(missing),
+            }
+            unread = next((f"{item.place}: {item.reason}" for item in comparison.not_compared), None)
+            self._keep(identity, facts, status, comparison.weight(), counts, unread, comparison.providers)
+
+    def _keep(
+        self,
+        identity: str,
+        facts: Sequence[Any],
+        status: _Status,
+        weight: Weight | None = None,
+        counts: dict[str, int] | None = None,
+        unread: str | None = None,
+        providers: Sequence[ProviderComparison] = (),
+    ) -> None:
+        """Count an app, and keep it if it is one of the heaviest."""
+        counts = dict.fromkeys(_COUNTS, 0) | (counts or {})
+        self._add(**counts)
+        self.concerned += 1
         if not self.keeps:
             return
-        label, old_version, new_version, resigned = self._facts[identity]
-        # The order of tools does not change what is declared; their signer is reported all the same.
-        if comparison.providers or missing or resigned:
-            self.concerned += 1
-            weight = comparison.weight()
-            unread = next((f"{item.place}: {item.reason}" for item in comparison.not_compared), None)
-            self._keep(
-                ChangedApp(
-                    package=identity,
-                    label=label,
-                    status="changed" if comparison.providers or not missing else "not-compared",
-                    old_version=old_version,
-                    new_version=new_version,
-                    weight=None if weight is None else weight.value,
-                    capabilities_added=added,
-                    capabilities_removed=removed,
-                    capabilities_changed=len(changed),
-                    capabilities_not_compared=len(missing),
-                    unread=unread,
-                    resigned=resigned,
-                    providers=tuple(map(_provider, comparison.providers)),
-                )
-            )
-
-    def _keep(self, app: ChangedApp) -> None:
-        weight = -1 if app.weight is None else WEIGHTS.index(Weight(app.weight))
-        rank = len(WEIGHTS) if app.resigned else weight
-        touched = (
-            app.capabilities_added
-            + app.capabilities_removed
-            + app.capabilities_changed
-            + app.capabilities_not_compared
+        label, old_version, new_version, resigned = facts
+        rank = len(WEIGHTS) if resigned else -1 if weight is None else WEIGHTS.index(weight)
+        app = ChangedApp(
+            package=identity,
+            label=label,
+            status=status,
+            old_version=old_version,
+            new_version=new_version,
+            weight=None if weight is None else weight.value,
+            unread=unread,
+            resigned=resigned,
+            providers=tuple(map(_provider, providers)),
+            **counts,
         )
-        self._heavy.append(((-rank, -touched, app.package), app))
+        self._heavy.append(((-rank, -sum(counts.values()), identity), app))
         if len(self._heavy) > 2 * MOST_APPS_LISTED:
             self._heavy.sort(key=lambda item: item[0])
             del self._heavy[MOST_APPS_LISTED:]

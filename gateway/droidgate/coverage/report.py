@@ -232,8 +232,7 @@ CREATE OR REPLACE TEMP VIEW unread AS
 SELECT source, NULL AS place, coalesce(reason, outcome) AS reason, outcome FROM sources
 WHERE outcome NOT IN ('read', 'no-descriptor', 'left-out') AND NOT (outcome = 'part' AND unit IS NOT NULL)
 UNION ALL
-SELECT coalesce(found.source, problems.unit), problems.place, problems.message, NULL
-FROM problems LEFT JOIN found USING (unit)
+SELECT coalesce(found.source, unit), place, message, NULL FROM unread_part LEFT JOIN found USING (unit)
 """
 
 

@@ -110,9 +110,9 @@ def list_inputs(sources: Iterable[str], *, leave_out: str | Path | None = None) 
         leave_out: A folder whose files are not inputs: that of the catalog, which a source may have inside.
 
     Returns:
-        The inputs. Each file is there once, however often it is named. A path is called as it is written; an
-        absolute one, which says where on this machine it is, by its last part, and one in a list by what it
-        has beyond the folder that all absolute paths of the list have in common.
+        The inputs. Each file is there once, however often it is named. A path is called as it is written,
+        without `./` and the like; an absolute one, which says where on this machine it is, by its last part,
+        and one in a list by what it has beyond the folder that all absolute paths of the list have in common.
 
     Raises:
         UsageError: a source is empty, its scheme is not known (in a list that is a refused item), or needs a
@@ -268,10 +268,10 @@ class _Listing:
 
 def _catalog_name(source: str, *, below: str = "") -> str:
     """Return how a path is called in a catalog."""
-    if is_remote(source) or source.startswith(DEVICE_SCHEME):
+    if is_remote(source) or source.startswith((DEVICE_SCHEME, GIT_SCHEME)):
         return source
     if not os.path.isabs(source):  # noqa: PTH117
-        return printable(source)
+        return printable(os.path.normpath(source))
     if below:
         return printable(os.path.relpath(source, below))
     return printable(Path(source).name or "root")

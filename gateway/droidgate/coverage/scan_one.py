@@ -212,8 +212,7 @@ def _scan_app(scanned: Scanned, apk: Apk, unit: str, units: Container[str]) -> S
         if unit in units:
             return scanned.ended(KNOWN)
     reading, findings = _lint_reading(reading, lambda _: None)
-    content = Unit(unit, reading, findings, version_name=apk.version_name)
-    return scanned.ended("read", rows=rows_of_unit(content))
+    return scanned.ended("read", rows=rows_of_unit(Unit(unit, reading, findings)))
 
 
 def _lint_reading(
@@ -335,6 +334,12 @@ def _relative_module(item: Item, layout: ModuleLayout, read: dict[str, None]) ->
         below = posixpath.relpath(path or ".", layout.folder or ".")
         return "" if below == "." else printable(below)
 
+    findings = [
+        item.changed({"source": item.source.changed({"path": spell(item.source.path)})})
+        for item in layout.findings
+        if item.source is not None
+    ]
+    layout = replace(layout, findings=tuple(findings))
     return ModuleOpener(item.root, spell, read, code_endings(load_formats().values())).open(layout)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from droidgate_mappings.formats.reachability import ComponentFacts
-from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.capability import Place, Provider
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.text_safety.marks import text_marks
 
@@ -20,12 +20,15 @@ EXPORTED_WITHOUT_PERMISSION: Final = finding_code(
 )
 
 
-def security_findings(provider: Provider, facts: ComponentFacts) -> Iterator[Finding]:
+def security_findings(
+    provider: Provider, facts: ComponentFacts, component: Place | None
+) -> Iterator[Finding]:
     """Yield what a provider deserves a second look for: who may call it, and the marks of its texts.
 
     Args:
         provider: What is declared.
         facts: What decides whether other apps may call the component that declares it.
+        component: Where that is in the manifest, None where it is not known.
     """
     if _is_open(facts):
         yield Finding(
@@ -34,8 +37,10 @@ def security_findings(provider: Provider, facts: ComponentFacts) -> Iterator[Fin
             pointer="/component",
             message=f"every app on the phone can call {provider.component}",
             hint="name a permission in android:permission, or check who calls",
+            source=component,
         )
-    yield from (text_mark.as_finding(with_place=False) for text_mark in text_marks(provider))
+    for mark in text_marks(provider):
+        yield mark.as_finding(with_place=False).changed({"source": provider.source})
 
 
 def _is_open(facts: ComponentFacts) -> bool:

@@ -181,7 +181,6 @@ class Unit:
         id: Its digest.
         reading: What was read, under neutral paths.
         findings: What the linters object to.
-        version_name: Of an APK.
         prefix: What places begin with that is not part of the content.
         is_installed: It is an installed app: a phone says whether it is enabled.
         enabled: What the phone says, None where it cannot be asked.
@@ -191,7 +190,6 @@ class Unit:
     id: str
     reading: Providers
     findings: Sequence[Finding] = ()
-    version_name: str | None = None
     prefix: str = "!/"
     is_installed: bool = False
     enabled: bool | None = None
@@ -260,7 +258,9 @@ class _UnitRows:
 
     def _make_rows(self, number: int, provider: Provider) -> tuple[ProviderRow, list[CapabilityRow]]:
         capabilities = list(self._capability_rows(number, provider, tool_bytes(provider)))
-        self._marks[number] = tuple(dict.fromkeys(security_findings(provider, self._facts[number])))
+        component = self._tied[number][1]
+        place = None if component is None else component.place
+        self._marks[number] = tuple(dict.fromkeys(security_findings(provider, self._facts[number], place)))
         return self._provider_row(number, provider), capabilities
 
     def _find_component(self, provider: Provider) -> tuple[Application | None, Component | None]:
@@ -287,7 +287,7 @@ class _UnitRows:
             app=0,
             package=application.package,
             version_code=application.version_code,
-            version_name=self._unit.version_name,
+            version_name=application.version_name,
             label=application.label,
             description=application.description,
             minimum_sdk=application.minimum_sdk,

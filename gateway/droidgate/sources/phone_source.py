@@ -41,6 +41,7 @@ from droidgate.sources.source_schemes import DEVICE_SCHEME
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import Format, load_formats
 from droidgate_mappings.formats.installed import (
+    SHIM_PREFIX,
     ComponentQuery,
     DeviceFacts,
     InstalledState,
@@ -91,6 +92,7 @@ class InstalledApp:
         application: Its manifest and resources, None where it could not be read.
         was_kept: Nothing of its APK was read.
         path: Its APK, or its base APK, on the phone; each installation has another one.
+        is_newer_than_shim: Its APK is newer than that of its shim, which may not fit it any more.
     """
 
     package: str
@@ -101,6 +103,7 @@ class InstalledApp:
     application: Application | None = None
     was_kept: bool = False
     path: str = ""
+    is_newer_than_shim: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +265,9 @@ class _PhoneReader:
     not_listed_because: dict[str, str] = field(default_factory=dict)
     problems: list[InputError] = field(default_factory=list)
     opened: list[RemoteApk] = field(default_factory=list)
+    statuses: dict[str, FileStatus] = field(default_factory=dict)
+    shim_paths: dict[str, str] = field(default_factory=dict)
+    """The shim's APK of each app that has one of its own."""
     chosen_by_the_shell: bool = False
     candidates: set[str] = field(default_factory=set)
     """Packages that are read for a mark alone: in the result are those of them that declare something."""
@@ -279,6 +285,11 @@ class _PhoneReader:
         facts = self.read_facts()
         packages = {package.name: package for package in list_packages(self.asked, facts.user)}
         self.facts = replace(facts, shims=frozenset(filter(is_shim, packages)))
+        self.shim_paths = {
+            name: packages[f"{SHIM_PREFIX}{name}"].path
+            for name in packages
+            if f"{SHIM_PREFIX}{name}" in packages
+        }
         self.problems += [
             InputError(f"the listing of {name} is not read to its end: {fault}", place=self.place)
             for listed in self.listed.values()
@@ -386,24 +397,27 @@ class _PhoneReader:
             except _OF_ONE_ANSWER as error:
                 return error
 
+        # Formats look for different marks in the apps of one action.
+        unique = {(query.kind, query.action): query for query in queries}
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            return list(pool.map(ask_one, queries))
+            answers = dict(zip(unique, pool.map(ask_one, unique.values()), strict=True))
+        return [answers[query.kind, query.action] for query in queries]
 
     def read_apps(self, packages: Sequence[InstalledPackage]) -> list[InstalledApp]:
         """Read apps, those whose APKs are as they were from what was kept."""
         records = {package.name: self.load(package) for package in packages}
-        paths = {
-            path for record in records.values() if record is not None for path in record[0].get("files", {})
-        }
-        statuses = file_statuses(self.device, sorted(paths)) if paths else {}
+        paths = {package.path for package in packages}
+        for kept in records.values():
+            paths.update(() if kept is None else kept[0].get("files", {}))
+        paths.update(self.shim_paths[name] for name in records if name in self.shim_paths)
+        self.statuses = file_statuses(self.device, sorted(paths)) if paths else {}
 
         def read_one(package: InstalledPackage) -> InstalledApp:
             record = records.pop(package.name)
-            if record is not None and record[0] != self.key(
-                package, list(record[0].get("files", {})), statuses
-            ):
+            if record is not None and record[0] != self.key(package, list(record[0].get("files", {}))):
                 record = None
-            return self.read_app(package, None if record is None else record[1])
+            app = self.read_app(package, None if record is None else record[1])
+            return replace(app, is_newer_than_shim=self.is_newer_than_shim(package))
 
         pool = ThreadPoolExecutor(_AT_ONCE)
         try:
@@ -418,11 +432,17 @@ class _PhoneReader:
     def name_of(self, package: InstalledPackage) -> str:
         return f"{self.device.identity.serial_number}\n{self.device.serial}\n{package.name}"
 
-    def key(
-        self, package: InstalledPackage, paths: Sequence[str], statuses: Mapping[str, FileStatus]
-    ) -> dict[str, Json]:
+    def is_newer_than_shim(self, package: InstalledPackage) -> bool:
+        """Return whether an app was installed or updated after its shim."""
+        app, shim = (
+            self.statuses.get(path) for path in (package.path, self.shim_paths.get(package.name, ""))
+        )
+        return app is not None and shim is not None and app.modified > shim.modified
+
+    def key(self, package: InstalledPackage, paths: Sequence[str]) -> dict[str, Json]:
         """Return everything that makes what was kept of a package out of date."""
-        files = {path: [statuses[path].size, statuses[path].modified] for path in paths if path in statuses}
+        statuses = [(path, self.statuses[path]) for path in paths if path in self.statuses]
+        files = {path: [status.size, status.modified] for path, status in statuses}
         looked_for = hashlib.sha256("\n".join(map(str, self.looks_for)).encode()).hexdigest()
         return {
             "fingerprint": self.device.identity.fingerprint,
@@ -453,10 +473,12 @@ class _PhoneReader:
         from droidgate_android.apk.reader import open_apk
 
         paths = package_paths(self.device, package.name, self.facts.user) or [package.path]
-        statuses = file_statuses(self.device, paths)
+        others = [path for path in paths if path not in self.statuses]
+        if others:
+            self.statuses |= file_statuses(self.device, others)
         # What is read is kept as an application: keeping its pieces, too, would be a sixth of the work.
         sources = [
-            open_remote_apk(self.device, package, path=path, status=statuses.get(path)) for path in paths
+            open_remote_apk(self.device, package, path=path, status=self.statuses.get(path)) for path in paths
         ]
         try:
             with open_apk(sources[0], splits=sources[1:]) as apk:
@@ -469,7 +491,7 @@ class _PhoneReader:
             for source in sources:
                 source.close()
         if self.store is not None:
-            self.store.keep(self.name_of(package), self.key(package, paths, statuses), now)
+            self.store.keep(self.name_of(package), self.key(package, paths), now)
         return replace(read, findings=(*now.findings, *read.findings))
 
     def application_of(self, apk: Apk, name: str) -> Application:

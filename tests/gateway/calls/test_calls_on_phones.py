@@ -17,12 +17,13 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
 
 import pytest
 
-from droidgate.calls import phones
+from droidgate.calls import phones, shim_route
 from droidgate.calls.approvals import Approval, ApprovalRequest, refuse
 from droidgate.calls.audit_log import AuditLog
 from droidgate.calls.audit_reading import read_calls
@@ -36,19 +37,24 @@ from droidgate.calls.shell_route import ShellRoute
 from droidgate.calls.subjects import EVERY_CAPABILITY
 from droidgate.cli.devices.run_discover import discovery_page
 from droidgate.cli.output.pages import Line
+from droidgate.devices.adb_client import AdbClient
 from droidgate.devices.app_installation import install_apks, uninstall
-from droidgate.devices.device import connect_device
+from droidgate.devices.device import Device, connect_device
+from droidgate.devices.packages import InstalledPackage
 from droidgate.shims.device_user import device_user_of
 from droidgate.shims.installation_steps import install_archive
+from droidgate.shims.refusals import refusal_of
 from droidgate.shims.shell_identity import set_up_identity
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.signing_keys import load_or_make_key
+from droidgate_mappings.formats.installed import SHIM_PREFIX, DeviceFacts
+from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import DeviceError, UsageError, WriteError
 from droidgate_mappings.model.findings import Level
 from droidgate_mappings.user_folders import cache_folder
 from droidgate_mappings.values.coercion import fit_arguments
 from droidgate_mappings.values.failures import CallError
-from droidgate_phone.apps.sample_packages import sample_packages, signing_key
+from droidgate_phone.apps.sample_packages import filler_package, sample_packages, signing_key
 from droidgate_phone.commands import app_function_commands
 from droidgate_phone.common.faults import Faults
 from droidgate_shim.builder.shims import build_bare_shim
@@ -519,11 +525,38 @@ def test_discovery_asks_through_a_shim_for_tools_that_are_in_no_file(
     with monkeypatch.context() as patched:
         patched.setattr(phones, "SECONDS_TO_ASK", 0.0)
         assert _tools_of_weather(reached) == []
+    for number in (8, 48):
+        install_apks(reached.device, {"base.apk": filler_package(number)})
+    before = len(reached.commands())
+    assert _tools_of_weather(reached) != []
+    asked = [command for command in reached.commands()[before:] if "discover-broadcast" in command]
+    assert len(asked) == 3, "each receiver is asked once, also where it reports nothing"
     monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path))
     assert _tools_of_weather(reached) == [], "only the user's own shims are asked"
     discovery = Phone(reached.device).discover(formats=["mmcp"], keep=False)
     lines = [block.text for block in discovery_page(discovery) if isinstance(block, Line)]
     assert "the list of its tools, which no shim on the phone got; `droidgate shim doctor` says why" in lines
+
+
+def test_a_shim_that_sees_its_own_app_only_is_asked_once_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, str]] = []
+
+    def client_of(shim: str) -> SimpleNamespace:
+        def discover(component: str, *, seconds: float) -> None:
+            del seconds
+            asked.append((shim.removeprefix(SHIM_PREFIX), component))
+            raise refusal_of("unavailable", "it is not installed")
+
+        return SimpleNamespace(discover_broadcast=discover)
+
+    monkeypatch.setattr(shim_route, "check_signer", lambda *_: None)
+    monkeypatch.setattr(shim_route, "_device_user_of", lambda *_: SimpleNamespace(client=client_of))
+    route, device = shim_route.ShimRoute(), Device(AdbClient(), "phone")
+    shims = [InstalledPackage(f"{SHIM_PREFIX}{app}", "/base.apk", 1, 10_000) for app in ("a", "b")]
+    for app in ("c", "d", "b"):
+        receiver = Provider(protocol="mmcp", package=app, component=f"{app}.R")
+        assert route.ask_for_tools(receiver, shims, DeviceFacts("36"), device) is None
+    assert asked == [("a", "c/c.R"), ("b", "c/c.R"), ("b", "b/b.R")]
 
 
 @pytest.fixture(scope="module")

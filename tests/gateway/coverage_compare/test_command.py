@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import duckdb
 import jsonschema
@@ -66,6 +67,9 @@ def _head(text: str) -> list[str]:
     return [" ".join(line.split()) for line in _part(text, "Coverage of")]
 
 
+SEVERAL = "1 of them in two protocols or more"
+
+
 def test_one_of_each_is_reported_in_the_singular(report_on: ReportOn) -> None:
     text = report_on(
         App("silent", [broadcast()], has_launcher=False),
@@ -75,16 +79,12 @@ def test_one_of_each_is_reported_in_the_singular(report_on: ReportOn) -> None:
         App(None, [tool_list()], source="tools.json"),
     )
     assert _head(text) == [
-        "5 apps",
-        "1 of them a lone descriptor",
-        "3 declare something for agents",
-        "1 of them lists its tools only when asked",
-        "1 of them does so in two protocols or more",
-        "1 has screens only",
-        "1 has neither",
-        "1 capability in 4 components and descriptors",
-        "10 tokens to describe all of them to a model, estimated",
+        "5 apps, 1 of them a lone descriptor",
+        "1 capability in 4 components and descriptors, about 10 tokens",
         "5 sources: 5 read",
+        f"3 apps declare something for agents, {SEVERAL}, 1 of them lists its tools only when asked",
+        "1 app has screens only",
+        "1 app declares nothing and has no launcher screen",
     ]
 
 
@@ -92,9 +92,9 @@ def test_several_of_each_are_in_the_plural_and_none_of_one_is_left_out(report_on
     text = report_on(*(App(f"screens.{at}") for at in range(2)))
     assert _head(text) == [
         "2 apps",
-        "2 have screens only",
         "0 capabilities in 0 components and descriptors",
         "2 sources: 2 read",
+        "2 apps have screens only",
     ]
     for part in ("How well", "What a conversion", "through the gateway"):
         assert part not in text
@@ -106,7 +106,7 @@ def test_a_report_has_as_many_apps_as_the_scan_and_is_whole_in_a_pipe(
     apps = (App(f"a{at}", [mmcp(Tool(f"t{at}"))]) for at in range(60))
     catalog = make_catalog(tmp_path / "c", *apps, App(None, [tool_list()], source="t.json"))
     done = droidgate("coverage", tmp_path / "c")
-    assert _head(done.out)[:2] == [f"{catalog.rows['apps'] + 1} apps", "1 of them a lone descriptor"]
+    assert _head(done.out)[0] == f"{catalog.rows['apps'] + 1} apps, 1 of them a lone descriptor"
     assert "left out: " not in done.out
     assert done.out == droidgate("coverage", tmp_path / "c", "--details").out
 
@@ -116,21 +116,26 @@ IMPORTS = "import androidx.appfunctions.AppFunction\nimport androidx.appfunction
 
 
 INSIDE = f"fun g() {{\n{UNREAD_CODE}}}\n"
+IN_VARIANTS = "1 only in other variants of a project than its default one"
 DECLARES = (
-    "1 declares something for agents",
-    "1 capability in 1 component or descriptor",
-    "1 only in other variants of a project than its default one",
+    f"1 capability in 1 component or descriptor, {IN_VARIANTS}, about 23 tokens",
+    "1 source: 1 read",
+    "1 app declares something for agents",
 )
+UNREAD = (
+    "0 capabilities in 0 components and descriptors", "1 source: 1 read",
+    "1 app is not read whole, and may declare something",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "text", "expected"), [
     pytest.param("play/kotlin/Notes.kt", UNREAD_CODE, DECLARES, id="a function of another flavour"),
     pytest.param(
-        "play/kotlin/Notes.kt", INSIDE, ("1 is not read whole, and may declare something",),
+        "play/kotlin/Notes.kt", INSIDE, UNREAD,
         id="a function inside of another, of another flavour",
     ),
     pytest.param(
-        "main/kotlin/Notes.kt", INSIDE, ("1 is not read whole, and may declare something",),
+        "main/kotlin/Notes.kt", INSIDE, UNREAD,
         id="a function inside of another",
     ),
 ])  # fmt: skip
@@ -151,12 +156,48 @@ def test_an_app_whose_code_was_not_all_read_has_not_screens_only(
     write_tree(tmp_path / "p", files)
     assert droidgate("scan", tmp_path / "p", "--catalog", tmp_path / "c").code == 0
     run_again = droidgate("coverage", tmp_path / "c", "--details", "--csv", tmp_path / "csv")
-    head = _head(run_again.out)
-    assert head[: len(expected) + 1] == ["1 app", *expected]
-    assert "1 has screens only" not in head
+    assert _head(run_again.out) == ["1 app", *expected]
     assert [row["is_unread"] for row in _table(tmp_path / "csv", "apps")] == [
         str(expected != DECLARES).lower()
     ]
+
+
+def test_what_is_reported_of_a_tree_is_in_its_files(
+    droidgate: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    namespace = 'xmlns:android="http://schemas.android.com/apk/res/android"'
+    advertised = '<action android:name="com.example.mMCP.ACTION_TOOL_ADVERTISE"/>'
+    tools = """'{"protocolVersion": "1.0", "tools": [{"name": "x", "description": "y", "parameters": {}}]}'"""
+    files: dict[str, str | bytes] = {
+        "settings.gradle.kts": 'include(":app", ":core", ":tool")\n',
+        "app/build.gradle.kts": 'plugins { id("com.android.application") }\n'
+        'android { defaultConfig { versionName = "2.1" } }\n'
+        'dependencies { implementation(project(":core")); implementation(project(":gone")) }\n',
+        "app/src/main/AndroidManifest.xml": f'<manifest package="a.b" {namespace}><application/></manifest>',
+        "core/build.gradle.kts": 'plugins { id("com.android.library") }\n',
+        "core/src/main/AndroidManifest.xml": f'<manifest package="a.c" {namespace}/>',
+        "core/src/main/kotlin/Notes.kt": f"{IMPORTS}{INSIDE}",
+        "tool/build.gradle.kts": 'plugins { id("com.android.application") }\n',
+        "tool/src/main/AndroidManifest.xml": f'<manifest package="a.d" {namespace}><application>\n'
+        f'<activity android:name=".T" android:exported="true"><intent-filter>{advertised}</intent-filter>\n'
+        f'<meta-data android:name="mMCP_manifest" android:value={tools}/></activity>\n'
+        "</application></manifest>",
+    }
+    write_tree(tmp_path / "two apps", files)
+    monkeypatch.chdir(tmp_path)
+    assert droidgate("scan", "two apps", "--catalog", "c").code == 0
+    results = json.loads(droidgate("coverage", "c", "--sarif").out)["runs"][0]["results"]
+    places = [item["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for item in results]
+    assert {"two%20apps/app/build.gradle.kts", "two%20apps/tool/src/main/AndroidManifest.xml"} <= set(places)
+    assert [place for place in places if not (tmp_path / unquote(place)).is_file()] == []
+    report = json.loads(droidgate("coverage", "c", "--json", "--csv", "csv").out)["report"]
+    assert [item["place"] for item in report["unread"]["inputs"]] == [
+        "../core/src/main/kotlin/Notes.kt:5",
+        "build.gradle.kts:3",
+    ]
+    assert report["overlap"] == [{"protocols": ["mmcp"], "apps": 1, "capabilities": 1}]
+    assert [row["version_name"] for row in _table(tmp_path / "csv", "apps")] == ["2.1", ""]
+    assert {row["package"] for row in _table(tmp_path / "csv", "findings")} == {"a.b", "a.d"}
 
 
 def test_the_outcomes_of_sources_are_named_and_counted() -> None:
@@ -413,13 +454,13 @@ def test_the_most_frequent_reasons_are_below_the_reach(report_on: ReportOn) -> N
     assert len([line for line in _part(text, WHY) if "not exported" in line]) == 1
 
 
-def test_a_report_has_five_reasons_an_agent_at_most_and_counts_the_others(report_on: ReportOn) -> None:
+def test_a_report_has_twelve_reasons_an_agent_at_most_and_counts_the_others(report_on: ReportOn) -> None:
     apps = [
         App(f"a{at}", [mobile_mcp(NOTE, permission=f"com.example.P{at}", protection="signature")])
-        for at in range(7)
+        for at in range(14)
     ]
     reasons = _reasons_of(report_on(*apps), "Mobile-MCP agent")
-    assert [count for count, _ in reasons] == [1] * 5 + [2]
+    assert [count for count, _ in reasons] == [1] * 12 + [2]
     assert "com.example.P0" in reasons[0][1]
     assert reasons[-1][1] == "other reasons, in --csv"
 

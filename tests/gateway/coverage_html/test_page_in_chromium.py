@@ -378,6 +378,16 @@ def test_a_row_of_the_overlap_leads_to_its_apps(page: Page, report: CoverageRepo
     assert page.run(COUNT).startswith(f"{row.apps} of ")
 
 
+def test_an_app_that_was_not_read_whole_is_not_one_that_declares_nothing(
+    open_report: OpenReport, report: CoverageReport
+) -> None:
+    silent, *others = sorted(_details(report).apps, key=lambda app: len(app.protocols))
+    page = open_report(_changed(report, apps=[changed_row(silent, is_unread=True), *others]))
+    page.run("$('[data-set=\"\"] button').click()")
+    bare = sum(not app.protocols for app in others)
+    assert page.run(COUNT).startswith(f"{bare} of ")
+
+
 def test_a_use_case_leads_to_the_apps_that_serve_it(page: Page, report: CoverageReport) -> None:
     served = next(use_case for kind in report.use_cases or () for use_case in kind.use_cases if use_case.apps)
     page.run(f"$('[data-use-case=\"{served.id}\"] button').click()")
@@ -416,6 +426,8 @@ def test_files_of_one_name_are_told_apart_in_a_cell_and_whole_on_hover(
     folders = [f"{folder}/{'folder/' * 8}" for folder in ("first", "second")]
     paths = {f"all/{folder}tools.json": [folder, "tools.json"] for folder in folders}
     paths["all/tools.json"] = ["tools.json"]
+    parts = ["owner__app-with-a-name__app__sr", "c__main__res__tools.json"]
+    paths[f"all/{''.join(parts)}"] = parts
     apps = _details(report).apps
     files = [
         changed_row(app, label=None, package=None, sources=[path])
@@ -423,7 +435,7 @@ def test_files_of_one_name_are_told_apart_in_a_cell_and_whole_on_hover(
     ]
     page = open_report(_changed(report, apps=[*files, *apps[len(files) :]]))
     _search(page, "tools.json")
-    page.wait("$$('#matrix .path').length === 3")
+    page.wait("$$('#matrix .path').length === 4")
     texts = "[...path.children].map((part) => part.textContent)"
     assert dict(page.run(f"$$('#matrix .path').map((path) => [path.title, {texts}])")) == paths
     names = "$$('#matrix .path > :last-child')"

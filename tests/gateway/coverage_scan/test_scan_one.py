@@ -136,9 +136,9 @@ def test_what_looks_unsafe_is_marked_at_its_place(tmp_path: Path) -> None:
     text = "Sends a message.\u200b"
     path = write(tmp_path / "x.apk", tool_app("dev.example.unsafe", description=text))
     marks = [item for item in scan_file(path)["findings"] if item["origin"] == "security"]
-    assert {(item["code"], item["pointer"]) for item in marks} == {
-        ("exported-without-permission", "/component"),
-        ("hidden-characters", "/capabilities/0/description"),
+    assert {(item["code"], item["pointer"], item["place"]) for item in marks} == {
+        ("exported-without-permission", "/component", "AndroidManifest.xml:4"),
+        ("hidden-characters", "/capabilities/0/description", "res/xml/capabilities.xml:2"),
     }
     assert [item["capability"] for item in marks if item["code"] == "hidden-characters"] == [0]
     guarded = write(tmp_path / "y.apk", tool_app("dev.example.safe", permission="dev.example.CALL"))

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from droidgate.cli.devices.run_discover import discovery_page
+from droidgate.cli.output.pages import Line
 from droidgate.devices.adb_client import AdbClient
 from droidgate.devices.device import CommandResult, Device, Identity
 from droidgate.devices.device_errors import (
@@ -23,6 +25,7 @@ from droidgate.sources.phone_source import PhoneReading, PhoneRequest, read_devi
 from droidgate_android.apk.pack import pack_project
 from droidgate_mappings.formats.application import Application, Component, IntentFilter, MetaData, TextFile
 from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.formats.installed import SHIM_PREFIX
 from droidgate_mappings.formats.reachability import provider_verdict
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import BudgetError, DeviceError, InputError, UsageError
@@ -40,6 +43,7 @@ class ScriptedDevice(Device):
         self.script = {tuple(command.split()): answer for command, answer in answers.items()}
         self.files_of = dict(files or {})
         self.modified = 1000
+        self.later: dict[str, int] = {}
         self.build = "build-1"
         self.commands: list[list[str]] = []
         self.asked_statuses: list[str] = []
@@ -66,7 +70,8 @@ class ScriptedDevice(Device):
     def status(self, path: str) -> FileStatus | None:
         self.asked_statuses.append(path)
         data = self.files_of.get(path)
-        return None if data is None else FileStatus(0o100644, len(data), self.modified)
+        modified = self.modified + self.later.get(path, 0)
+        return None if data is None else FileStatus(0o100644, len(data), modified)
 
     def read_file_range(self, path: str, offset: int, length: int, **_: Any) -> bytes:
         if path not in self.files_of:
@@ -156,6 +161,19 @@ def test_what_changed_is_read_again(change: str) -> None:
     assert phone.kept == 0
     assert device.bytes_sent > sent
     assert (phone.apps[0].providers == ()) is (change == "size")
+
+
+@pytest.mark.parametrize(("later", "is_newer"), [(-1, True), (0, False), (1, False)])
+def test_an_app_that_was_updated_after_its_shim_is_named(later: int, *, is_newer: bool) -> None:
+    shim = "/data/app/~~b==/shim-1==/base.apk"
+    packages = f"package:{PATH}={CLOCK} versionCode:7 uid:10100\npackage:{shim}={SHIM_PREFIX}{CLOCK}"
+    device = clock_device({"pm list packages": f"{packages} versionCode:1 uid:10101\n"})
+    device.files_of[shim] = b"shim"
+    device.later[shim] = later
+    for _ in range(2):
+        phone = read(device, own_apps=False)
+        assert phone.apps[0].is_newer_than_shim is is_newer
+    assert (Line(CLOCK, 1) in discovery_page(phone)) is is_newer
 
 
 def without_answers(record: bytes) -> bytes:

@@ -14,7 +14,7 @@ from droidgate.cli.output.pages import Block, Heading, Line, Table, print_warnin
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.summaries import left_out_line
-from droidgate.computer.output_folder import WriteStatus, write_files
+from droidgate.computer.output_folder import WriteStatus, check_folder, compare_files, write_files
 from droidgate.coverage.coverage_document import (
     REACHES,
     AgentFacts,
@@ -67,8 +67,17 @@ def cover(options: coverage_options.Coverage) -> Report:
     )
     earlier = [open_snapshot(item, own_apps=options.include_shims) for item in options.since or ()]
     snapshot = open_snapshot(options.catalog, own_apps=options.include_shims)
+    if options.html is not None:
+        compare_files({options.html: b""})
+        check_folder(options.html.parent)
+    forms: tuple[tuple[Path | None, TableForm], ...] = ((options.csv, "csv"), (options.parquet, "parquet"))
+    tables = [(folder, form, _digests(folder, form, force=options.force)) for folder, form in forms if folder]
     with ReportedCatalog(snapshot, earlier, report_options) as coverage:
-        statuses = {**_write_texts(coverage, options), **_write_tables(coverage, options)}
+        statuses = _write_texts(coverage, options)
+        for folder, form, digests in tables:
+            for path in coverage.write_tables(folder, form):
+                is_same = digests.get(path) == _digest(path)
+                statuses[path] = "created" if path not in digests else "unchanged" if is_same else "updated"
         findings = _findings_of(coverage) if options.as_sarif else []
         report = coverage.report
     return Report(
@@ -96,18 +105,6 @@ def _write_texts(coverage: ReportedCatalog, options: coverage_options.Coverage) 
     return write_files(files, force=options.force, makes_folders=False)
 
 
-def _write_tables(coverage: ReportedCatalog, options: coverage_options.Coverage) -> dict[Path, WriteStatus]:
-    statuses: dict[Path, WriteStatus] = {}
-    forms: tuple[tuple[Path | None, TableForm], ...] = ((options.csv, "csv"), (options.parquet, "parquet"))
-    for folder, form in forms:
-        if folder is not None:
-            earlier = _digests(folder, form, force=options.force)
-            for path in coverage.write_tables(folder, form):
-                is_same = earlier.get(path) == _digest(path)
-                statuses[path] = "created" if path not in earlier else "unchanged" if is_same else "updated"
-    return statuses
-
-
 def _digests(folder: Path, ending: str, *, force: bool) -> dict[Path, bytes]:
     """Return the digests of the files of a folder with an ending.
 
@@ -130,9 +127,6 @@ def _digest(path: Path) -> bytes:
         return hashlib.file_digest(file, "sha256").digest()
 
 
-_MOST_ROWS: Final = 10
-_MOST_APPS: Final = 15
-_MOST_OBSTACLES: Final = 5
 _LONGEST: Final = 60
 _GRAVEST: Final = {"error": 0, "warning": 1, "note": 2}
 _EXACT: Final = "exact"
@@ -176,20 +170,24 @@ def _unread(unread: UnreadCounts) -> list[Block]:
     what = ", ".join(amount(*count) for count in counts if count[0])
     if not what:
         return []
-    first_inputs = unread.inputs[:_MOST_ROWS]
     rows = [
         (
             one_line(item.source if item.place is None else f"{item.source}: {item.place}"),
             one_line(item.reason),
         )
-        for item in first_inputs
+        for item in unread.inputs
     ]
-    blocks: list[Block] = [Heading(f"Not read: {what}")]
-    repeated = [reason for reason in unread.reasons[:_MOST_ROWS] if reason.count > 1]
-    blocks += [Line(f"{item.count:>10,} {one_line(item.name)}") for item in repeated]
-    blocks.append(Table(("INPUT", "REASON"), rows, {"INPUT": _LONGEST}))
-    more = unread.sources + unread.parts - len(first_inputs)
-    return [*blocks, *([Line(f"and {more:,} more, in --json", 1)] if more else [])]
+    left_out = f"{amount(unread.left_out, 'more')}: `droidgate catalog sql` lists them"
+    return [
+        Heading(f"Not read: {what}"),
+        *(_counted(reason.count, one_line(reason.name)) for reason in unread.reasons if reason.count > 1),
+        Table(("INPUT", "REASON"), rows, {"INPUT": _LONGEST}),
+        *([Line(left_out, 1)] if unread.left_out else []),
+    ]
+
+
+def _counted(count: int, words: str) -> Line:
+    return Line(f"{count:>10,} {words}", hanging=11)
 
 
 def _head(report: CoverageReport) -> list[Block]:
@@ -197,40 +195,44 @@ def _head(report: CoverageReport) -> list[Block]:
     sources = sum(outcome.count for outcome in report.catalog.outcomes)
     outcomes = outcomes_in_words(report.catalog.outcomes)
     where = amount(totals.providers, "component or descriptor", "components and descriptors")
-    lone = totals.descriptors
+    lone = amount(totals.descriptors, "of them a lone descriptor", "of them lone descriptors")
+    variants = f"{totals.variant_capabilities:,} only in other variants of a project than its default one"
+    tokens = f"about {amount(totals.tokens, 'token')}"
     rows = [
-        (totals.apps, noun(totals.apps, "app")),
-        *([(lone, f"  of them {noun(lone, 'a lone descriptor', 'lone descriptors')}")] if lone else []),
-        *((count, f"  {words}") for count, words in _app_counts(totals) if count),
-        (totals.capabilities, f"{noun(totals.capabilities, 'capability', 'capabilities')} in {where}"),
+        (totals.apps, (noun(totals.apps, "app"), lone if totals.descriptors else "")),
+        (
+            totals.capabilities,
+            (
+                f"{noun(totals.capabilities, 'capability', 'capabilities')} in {where}",
+                variants if totals.variant_capabilities else "",
+                tokens if totals.tokens else "",
+            ),
+        ),
+        (sources, (f"{noun(sources, 'source')}: {outcomes or 'none'}",)),
+        *((count, parts) for count, *parts in _app_counts(totals) if count),
     ]
-    if totals.variant_capabilities:
-        words = "  only in other variants of a project than its default one"
-        rows.append((totals.variant_capabilities, words))
-    if totals.tokens:
-        rows.append((totals.tokens, "  tokens to describe all of them to a model, estimated"))
-    rows.append((sources, f"{noun(sources, 'source')}: {outcomes or 'none'}"))
     left_out = [item.count for item in report.catalog.outcomes if item.name == LEFT_OUT]
     return [
         Heading(f"Coverage of {one_line(report.catalog.name)}"),
-        *(Line(f"{_count(count):>10} {words}") for count, words in rows),
+        *(_counted(count, ", ".join(filter(None, parts))) for count, parts in rows),
         *(Line(left_out_line(count), 1) for count in left_out),
     ]
 
 
-def _app_counts(totals: Totals) -> Iterator[tuple[int, str]]:
-    declares = noun(totals.declaring_apps, "declares", "declare")
-    yield totals.declaring_apps, f"{declares} something for agents"
-    silent = noun(totals.silent_apps, "lists its", "list their")
-    yield totals.silent_apps, f"of them {silent} tools only when asked"
-    several = noun(totals.several_protocols_apps, "does", "do")
-    yield totals.several_protocols_apps, f"of them {several} so in two protocols or more"
-    yield totals.ui_only_apps, f"{noun(totals.ui_only_apps, 'has', 'have')} screens only"
-    yield totals.mute_apps, f"{noun(totals.mute_apps, 'has', 'have')} neither"
+def _app_counts(totals: Totals) -> Iterator[tuple[int, *tuple[str, ...]]]:
+    several, silent = totals.several_protocols_apps, totals.silent_apps
+    lists = noun(silent, "lists its", "list their")
     yield (
-        totals.unread_apps,
-        f"{noun(totals.unread_apps, 'is', 'are')} not read whole, and may declare something",
+        totals.declaring_apps,
+        f"{noun(totals.declaring_apps, 'app declares', 'apps declare')} something for agents",
+        f"{several:,} of them in two protocols or more" if several else "",
+        f"{silent:,} of them {lists} tools only when asked" if silent else "",
     )
+    yield totals.ui_only_apps, f"{noun(totals.ui_only_apps, 'app has', 'apps have')} screens only"
+    mute = noun(totals.mute_apps, "app declares nothing and has", "apps declare nothing and have")
+    yield totals.mute_apps, f"{mute} no launcher screen"
+    unread = noun(totals.unread_apps, "app is", "apps are")
+    yield totals.unread_apps, f"{unread} not read whole, and may declare something"
 
 
 def _protocols(report: CoverageReport) -> list[Block]:
@@ -245,10 +247,7 @@ def _protocols(report: CoverageReport) -> list[Block]:
         else Line("no app declares anything", 1),
     ]
     overlapping = [item for item in report.overlap if len(item.protocols) > 1]
-    blocks += [
-        Line(f"{amount(item.apps, 'app')} in {' + '.join(item.protocols)}", 1)
-        for item in overlapping[:_MOST_ROWS]
-    ]
+    blocks += [Line(f"{amount(item.apps, 'app')} in {' + '.join(item.protocols)}", 1) for item in overlapping]
     if rows and not overlapping:
         blocks.append(Line("no app is in more than one of them", 1))
     return blocks
@@ -282,7 +281,7 @@ def _obstacles(report: CoverageReport) -> list[Block]:
         for reasons, titles in alike.items()
         for block in (
             Line(", ".join(titles), 1),
-            *(Line(f"{count:>10,} {one_line(reason)}") for count, reason in reasons),
+            *(_counted(count, one_line(reason)) for count, reason in reasons),
         )
     ]
 
@@ -296,7 +295,7 @@ def _obstacles_of(agent: AgentFacts, reach: AgentReach) -> Iterator[tuple[int, s
             counts[obstacle] = counts.get(obstacle, 0) + reason.count
     rest = _count_unreached(agent, reach)
     ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    for obstacle, count in ordered[:_MOST_OBSTACLES]:
+    for obstacle, count in ordered:
         rest -= count
         yield count, obstacle
     if rest:
@@ -371,7 +370,7 @@ def _matching(matching: MatchingSummary) -> list[Block]:
             _count(item.capabilities),
             _count_list(item.protocols),
         )
-        for item in matching.largest[:_MOST_ROWS]
+        for item in matching.largest
     ]
     capabilities = amount(matching.capabilities, "capability", "capabilities")
     groups = amount(matching.groups, "group")
@@ -392,7 +391,7 @@ def _quality(quality: Quality) -> list[Block]:
             one_line(item.package or item.source or item.key),
             _faults(item.figures),
         )
-        for item in quality.worst[:_MOST_ROWS]
+        for item in quality.worst
     ]
     blocks: list[Block] = [
         Heading(f"How well it is described: {quality.all.score} of 100"),
@@ -415,13 +414,7 @@ def _findings(quality: Quality) -> list[Block]:
     if not rows:
         return []
     columns = ("LEVEL", "PROTOCOL", "FINDINGS", "APPS", "CODE")
-    more = len(rows) - _MOST_ROWS
-    return [
-        Line(),
-        Heading("Findings, the gravest first"),
-        Table(columns, rows[:_MOST_ROWS]),
-        *([Line(f"and {amount(more, 'kind')} more, in --json", 1)] if more > 0 else []),
-    ]
+    return [Line(), Heading("Findings, the gravest first"), Table(columns, rows)]
 
 
 def _releases(quality: Quality) -> list[Block]:
@@ -468,7 +461,7 @@ def _history(history: History) -> list[Block]:
             _versions(app),
             _capability_changes(app),
         )
-        for app in history.apps[:_MOST_APPS]
+        for app in history.apps
     ]
     blocks: list[Block] = [
         Heading(f"Since {one_line(history.since)}"),
@@ -479,19 +472,17 @@ def _history(history: History) -> list[Block]:
         blocks.append(Table(columns, rows, {"PACKAGE": _LONGEST}))
     unread = [(one_line(app.package), one_line(app.unread)) for app in history.apps if app.unread is not None]
     if unread:
-        first_unread = unread[:_MOST_APPS]
-        table = Table(("NOT COMPARED", "WHAT IS NOT READ"), first_unread, {"NOT COMPARED": _LONGEST})
+        table = Table(("NOT COMPARED", "WHAT IS NOT READ"), unread, {"NOT COMPARED": _LONGEST})
         blocks += [Line(), table]
-    more = len(history.apps) + history.left_out - len(rows)
-    if more:
-        blocks.append(Line(f"and {amount(more, 'app')} more, in --json", 1))
+    if history.left_out:
+        blocks.append(Line(f"and {amount(history.left_out, 'app')} more with smaller changes", 1))
     trend = [
         (
             one_line(item.name),
             _count(item.apps),
             _count(item.declaring_apps),
             _count(item.capabilities),
-            "-" if item.since_last is None else _capability_sum(item.since_last),
+            "-" if item.since_last is None else _capability_changes(item.since_last),
         )
         for item in history.trend
     ]
@@ -524,23 +515,15 @@ def _changes(counts: ChangeCounts) -> str:
     )
 
 
-def _capability_sum(counts: ChangeCounts) -> str:
-    unread = counts.capabilities_not_compared
-    not_compared = f", {unread:,} not compared" if unread else ""
-    return (
-        f"+{counts.capabilities_added:,} -{counts.capabilities_removed:,} ~{counts.capabilities_changed:,}"
-        f"{not_compared}"
-    )
-
-
-def _capability_changes(app: ChangedApp) -> str:
+def _capability_changes(app: ChangedApp | ChangeCounts) -> str:
     counts = (
-        f"+{app.capabilities_added:,}" if app.capabilities_added else "",
-        f"-{app.capabilities_removed:,}" if app.capabilities_removed else "",
-        f"~{app.capabilities_changed:,}" if app.capabilities_changed else "",
-        f"{app.capabilities_not_compared:,} not compared" if app.capabilities_not_compared else "",
+        ("+", app.capabilities_added),
+        ("-", app.capabilities_removed),
+        ("~", app.capabilities_changed),
     )
-    return " ".join(filter(None, counts)) or "-"
+    changes = " ".join(f"{sign}{count:,}" for sign, count in counts if count)
+    unread = app.capabilities_not_compared
+    return ", ".join(filter(None, (changes, f"{unread:,} not compared" if unread else ""))) or "-"
 
 
 def _versions(app: ChangedApp) -> str:
@@ -557,4 +540,8 @@ def _count(count: int) -> str:
 
 
 def _share(count: int, total: int) -> str:
-    return f"{count:,} ({count / total:.0%})" if count else "-"
+    """Return a count with its share in percent that is 0 or 100 only where it is so."""
+    if not count:
+        return "-"
+    percent = min(max(round(100 * count / total), 1), 100 if count == total else 99)
+    return f"{count:,} ({percent}%)"

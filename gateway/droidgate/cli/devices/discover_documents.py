@@ -50,6 +50,7 @@ class DiscoveredApp(Document):
         own: What it is, where it is an app of droidgate itself.
         providers: What it declares.
         findings: What is to be reported of it.
+        is_newer_than_shim: It was installed or updated after its shim, which may not fit it any more.
     """
 
     package: str
@@ -57,6 +58,7 @@ class DiscoveredApp(Document):
     own: OwnApp | None
     providers: tuple[DiscoveredProvider, ...]
     findings: tuple[Finding, ...]
+    is_newer_than_shim: bool = False
 
 
 class DiscoverDocument(PublishedDocument, schema=DISCOVERY_SCHEMA):

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 _COLUMNS: Final = ("PACKAGE", "COMPONENT", "PROTOCOL", "CAPABILITIES", "CALLS")
 _LONGEST: Final = {"PACKAGE": 40, "COMPONENT": 40}
 _DETAILS: Final = frozenset({"COMPONENT"})
+_NEWER: Final = "Updated after their shims"
 _SHOWN: Final = frozenset({Level.WARNING, Level.ERROR})
 
 
@@ -81,6 +82,10 @@ def discovery_page(phone: PhoneReading) -> list[Block]:
     findings = tuple(_shown_findings(phone))
     if findings:
         blocks += [Heading("Remarks"), *remarks_table(findings), Line()]
+    newer = [app.package for app in phone.apps if app.is_newer_than_shim]
+    if newer:
+        blocks += [Heading(f"{_NEWER}; `droidgate shim status` says which of these still work")]
+        blocks += [*(Line(one_line(package), 1) for package in newer), Line()]
     if phone.not_asked:
         blocks.append(Line(_not_asked_line(phone)))
     blocks += [Line(line) for line in _own_apps_lines(phone)]

@@ -60,11 +60,15 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line; `indent` in steps of two blanks; a short page of a terminal cuts it to `longest`."""
+    """One line; `indent` in steps of two blanks; a short page of a terminal cuts it to `longest`.
+
+    Where it is wrapped, its further lines begin after `hanging` blanks more.
+    """
 
     text: str = ""
     indent: int = 0
     longest: int | None = None
+    hanging: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,7 +381,8 @@ def draw_page(blocks: Iterable[Block], stream: IO[str]) -> None:
         if isinstance(block, Heading):
             draw_text(Text(visible(block.text), style="bold"), console)
         elif isinstance(block, Line):
-            draw_text(Text(cut(visible(block.text), block.longest)), console, indent=2 * block.indent)
+            text = Text(cut(visible(block.text), block.longest))
+            draw_text(text, console, indent=2 * block.indent, hanging=block.hanging)
         else:
             _draw_table(block, console)
 
@@ -393,8 +398,14 @@ def draw_text(text: Text, console: Console, *, indent: int = 0, hanging: int = 0
     """
     from rich.text import Text
 
-    room = max(1, console.width - indent - hanging)
-    for number, line in enumerate(text.wrap(console, room)):
+    room = max(1, console.width - indent)
+    lines = [*text.wrap(console, room)]
+    if hanging and len(lines) > 1:
+        first = lines[0]
+        rest = text[len(first) :]
+        rest = rest[len(rest.plain) - len(rest.plain.lstrip()) :]
+        lines = [first, *rest.wrap(console, max(1, room - hanging))]
+    for number, line in enumerate(lines):
         line.rstrip()
         console.print(Text(" " * (indent + (hanging if number else 0))) + line)
 

@@ -219,8 +219,9 @@ def _no_catalog(place: Path) -> InputError:
     if (place / LOG_FILE).exists():
         hint = "its scan has not ended; run it again to go on"
         return InputError("the catalog is not finished", place=shown_path, hint=hint)
-    hint = "`droidgate scan SRC --catalog DIR` makes one"
-    return InputError("it is not a catalog", place=shown_path, hint=hint)
+    message = "it is not a catalog" if place.exists() else "there is no such folder"
+    hint = "name a catalog; `droidgate scan SRC --catalog DIR` makes one"
+    return InputError(message, place=shown_path, hint=hint)
 
 
 def check_name(folder: Path) -> None:

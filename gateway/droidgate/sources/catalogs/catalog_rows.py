@@ -42,7 +42,9 @@ def place_in(source: str, kind: str, place: str) -> Place:
         return Place(path=source, line=line)
     if kind == "code":
         return Place(path=join_shown(posixpath.dirname(source), inner), line=line)
-    return Place(path=f"{source.rstrip('/')}{'/' if kind == 'module' else '!/'}{inner}", line=line)
+    if kind == "module":
+        return Place(path=posixpath.normpath(f"{source}/{inner}"), line=line)
+    return Place(path=f"{source.rstrip('/')}!/{inner}", line=line)
 
 
 Part = TypeVar("Part", bound=Frozen)

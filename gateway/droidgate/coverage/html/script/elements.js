@@ -25,14 +25,14 @@ const isolated = (text, attributes = {}) => make("bdi", attributes, text);
 const endsTell = (text) => /^…|[/#]/.test(text);
 
 /**
- * Return the path of a file that is cut in the middle: the first folder and the file's name tell. All of it is seen on
- * hover; `from` is where it begins to differ from others. A short folder is not apart: it would leave the name no room.
+ * Return the path of a file that is cut in the middle: its start and the end of the file's name tell. All of it is seen
+ * on hover; `from` is where it begins to differ from others. A short folder is not apart: it would leave the name no room.
  */
 function pathName(text, from) {
   const file = text.lastIndexOf("/") + 1;
-  const start = file - from > 6 ? file : from;
+  const start = Math.max(file - from > 6 ? file : from, text.length - 24);
   const folder = start > from ? make("span", {}, text.slice(from, start)) : null;
-  return make("bdi", { class: "path", title: text }, folder, make("span", {}, text.slice(start)));
+  return make("bdi", { class: "path", title: text }, folder, make("span", { class: "tail" }, isolated(text.slice(start))));
 }
 
 /** Return a name that may break after what joins its parts. */

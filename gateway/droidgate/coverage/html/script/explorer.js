@@ -83,7 +83,7 @@ class Explorer {
       const best = apps.best[at];
       if (reaches && !(agent === null ? best.some((one) => reaches.includes(one)) : reaches.includes(best[agent]))) return false;
       const protocols = catalog.protocolsOfApp(at);
-      if (wantedSet !== null && protocols.join(" ") !== wantedSet) return false;
+      if (wantedSet !== null && (apps.is_unread[at] || protocols.join(" ") !== wantedSet)) return false;
       if (protocol === "-" ? protocols.length : protocol && !protocols.includes(protocol)) return false;
       if (useCase !== null && !catalog.sets[apps.use_cases[at]].includes(useCase)) return false;
       return hasFindings(at) && words.every((word) => hasWord(at, word));
