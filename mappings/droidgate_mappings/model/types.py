@@ -37,7 +37,7 @@ def as_extensions(format_id: str, facts: Mapping[str, Json], others: Extensions 
 class Frozen(BaseModel):
     """Base of the model's classes: immutable, and an unknown field is an error."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     def changed(self, changes: Mapping[str, Any]) -> Self:
         """Return a copy with other field values, itself where none differs; values are not validated.
@@ -183,7 +183,3 @@ class Property(Frozen):
     type: Type
     required: bool = False
     extensions: Extensions = Field(default_factory=dict)
-
-
-for _model in (ArrayType, ObjectType, AllOfType, OneOfType, Property):
-    _model.model_rebuild()
