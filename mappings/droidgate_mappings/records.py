@@ -22,7 +22,13 @@ else:
         if others or not slots:
             return dataclasses.dataclass(cls, slots=slots, frozen=frozen, kw_only=kw_only, eq=eq, **others)
         add_slots = dataclasses.dataclass(slots=True, kw_only=kw_only, init=False, repr=False, eq=False)
-        return lambda cls: _add_methods(add_slots(cls), frozen=frozen, eq=eq)
+
+        def decorate(cls):  # noqa: ANN001, ANN202
+            # Without a docstring, `dataclasses` would read a signature for one.
+            cls.__doc__ = cls.__doc__ or cls.__name__
+            return _add_methods(add_slots(cls), frozen=frozen, eq=eq)
+
+        return decorate
 
 
 def _add_methods(cls: Any, *, frozen: bool, eq: bool) -> Any:
