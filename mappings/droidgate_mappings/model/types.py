@@ -35,11 +35,11 @@ def as_extensions(format_id: str, facts: Mapping[str, Json], others: Extensions 
 class Frozen(BaseModel):
     """Base of the model's classes: immutable, and an unknown field is an error.
 
-    Validators are built at first use. The modules that every run imports leave `from __future__ import
-    annotations` out: Pydantic would compile each annotation.
+    The modules that every run imports leave `from __future__ import annotations` out: Pydantic would compile
+    each annotation.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     def changed(self, changes: Mapping[str, Any]) -> Self:
         """Return a copy with other field values, itself where none differs; values are not validated.
@@ -185,3 +185,7 @@ class Property(Frozen):
     type: Type
     required: bool = False
     extensions: Extensions = Field(default_factory=dict)
+
+
+for _model in (ArrayType, ObjectType, AllOfType, OneOfType, Property):
+    _model.model_rebuild()
