@@ -46,7 +46,10 @@ def serve(options: Serve) -> int:
             return _serve(options)
         from droidgate.cli.serve.run_serve_plan import print_plan
 
-        return print_plan(options)
+        provider = print_plan(options)
+        if not options.as_json:
+            _print_mode(provider, options)
+        return ExitCode.OK
     finally:
         gc.enable()
 
@@ -72,7 +75,7 @@ def _serve(options: Serve) -> int:
         print_hint(error)
     provider = SearchTools(tools, always=options.search)
     print_note(f"serving {amount(len(tools.snapshot().tools), 'tool')}")
-    print_mode(provider, options)
+    _print_mode(provider, options)
     if address is None and sys.stdin is not None and sys.stdin.isatty():
         print_note(
             "waiting for an MCP client on standard input, which is a terminal; "
@@ -101,8 +104,7 @@ def _log_lines_printed() -> Iterator[None]:
         logger.removeHandler(printer)
 
 
-def print_mode(provider: SearchTools, options: Serve) -> None:
-    """Print why tools are searched, where that is not asked for."""
+def _print_mode(provider: SearchTools, options: Serve) -> None:
     from droidgate.serving.tool_search import MANY_TOOLS
 
     if provider.is_searched and options.search is None:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import Document, PublishedDocument
 from droidgate.cli.output.pages import Line, Table
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.waiting_line import run_with_steps_shown
-from droidgate.cli.serve.run_serve import print_mode
 from droidgate.cli.serve.serve_options import Serve
 from droidgate.serving.server_application import plan_tokens
 from droidgate.serving.server_process import phone_tools
@@ -68,8 +66,8 @@ class ServePlanDocument(PublishedDocument, schema="droidgate.serve-plan/1"):
 _COLUMNS: Final = ("APP", "TOOLS", "TOKENS", "OUTPUTS")
 
 
-def print_plan(options: Serve) -> int:
-    """Print what a client would be given, and what that costs a model.
+def print_plan(options: Serve) -> SearchTools:
+    """Print what a client would be given and what that costs a model; return the tools.
 
     Raises:
         DeviceError: a phone is not there, or fails.
@@ -107,6 +105,4 @@ def print_plan(options: Serve) -> int:
         ),
     )
     report.print(options.form)
-    if not options.as_json:
-        print_mode(provider, options)
-    return ExitCode.OK
+    return provider
