@@ -149,6 +149,11 @@ class PhoneReading:
         )
 
     @property
+    def installed(self) -> int:
+        """How many packages it has."""
+        return len(self.packages)
+
+    @property
     def kept(self) -> int:
         """How many apps were known from an earlier run."""
         return sum(app.was_kept for app in self.apps)

@@ -211,7 +211,7 @@ def _not_asked_line(phone: PhoneReading) -> str:
 
 def counts_line(phone: PhoneReading) -> str:
     """Return what the run cost: for standard error."""
-    apps, pieces = amount(len(phone.packages), "app"), amount(phone.requests, "piece")
+    apps, pieces = amount(phone.installed, "app"), amount(phone.requests, "piece")
     return (
         f"{apps} installed, {len(phone.apps)} looked at, {phone.kept} known from an earlier run; "
         f"{phone.bytes_read} bytes of APKs read over adb in {pieces}"
