@@ -17,24 +17,32 @@ if TYPE_CHECKING:
     from dataclasses import dataclass
 else:
 
-    def dataclass(cls=None, /, *, slots=False, frozen=False, kw_only=False, **others):  # noqa: ANN001, ANN003, ANN201
+    def dataclass(cls=None, /, *, slots=False, frozen=False, kw_only=False, eq=True, **others):  # noqa: ANN001, ANN003, ANN201
         """Return the decorator of `dataclasses`, or another one with the same effect."""
         if others or not slots:
-            return dataclasses.dataclass(cls, slots=slots, frozen=frozen, kw_only=kw_only, **others)
+            return dataclasses.dataclass(cls, slots=slots, frozen=frozen, kw_only=kw_only, eq=eq, **others)
         add_slots = dataclasses.dataclass(slots=True, kw_only=kw_only, init=False, repr=False, eq=False)
-        return lambda cls: _add_methods(add_slots(cls), frozen=frozen)
+
+        def decorate(cls):  # noqa: ANN001, ANN202
+            # Without a docstring, `dataclasses` would read a signature for one.
+            cls.__doc__ = cls.__doc__ or cls.__name__
+            return _add_methods(add_slots(cls), frozen=frozen, eq=eq)
+
+        return decorate
 
 
-def _add_methods(cls: Any, *, frozen: bool) -> Any:
+def _add_methods(cls: Any, *, frozen: bool, eq: bool) -> Any:
     compared = [field.name for field in fields(cls) if field.compare]
     key = attrgetter(*compared) if compared else type
 
     def is_equal(self: Any, other: Any) -> Any:
         return key(self) == key(other) if other.__class__ is self.__class__ else NotImplemented
 
-    methods = {"__init__": _FirstInit(cls), "__repr__": _repr, "__eq__": is_equal, "__hash__": None}
+    methods = {"__init__": _FirstInit(cls), "__repr__": _repr}
+    if eq:
+        methods |= {"__eq__": is_equal, "__hash__": (lambda self: hash(key(self))) if frozen else None}
     if frozen:
-        methods |= {"__setattr__": _refuse, "__delattr__": _refuse, "__hash__": lambda self: hash(key(self))}
+        methods |= {"__setattr__": _refuse, "__delattr__": _refuse}
         methods |= {name: vars(_Empty)[name] for name in ("__getstate__", "__setstate__")}
     for name, method in methods.items():
         if vars(cls).get(name) is None:

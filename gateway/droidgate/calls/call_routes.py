@@ -10,7 +10,7 @@ from droidgate.calls.shell_route import ShellRoute
 from droidgate.calls.shim_presence import missing_shim, shims_for
 from droidgate.calls.subjects import CapabilityKey
 from droidgate.calls.targets import CallTarget, PhoneTargets, ScreenTarget
-from droidgate.devices.packages import InstalledPackage, list_packages
+from droidgate.devices.packages import InstalledPackage
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.shell_calls import NotCarriedError
 from droidgate_mappings.model.errors import DeviceError
@@ -81,13 +81,15 @@ class CallRoutes:
         hint = next((error.hint for error in reversed(failed) if error.hint), None)
         raise call_error(Failure(token, text), pointer=first.pointer or None, hint=hint)
 
-    def unreached(self, targets: Iterable[CallTarget], link: CallLink) -> dict[CapabilityKey, CallError]:
+    def unreached(
+        self, targets: Iterable[CallTarget], link: CallLink, packages: Iterable[InstalledPackage]
+    ) -> dict[CapabilityKey, CallError]:
         """Return the capabilities that no route leads to, whatever the arguments, with the failure of each.
 
         Raises:
             DeviceError: the phone fails.
         """
-        installed: dict[str, InstalledPackage] | None = None
+        installed = {package.name: package for package in packages}
         failures: dict[CapabilityKey, CallError] = {}
         refused: dict[str, dict[str, CallError]] = {}
         for target in targets:
@@ -95,9 +97,6 @@ class CallRoutes:
                 continue
             try:
                 if self.shell_if_first(target) is None:
-                    if installed is None:
-                        listed = list_packages(link.device, link.facts.user)
-                        installed = {package.name: package for package in listed}
                     if not any(shims_for(target.app.package, installed)):
                         raise missing_shim(target, link.device.serial)
                     from droidgate.shims.device_user import DeviceUser

@@ -50,7 +50,7 @@ from droidgate.devices.device_errors import (
     ServerUnreachableError,
     UnsafeArgumentError,
 )
-from droidgate.devices.packages import is_installed_at
+from droidgate.devices.packages import InstalledPackage, is_installed_at
 from droidgate_mappings.model.errors import DeviceError, DroidgateError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json
@@ -322,7 +322,9 @@ class CapabilityCaller:
             target.capability, target.key, serial=self.device.serial, is_ours=is_ours
         )
 
-    def uncallable(self, targets: Iterable[CallTarget]) -> dict[CapabilityKey, CallError]:
+    def uncallable(
+        self, targets: Iterable[CallTarget], packages: Iterable[InstalledPackage]
+    ) -> dict[CapabilityKey, CallError]:
         """Return the capabilities of which every call would be refused, with the failure of each.
 
         Such a capability has a name like another's, is denied by the policy, or no route leads to it. One
@@ -330,6 +332,7 @@ class CapabilityCaller:
 
         Args:
             targets: Capabilities of the phone.
+            packages: What is installed on it.
 
         Raises:
             DeviceError: the phone fails.
@@ -343,7 +346,7 @@ class CapabilityCaller:
             else:
                 failures[target.key] = denied
         link = CallLink(self.device, self.targets.facts(), DEFAULT_SECONDS)
-        return failures | self._routes.unreached(others, link)
+        return failures | self._routes.unreached(others, link, packages)
 
     def why_denied(self, target: CallTarget, *, client: str) -> CallError | None:
         """Return why this computer refuses every call of a capability by a client; None where it does not.

@@ -5,8 +5,6 @@ a change can be shown. A file that cannot be read, or whose digests do not fit i
 nothing: it is an error until the user looks at it.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
@@ -224,7 +222,7 @@ class PinStore:
                 replace_private(self.path, _encode_pins(after))
 
 
-def diff(record: PinRecord, now: Provider) -> Comparison:
+def diff(record: PinRecord, now: Provider) -> "Comparison":
     """Return what changed in a capability since it was approved.
 
     Args:

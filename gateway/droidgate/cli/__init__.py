@@ -28,8 +28,11 @@ def main() -> NoReturn:
     try:
         catch_ctrl_c()
         import gc
+        import os
         import sys
 
+        # Pydantic would look for plugins in every installed package, and show them what is validated.
+        os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
         # Imports make many objects that stay; looking through them often costs a short run a twentieth.
         gc.set_threshold(100_000)
         code = run()

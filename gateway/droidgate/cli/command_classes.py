@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from enum import Enum
+from functools import partial
 from importlib import import_module
 from inspect import Parameter, Signature, get_annotations
 from pathlib import Path
@@ -162,6 +163,11 @@ def _word_of(annotation: Any) -> str | None:
 class _CommandLine(TyperCommand):
     """A command for typer: its help has one word for each value, and the options below their headings."""
 
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        for item in self.params:
+            item.process_value = partial(_process_value, item, item.process_value)  # type: ignore[method-assign]
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read what is typed; an error that it raises has the command."""
         try:
@@ -187,6 +193,13 @@ class _CommandLine(TyperCommand):
         for heading in sorted(sections, key="Options".__eq__):
             with formatter.section(heading):
                 formatter.write_dl(sections[heading])
+
+
+def _process_value(item: Any, process: Callable[..., Any], ctx: Any, value: Any) -> Any:
+    """Return the value of an option or argument; typer would compile a validator for what is not given."""
+    if value is None and not item.required and item.callback is None:
+        return () if item.multiple or item.nargs != 1 else None
+    return process(ctx, value)
 
 
 def _usage_of(argument: Any) -> str:

@@ -23,7 +23,7 @@ _HOMES: Final = {
     "call": "droidgate.cli.calls.call_documents:CallDocument",
     "why": "droidgate.cli.why.run_why:WhyDocument",
     "call-plan": "droidgate.cli.calls.call_documents:CallPlanDocument",
-    "serve": "droidgate.cli.serve.run_serve:ServePlanDocument",
+    "serve": "droidgate.cli.serve.run_serve_plan:ServePlanDocument",
     "phone-start": "droidgate.cli.phone.run_phone_start:PhoneStartDocument",
     "phone-stop": "droidgate.cli.phone.run_phone:PhoneStopDocument",
     "phone-apps": "droidgate.cli.phone.run_phone:PhoneAppsDocument",

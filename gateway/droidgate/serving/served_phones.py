@@ -55,26 +55,26 @@ class ServedPhone:
             DroidgateError: the phone is not there, or fails.
         """
         caller = self.caller or self.connect()
-        digest = None if self.caller is None else digest_of_lists(caller.device, caller.targets.reading)
-        if digest is not None and digest == self.digest:
-            return False
-        packages = frozenset(list_packages(caller.device, current_user(caller.device)))
-        is_same = self.caller is not None and packages == self.packages
-        if is_same and not listings_changed(caller.device, caller.targets.reading):
-            self.digest = digest
-            return False
-        caller.targets.refresh()
+        if self.caller is not None:
+            digest = digest_of_lists(caller.device, caller.targets.reading)
+            if digest is not None and digest == self.digest:
+                return False
+            packages = frozenset(list_packages(caller.device, current_user(caller.device)))
+            if packages == self.packages and not listings_changed(caller.device, caller.targets.reading):
+                self.digest = digest
+                return False
+        reading = caller.targets.refresh()
+        declared = caller.targets.all()
         of_apps = (
             target
-            for target in caller.targets.all()
+            for target in declared
             if target.capability.id not in dict(caller.targets.callability(target).closed)
         )
         every = (*of_apps, *(_screen_commands(caller) if self.screens else ()))
-        self.failures = caller.uncallable(every)
+        self.failures = caller.uncallable(every, reading.packages)
         self.targets = tuple(target for target in every if target.key not in self.failures)
-        self.declared = tuple(caller.targets.all())
-        self.sdk_full = caller.targets.reading.facts.sdk_full
-        self.caller, self.packages, self.digest = caller, packages, None
+        self.declared, self.sdk_full = declared, reading.facts.sdk_full
+        self.caller, self.packages, self.digest = caller, frozenset(reading.packages), None
         return True
 
 

@@ -5,8 +5,6 @@ and kept in a file: another app that comes later never changes it, and it is nev
 capability, not even after its own app is gone.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import re

@@ -115,7 +115,7 @@ class PhoneReading:
         facts: What it is.
         apps: The apps that were looked at, by name.
         problems: What could not be asked of the phone.
-        installed: How many packages it has.
+        packages: All that are installed, by name.
         bytes_read: Bytes of APKs that came over adb.
         requests: Reads of APKs.
         not_asked: What Android's shell cannot be asked for; only reading every app finds it. Nothing where
@@ -128,7 +128,7 @@ class PhoneReading:
     facts: DeviceFacts
     apps: tuple[InstalledApp, ...]
     problems: tuple[InputError, ...] = ()
-    installed: int = 0
+    packages: tuple[InstalledPackage, ...] = ()
     bytes_read: int = 0
     requests: int = 0
     not_asked: tuple[ComponentQuery, ...] = ()
@@ -150,6 +150,11 @@ class PhoneReading:
             files_read=tuple(application.place.path for application in applications),
             problems=(*self.problems, *(problem for app in self.apps for problem in app.problems)),
         )
+
+    @property
+    def installed(self) -> int:
+        """How many packages it has."""
+        return len(self.packages)
 
     @property
     def kept(self) -> int:
@@ -307,7 +312,7 @@ class _PhoneReader:
                 app for app in apps if app.package not in self.candidates or app.providers or app.problems
             ),
             problems=tuple(self.problems),
-            installed=len(packages),
+            packages=tuple(packages.values()),
             bytes_read=sum(apk.bytes_read for apk in self.opened),
             requests=sum(apk.requests for apk in self.opened),
             not_asked=tuple(dict.fromkeys(unasked)) if self.chosen_by_the_shell else (),

@@ -359,7 +359,7 @@ def no_descriptors(application: Application, context: ReadingContext) -> Reading
     return Reading()
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True)
 class Format:
     """A protocol's descriptor format, as an adapter registers it.
 

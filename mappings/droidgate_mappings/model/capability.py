@@ -1,7 +1,5 @@
 """Providers and their capabilities: what one component of one app declares."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from functools import cache

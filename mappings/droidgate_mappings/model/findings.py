@@ -5,8 +5,6 @@ Every finding has a stable code. A module declares its codes once, where they ar
 the docs list them from there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Self
 
@@ -64,7 +62,7 @@ class Level(Graded):
     docs/concepts/levels.md has the rule and an example for each.
     """
 
-    def scale(self) -> tuple[Level, ...]:
+    def scale(self) -> "tuple[Level, ...]":
         """Return the levels of its scale, mildest first."""
         return LINT_LEVELS if self in LINT_LEVELS else CONVERSION_LEVELS
 

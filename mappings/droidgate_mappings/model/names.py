@@ -1,7 +1,5 @@
 """Reversible name maps: names of one world for another, made once, written out, never parsed back."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections import Counter

@@ -6,8 +6,6 @@ kept verbatim in `keywords`, or a fact of one format in `extensions[format]`; so
 format is exact.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self, TypeAlias, get_args
 
@@ -35,7 +33,11 @@ def as_extensions(format_id: str, facts: Mapping[str, Json], others: Extensions 
 
 
 class Frozen(BaseModel):
-    """Base of the model's classes: immutable, and an unknown field is an error."""
+    """Base of the model's classes: immutable, and an unknown field is an error.
+
+    The modules that every run imports leave `from __future__ import annotations` out: Pydantic would compile
+    each annotation.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -95,7 +97,7 @@ class ArrayType(TypeFacts):
     """A list; `items` is None where the source does not say of what."""
 
     kind: Literal["array"] = "array"
-    items: Type | None = None
+    items: "Type | None" = None
 
 
 class ObjectType(TypeFacts):
@@ -104,7 +106,7 @@ class ObjectType(TypeFacts):
     """
 
     kind: Literal["object"] = "object"
-    properties: dict[str, Property] = Field(default_factory=dict)
+    properties: "dict[str, Property]" = Field(default_factory=dict)
     qualified_name: str | None = None
 
 
@@ -119,7 +121,7 @@ class AllOfType(TypeFacts):
     """A value that every member describes."""
 
     kind: Literal["all-of"] = "all-of"
-    members: tuple[Type, ...] = ()
+    members: "tuple[Type, ...]" = ()
     qualified_name: str | None = None
 
 
@@ -129,7 +131,7 @@ class OneOfType(TypeFacts):
     """
 
     kind: Literal["one-of"] = "one-of"
-    alternatives: tuple[Type, ...] = ()
+    alternatives: "tuple[Type, ...]" = ()
     exclusive: bool = True
     qualified_name: str | None = None
 

@@ -1,7 +1,5 @@
 """What a dialect can carry, as data: the source of the support matrix and of every conversion's findings."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from droidgate_mappings.model.findings import Level
@@ -155,7 +153,7 @@ class Capacity(Frozen):
     definition_rule: NameRuleTable | None = None
     text: Literal["xml", "json"] = "json"
     xml_fields: frozenset[ProviderField] = frozenset()
-    outputs: Capacity | None = None
+    outputs: "Capacity | None" = None
     access: frozenset[AccessField] = frozenset()
     access_enforced: frozenset[AccessField] = frozenset()
     alike_dialects: frozenset[str] | None = None

@@ -1,7 +1,5 @@
 """The failure tokens: one word at the head of a failure's message, in each world's terms."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from typing import Final, Literal

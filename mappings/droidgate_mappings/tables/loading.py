@@ -1,7 +1,5 @@
 """The tables of each format, read from TOML, typed and validated as they are loaded."""
 
-from __future__ import annotations
-
 import tomllib
 from functools import cache
 from importlib.resources import files

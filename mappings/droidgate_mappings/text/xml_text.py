@@ -45,8 +45,8 @@ ANDROID: Final = "{http://schemas.android.com/apk/res/android}"
 TOOLS: Final = "{http://schemas.android.com/tools}"
 """Prefix of attributes that only build tools read; the compiler removes them."""
 
-NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""A character that XML 1.0 cannot hold."""
+NOT_XML: Final = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+"""A character that XML 1.0 cannot hold; the set of the others takes ten times as long to compile."""
 
 _NEWLINE: Final = b"\n"
 _PROLOG = re.compile(rb"(?>\s+|<\?.*?\?>|<!--.*?-->)*+", re.DOTALL)

@@ -39,6 +39,10 @@ def _classes(record: Any) -> Any:
         def __repr__(self) -> str:
             return f"counter at {self.count}"
 
+    @record(frozen=True, slots=True, eq=False)
+    class Token:
+        text: str = ""
+
     @record(frozen=True, slots=True)
     class Nothing:  # noqa: PLW1641
         def __eq__(self, other: object) -> bool:
@@ -65,6 +69,7 @@ def _matched(value: Any, cls: Any) -> Any:
         "an unknown argument": lambda c: c.Named(1, length=2),
         "equal": lambda c: (c.Point(1) == c.Point(1, notes=["a"]), c.Counter(step=1) == c.Counter(step=1)),
         "unequal": lambda c: (c.Point(1) == c.Point(3), c.Point(1) == c.Named(1), c.Point(1) == 1),
+        "compared by identity": lambda c: (c.Token() == c.Token(), len({c.Token(), c.Token()})),
         "a comparison of its own": lambda c: c.Nothing() == "nothing",
         "members of a set": lambda c: len({c.Point(1), c.Point(1), c.Named(1), c.Nothing(), c.Nothing()}),
         "a hash of what can change": lambda c: hash(c.Counter(step=1)),

@@ -1,4 +1,4 @@
-"""What `serve` does, and its document.
+"""What `serve` does.
 
 Standard output is the protocol's: nothing here prints to it but `--plan`.
 """
@@ -10,13 +10,11 @@ import gc
 import logging
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING
 
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.failure_texts import print_hint
-from droidgate.cli.output.json_output import Document, PublishedDocument
-from droidgate.cli.output.pages import Block, Line, Table, print_note, print_warning
-from droidgate.cli.output.reports import Report
+from droidgate.cli.output.pages import print_note, print_warning
 from droidgate.cli.output.unread_errors import errors_that_nobody_need_read
 from droidgate.cli.output.waiting_line import run_with_steps_shown
 from droidgate.cli.serve.serve_options import Serve
@@ -28,57 +26,6 @@ if TYPE_CHECKING:
     from droidgate.serving.phone_tools import PhoneTools
     from droidgate.serving.server_process import Listening
     from droidgate.serving.tool_search import SearchTools
-
-
-class PlannedAppPart(Document):
-    """The tools of one app.
-
-    Attributes:
-        app: Its package, after its phone's serial number and a slash where several phones are served.
-        tools: How many.
-        tokens: Estimate of what a model is given for them: the bytes of their JSON divided by four.
-        output_tokens: How many of these are for the schemas of outputs, which not every client gives to it.
-    """
-
-    app: str
-    tools: int
-    tokens: int
-    output_tokens: int
-
-
-class ServedPart(Document):
-    """What a client is given.
-
-    Attributes:
-        mode: `all` for every tool by itself, `search` for three that find, describe and call the others.
-        tools: How many.
-        tokens: Estimate of what a model is given for them.
-    """
-
-    mode: Literal["all", "search"]
-    tools: int
-    tokens: int
-
-
-class ServePlanDocument(PublishedDocument, schema="droidgate.serve-plan/1"):
-    """What serving the apps of phones costs a model.
-
-    Attributes:
-        apps: The apps, the most expensive first.
-        tools: How many tools all of them have.
-        tokens: Estimate for all of them.
-        output_tokens: How many of these are for the schemas of outputs.
-        served: What a client is given.
-    """
-
-    apps: tuple[PlannedAppPart, ...]
-    tools: int
-    tokens: int
-    output_tokens: int
-    served: ServedPart
-
-
-_COLUMNS: Final = ("APP", "TOOLS", "TOKENS", "OUTPUTS")
 
 
 def serve(options: Serve) -> int:
@@ -98,7 +45,14 @@ def serve(options: Serve) -> int:
     gc.disable()
     try:
         need("mcp", "serve")
-        return _print_plan(options) if options.plan else _serve(options)
+        if not options.plan:
+            return _serve(options)
+        from droidgate.cli.serve.run_serve_plan import print_plan
+
+        provider = print_plan(_tools_of(options), options)
+        if not options.as_json:
+            _print_mode(provider, options)
+        return ExitCode.OK
     finally:
         gc.enable()
 
@@ -115,47 +69,6 @@ def _tools_of(options: Serve) -> PhoneTools:
         app_instructions=options.app_instructions,
         deadline=options.deadline,
     )
-
-
-def _print_plan(options: Serve) -> int:
-    from droidgate.serving.server_application import plan_tokens
-    from droidgate.serving.tool_search import SearchTools
-
-    tools = _tools_of(options)
-    run_with_steps_shown(lambda: tools.look(strict=True))
-    provider = SearchTools(tools, always=options.search)
-    apps = plan_tokens(tools.snapshot().tools)
-    served = plan_tokens(provider.snapshot().tools)
-    count, tokens = sum(app.tools for app in apps), sum(app.tokens for app in apps)
-    output_tokens = sum(app.output_tokens for app in apps)
-    rows = [(app.group, f"{app.tools:,}", f"{app.tokens:,}", f"{app.output_tokens:,}") for app in apps]
-    sums = f"{amount(len(apps), 'app')}, {amount(count, 'tool')}, {amount(tokens, 'token')}"
-    explained = (
-        f"{sums}, {output_tokens:,} of them for the schemas of outputs, which not every client gives to its "
-        "model; a token is about four bytes of a tool's JSON"
-    )
-    page: list[Block] = [Table(_COLUMNS, rows), Line(explained)] if rows else [Line("no tools")]
-    if provider.is_searched:
-        cost = amount(sum(app.tokens for app in served), "token")
-        page.append(Line(f"in search mode a client gets three tools in their place: {cost}"))
-    report = Report(
-        lambda: page,
-        lambda: ServePlanDocument(
-            apps=tuple(PlannedAppPart.of(app, app=app.group) for app in apps),
-            tools=count,
-            tokens=tokens,
-            output_tokens=output_tokens,
-            served=ServedPart(
-                mode="search" if provider.is_searched else "all",
-                tools=sum(app.tools for app in served),
-                tokens=sum(app.tokens for app in served),
-            ),
-        ),
-    )
-    report.print(options.form)
-    if not options.as_json:
-        _print_mode(provider, options)
-    return ExitCode.OK
 
 
 def _serve(options: Serve) -> int:

@@ -1,7 +1,5 @@
 """The built-in intents of App Actions, as data (reference app-actions 3)."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Literal
 

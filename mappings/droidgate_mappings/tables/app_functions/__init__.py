@@ -1,7 +1,5 @@
 """AppFunctions as data: each release's indexer, the schemas, the error codes and the shell's texts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final, Literal

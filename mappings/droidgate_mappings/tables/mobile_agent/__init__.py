@@ -1,7 +1,5 @@
 """The commands of UFO's MobileAgent (reference mobile-agent 2), and the tools beyond them."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """How apps of other agents' protocols are known, as data (reference mobile-mcp-and-mmcp 4 and 5)."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Literal
 

@@ -5,8 +5,6 @@ the tests of the virtual phone run each of its cells. A dialect says by `interfa
 capabilities are called (`droidgate_mappings.tables.loading.DialectTable`).
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Literal
 
