@@ -16,7 +16,6 @@ from droidgate_phone.java.app_values import View, ViewKind
 from droidgate_phone.screen import keys
 from droidgate_phone.screen.layout import Display, Placed, lay_out
 from droidgate_phone.screen.window import (
-    InputNotModelledError,
     LauncherEntry,
     Screen,
     Shown,
@@ -165,15 +164,6 @@ def test_the_dump_has_the_shape_that_uiautomator_writes(window: Window, stage: O
     assert button.get("package") == PACKAGE
 
 
-def test_a_tap_on_a_button_changes_what_is_shown(window: Window, stage: OneStage) -> None:
-    stage.launch()
-    before = window.png()
-    assert node(window, id=f"{PACKAGE}:id/state").get("text") == "not_clocked_in"
-    tap(window, node(window, text="clock_in_now"))
-    assert node(window, id=f"{PACKAGE}:id/state").get("text") == "clocked_in"
-    assert window.png() != before
-
-
 def test_text_is_typed_into_the_input_that_was_tapped(window: Window, stage: OneStage) -> None:
     stage.launch()
     window.type_text("lost")
@@ -187,27 +177,6 @@ def test_text_is_typed_into_the_input_that_was_tapped(window: Window, stage: One
     assert node(window, id=field).get("text") == "2026-02-134"
     stage.launch()
     assert node(window, id=field).get("focused") == "false"
-
-
-def test_keys_delete_go_back_and_go_home(window: Window, stage: OneStage) -> None:
-    stage.launch()
-    tap(window, node(window, id=f"{PACKAGE}:id/missed_day"))
-    window.type_text("abc")
-    window.press_key(keys.DELETE)
-    assert node(window, id=f"{PACKAGE}:id/missed_day").get("text") == "ab"
-    window.press_key(keys.BACK)
-    assert node(window, text="Clock").get("package") == "com.android.launcher3"
-    with pytest.raises(InputNotModelledError, match="key 26"):
-        window.press_key(keys.key_code("POWER"))
-    window.press_key(keys.key_code("no such key"))
-
-
-def test_icons_of_the_home_screen_start_apps(window: Window, stage: OneStage) -> None:
-    icons = [element.get("text") for element in nodes(window) if element.get("clickable") == "true"]
-    assert icons == ["Other", "Clock"]
-    tap(window, node(window, text="Clock"))
-    assert stage.started == 1
-    assert node(window, id=f"{PACKAGE}:id/state").get("text") == "not_clocked_in"
 
 
 @pytest.mark.slow
@@ -232,16 +201,6 @@ def test_lists_follow_the_finger(window: Window, stage: OneStage) -> None:
     for _ in range(200):
         window.swipe((500, 2390), (500, 1000))
     assert days()[-1] == "2025-01-01"
-
-
-def test_the_picture_is_a_png_of_the_display(window: Window, stage: OneStage) -> None:
-    stage.launch()
-    with Image.open(io.BytesIO(window.png())) as picture:
-        assert (picture.format, picture.size) == ("PNG", (1080, 2400))
-        picture.load()
-        colours = picture.convert("RGB").getcolors(1 << 20)
-    assert colours is not None
-    assert len(colours) > 10
 
 
 def test_a_turned_phone_is_wide(stage: OneStage) -> None:

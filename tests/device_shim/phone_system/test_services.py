@@ -481,9 +481,6 @@ def test_a_client_that_binds_again_while_the_service_lives(
     assert ["bind None", *calls] == CALLS
 
 
-# Starts that are delivered again
-
-
 # Foreground services
 
 
