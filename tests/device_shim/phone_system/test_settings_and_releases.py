@@ -5,7 +5,28 @@ import pytest
 from device_shim.phone_system.phone_system_apps import TOOL, Ran, make_phone, make_tool, run
 from droidgate_mappings.model.errors import UsageError
 from droidgate_phone.common.clocks import Clock
-from droidgate_phone.system.releases import load_release
+from droidgate_phone.system.releases import known_releases, load_release
+
+RELEASES = {
+    "26": ("8.0.0", "26", "", None, None),
+    "30": ("11", "30", "", None, None),
+    "33": ("13", "33", "", None, None),
+    "34": ("14", "34", "", None, None),
+    "36": ("16", "36", "36.0", "16", 0),
+    "36.1": ("16", "36", "36.1", "16-qpr2", 3),
+    "37": ("17", "37", "37.0", "17", 5),
+}
+"""Version, API level and full version, the indexer and the generation of the shell of app functions."""
+
+
+def test_each_release_is_what_it_came_with() -> None:
+    seen = {}
+    for name in known_releases():
+        release, words = load_release(name), ("release", "sdk", "sdk_full")
+        with make_phone(name) as system:
+            properties = [run(system, "getprop", f"ro.build.version.{word}").stdout.strip() for word in words]
+        seen[name] = (*properties, release.app_search, release.function_shell)
+    assert seen == RELEASES
 
 
 def test_an_unknown_release_is_refused() -> None:
