@@ -4,7 +4,6 @@ import pytest
 
 from device_shim.phone_system.phone_system_apps import TOOL, Ran, make_phone, make_tool, run
 from droidgate_mappings.model.errors import UsageError
-from droidgate_phone.common.clocks import Clock
 from droidgate_phone.system.releases import known_releases, load_release
 
 RELEASES = {
@@ -88,10 +87,3 @@ def test_a_package_can_be_looked_at() -> None:
         text = run(system, "dumpsys", "package", TOOL).stdout
         assert "versionCode=7 minSdk=26 targetSdk=36\n" in text
         assert run(system, "dumpsys", "package", "absent").stdout == "Unable to find package: absent\n"
-
-
-def test_the_hosts_clock_does_not_wait_for_what_has_happened() -> None:
-    clock = Clock()
-    signal = clock.signal()
-    signal.set()
-    assert clock.wait(signal, 60)
