@@ -129,6 +129,27 @@ def test_what_an_assistant_asked_before_it_left_is_recorded(phone: SmallPhone) -
     assert is_clocked_in(phone)
 
 
+def test_screen_and_tools_share_one_record(phone: SmallPhone) -> None:
+    activity = phone.activity(CLOCK_IN, f"{CLOCK_IN}.MainActivity")
+
+    def shown() -> dict[str, str]:
+        view = activity.view()
+        assert view is not None
+        days = [child.text for node in view.walk() if node.id == "days" for child in node.children]
+        return {node.id: node.text for node in view.walk() if node.id} | {"days": " ".join(days)}
+
+    assert shown()["state"] == "not_clocked_in"
+    activity.on_click("clock_in_now")
+    assert shown()["state"] == "clocked_in"
+    assert is_clocked_in(phone) is True
+    activity.on_text("missed_day", "2030-01-01")
+    activity.on_click("add_missed_day")
+    assert shown()["problem"] == '"date" must lie between 2000-01-01 and 2026-02-14'
+    activity.on_text("missed_day", "2026-02-01")
+    activity.on_click("add_missed_day")
+    assert shown()["days"] == "2026-02-14 2026-02-01"
+
+
 def test_each_uid_and_each_binder_has_points_of_its_own(phone: SmallPhone) -> None:
     service = tally(phone)
     first, second = bind(service, "1"), bind(service, "2")

@@ -16,6 +16,7 @@ from droidgate_phone.java.app_values import View, ViewKind
 from droidgate_phone.screen import keys
 from droidgate_phone.screen.layout import Display, Placed, lay_out
 from droidgate_phone.screen.window import (
+    InputNotModelledError,
     LauncherEntry,
     Screen,
     Shown,
@@ -170,6 +171,19 @@ def test_text_is_typed_into_the_input_that_was_tapped(window: Window, stage: One
     assert node(window, id=field).get("text") == "2026-02-134"
     stage.launch()
     assert node(window, id=field).get("focused") == "false"
+
+
+def test_keys_delete_go_back_and_go_home(window: Window, stage: OneStage) -> None:
+    stage.launch()
+    tap(window, node(window, id=f"{PACKAGE}:id/missed_day"))
+    window.type_text("abc")
+    window.press_key(keys.DELETE)
+    assert node(window, id=f"{PACKAGE}:id/missed_day").get("text") == "ab"
+    window.press_key(keys.BACK)
+    assert node(window, text="Clock").get("package") == "com.android.launcher3"
+    with pytest.raises(InputNotModelledError, match="key 26"):
+        window.press_key(keys.key_code("POWER"))
+    window.press_key(keys.key_code("no such key"))
 
 
 @pytest.mark.slow

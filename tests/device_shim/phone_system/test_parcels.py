@@ -10,6 +10,7 @@ from droidgate_phone.system.messengers import fill_in
 from droidgate_phone.system.parcels import (
     TRANSACTION_LIMIT,
     cross_bundle,
+    cross_intent,
     cross_message,
     read_bundle,
     read_intent,
@@ -90,6 +91,16 @@ def test_the_binder_takes_just_under_a_megabyte() -> None:
     with pytest.raises(AndroidError) as refused:
         cross_bundle(Bundle({"k": Extra("bytes", bytes(TRANSACTION_LIMIT))}))
     assert refused.value.exception == "android.os.TransactionTooLargeException"
+
+
+def test_bundles_are_copied_between_processes() -> None:
+    data = bytearray(b"abc")
+    with pytest.raises(AndroidError):
+        cross_bundle(Bundle({"k": Extra("string", 5)}))
+    crossed = cross_bundle(Bundle({"k": Extra("bytes", bytes(data))}))
+    data[0] = 0
+    assert crossed.values["k"].value == b"abc"
+    assert cross_intent(Intent("a")) == Intent("a")
 
 
 def test_only_the_system_says_who_sends_a_message() -> None:
