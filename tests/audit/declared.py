@@ -11,8 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-SCALARS: Final = frozenset({"boolean", "int32", "int64", "float", "double", "string", "bytes", "null"})
-
 
 @dataclass(slots=True)
 class Shape:

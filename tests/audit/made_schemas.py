@@ -62,9 +62,9 @@ class Schemas:
 
     def __init__(self, random: Random, *, adversarial: bool) -> None:
         self.random = random
-        style = AdversarialSchemas if adversarial else random.choice((Pydantic2, Pydantic1, Zod, ByHand))
+        style = AdversarialSchemas if adversarial else random.choice((Servers, Servers, ByHand))
         self.inputs = style(random)
-        self.outputs = self.inputs if adversarial else random.choice((Pydantic2, ByHand))(random)
+        self.outputs = self.inputs if adversarial else random.choice((Servers, ByHand))(random)
 
     def input_schema(self) -> Schema:
         """Return the schema of a tool's arguments."""
@@ -169,21 +169,41 @@ class ByHand(Maker):
         return schema
 
 
-class Pydantic2(ByHand):
-    """What `model_json_schema()` of pydantic 2 gives, as FastMCP servers publish it."""
+class Servers(ByHand):
+    """What pydantic's `model_json_schema()` and zod-to-json-schema give, in either's draft of JSON Schema.
+
+    An optional field allows null (pydantic 2) or does not (pydantic 1), a reference is alone in an `allOf`
+    (pydantic 1), objects are closed and refer to earlier properties (zod).
+    """
+
+    def __init__(self, random: Random) -> None:
+        super().__init__(random)
+        self.definitions_at = random.choice(("$defs", "definitions"))
+
+    def container(self) -> str:
+        return self.definitions_at
+
+    def root(self) -> Schema:
+        schema = super().root()
+        first = next(iter(schema["properties"]), None)
+        if first is not None and self.chance(0.1) and "again" not in schema["properties"]:
+            schema["properties"]["again"] = {"$ref": f"#/properties/{first}"}
+        return schema
 
     def model(self, name: str, depth: int) -> Schema:
         schema = super().model(name, depth)
         if not schema.get("required"):
             schema.pop("required", None)
         schema["title"] = name.capitalize() if depth else "toolArguments"
-        if self.chance(0.15):
+        if self.chance(0.3):
             schema["additionalProperties"] = False
         return schema
 
     def field(self, name: str, depth: int) -> Schema:
         schema = self.value(depth)
-        if self.chance(0.3):
+        if "$ref" in schema and self.chance(0.3):
+            schema = {"allOf": [schema]}
+        elif self.chance(0.2) and not schema.keys() & {"anyOf", "default"}:
             schema = {"anyOf": [schema, {"type": "null"}], "default": None}
         elif self.chance(0.2) and schema.get("type") == "string" and "enum" not in schema:
             schema["default"] = "x"
@@ -205,65 +225,22 @@ class Pydantic2(ByHand):
 
     def scalar(self) -> Schema:
         formats = ("date-time", "uri", "email", "uuid")
-        return self.pick(
-            (0.1, lambda: {"type": "string", "format": self.random.choice(formats)}),
-            (0.2, lambda: {"type": "string", "minLength": 1, "maxLength": self.random.randint(3, 200)}),
-            (0.26, lambda: {"type": "string", "pattern": "^[a-z]+$"}),
-            (0.32, lambda: {"const": "fixed", "type": "string"}),
-            (0.38, lambda: {"additionalProperties": {"type": "integer"}, "type": "object"}),
-            (0.42, lambda: {"type": "integer", "exclusiveMinimum": 0}),
-            (1, super().scalar),
-        )
-
-
-class Pydantic1(Pydantic2):
-    """What `schema()` of pydantic 1 gives: `definitions`, `allOf` of one reference, optional without null."""
-
-    def container(self) -> str:
-        return "definitions"
-
-    def field(self, name: str, depth: int) -> Schema:
-        schema = self.value(depth)
-        if "$ref" in schema and self.chance(0.6):
-            schema = {"title": name.title(), "allOf": [schema]}
-        elif "$ref" not in schema:
-            schema["title"] = name.title()
-        if self.chance(0.4) and "$ref" not in schema:
-            schema["description"] = text(self.random)
-        return schema
-
-
-class Zod(ByHand):
-    """What zod-to-json-schema gives: closed objects, draft 7, references to earlier properties."""
-
-    def root(self) -> Schema:
-        schema = super().root()
-        if self.chance(0.6):
-            schema["$schema"] = "http://json-schema.org/draft-07/schema#"
-        first = next(iter(schema["properties"]), None)
-        if first is not None and self.chance(0.25) and "again" not in schema["properties"]:
-            schema["properties"]["again"] = {"$ref": f"#/properties/{first}"}
-        return schema
-
-    def model(self, name: str, depth: int) -> Schema:
-        schema = super().model(name, depth)
-        if not schema.get("required"):
-            schema.pop("required", None)
-        schema["additionalProperties"] = False
-        return schema
-
-    def scalar(self) -> Schema:
         shapes = [self.variant("circle", "radius"), self.variant("square", "side")]
-        return self.pick(
-            (0.1, lambda: {"type": ["string", "number"]}),
-            (0.25, lambda: {"type": ["string", "null"]}),
-            (0.3, lambda: {"type": ["string", "null"], "enum": ["a", "b", None]}),
-            (0.35, lambda: {"type": "integer", "exclusiveMinimum": 0, "maximum": 100}),
-            (0.4, lambda: {"type": "string", "minLength": 1, "default": "today"}),
-            (0.45, lambda: {"type": "object", "additionalProperties": {"type": "string"}}),
-            (0.5, lambda: {"anyOf": shapes}),
-            (1, super().scalar),
+        choices: tuple[Schema, ...] = (
+            {"type": "string", "format": self.random.choice(formats)},
+            {"type": "string", "minLength": 1, "maxLength": self.random.randint(3, 200)},
+            {"type": "string", "pattern": "^[a-z]+$"},
+            {"const": "fixed", "type": "string"},
+            {"additionalProperties": {"type": "integer"}, "type": "object"},
+            {"type": "integer", "exclusiveMinimum": 0},
+            {"type": "integer", "exclusiveMinimum": 0, "maximum": 100},
+            {"type": ["string", "number"]},
+            {"type": ["string", "null"]},
+            {"type": ["string", "null"], "enum": ["a", "b", None]},
+            {"type": "string", "minLength": 1, "default": "today"},
+            {"anyOf": shapes},
         )
+        return self.random.choice(choices) if self.chance(0.45) else super().scalar()
 
     def variant(self, kind: str, size: str) -> Schema:
         properties = {"type": {"type": "string", "const": kind}, size: {"type": "number"}}

@@ -277,16 +277,6 @@ def test_a_parameter_has_the_type_and_the_values_that_the_file_states(text: str,
     assert properties(item)["k"].type == type_
 
 
-def test_what_users_say_for_a_value_is_kept_once_for_each_value() -> None:
-    tea = '<entity name="Tea" identifier="t" url="app://t" sameAs="https://schema.org/Tea"/>'
-    declared = action(link("{@url}", mapping("feature", "url")), in_set("feature"), name=FEATURE)
-    text = actions(declared, entities(tea, tea.replace('"Tea"', '"Chai"')))
-    (item,) = capabilities_of(read_text(text))
-    expected = {"names": ["Tea", "Chai"], "url": "app://t", "same_as": "https://schema.org/Tea"}
-    seen = {"field": "feature", "inventory": {"t": expected}, "match_required": True}
-    assert facts(properties(item)["url"]) == seen
-
-
 def test_a_parameter_is_required_where_each_fulfilment_that_starts_something_requires_it() -> None:
     for other, is_required in (("<slice/>", True), (SHOWN, False)):
         needed = intent(template("a:{q}"), required("thing.name", "q"))

@@ -10,7 +10,6 @@ from adapters.appfunctions.function_files import (
     ANDROID,
     RESPONSE,
     app_of,
-    artifact,
     components_of,
     definition_of,
     facts_of,
@@ -393,15 +392,6 @@ def test_a_label_that_leads_nowhere_is_lost_and_the_apps_label_is_the_name() -> 
     assert losses_of(reading) == [("S82", "", Level.DROPPED)]
 
 
-def test_an_apps_label_that_leads_nowhere_is_lost_where_it_is_needed() -> None:
-    unresolved = ("label=@string/gone", "description=@string/gone")
-    services = service_of(V2, attributes='android:label="Own"'), service_of(V2, name=".B")
-    for service, rows in zip(services, ([], ["S82"]), strict=True):
-        application = replace(app_of(service, files=FILES), unresolved=unresolved)
-        reading = FORMAT.read_application(application, ReadingContext())
-        assert [row for row, _, _ in losses_of(reading)] == rows
-
-
 def test_an_application_whose_own_label_leads_nowhere_is_called_the_application() -> None:
     manifest = (
         f'<manifest {ANDROID} package="a.b"><application android:label="@string/gone">'
@@ -475,19 +465,6 @@ def test_releases_treat_an_unknown_tag_as_its_row_states() -> None:
     assert counts == {"15-qpr2": 1, "16": 1, "16-qpr2": 0, "17": 1}
 
 
-def test_a_tag_that_the_apps_own_schema_declares_is_known() -> None:
-    written = artifact(write_in(only(read_text(FILE)).model_copy(update={"package": "a.b"}), "v2"), "schema")
-    declared = written.replace(
-        '<xs:documentType name="AppFunctionStaticMetadata">',
-        '<xs:documentType name="AppFunctionStaticMetadata"><xs:element name="colour" type="xs:string" '
-        'cardinality="1"/>',
-    )
-    files = {"assets/f.xml": file_of(UNKNOWN)}
-    assert rows_of(read_app(service_of(V2, SCHEMA), files={**files, "assets/s.xsd": declared})) == []
-    reading = read_app(service_of(V2, SCHEMA), files={**files, "assets/s.xsd": written}, strict=False)
-    assert rows_of(reading) == ["A38"]
-
-
 def test_very_many_unknown_tags_are_reported_together() -> None:
     inner = "".join(f"<x{number}/>" for number in range(500))
     reading = read_text(file_of(function_of(inner)), strict=False)
@@ -496,22 +473,6 @@ def test_very_many_unknown_tags_are_reported_together() -> None:
 
 
 VERSION_1 = "<function_id>a.B#c</function_id><enabled_by_default>true</enabled_by_default>"
-
-
-@pytest.mark.parametrize("unknown", [
-    "<description>Adds</description>", "<parameters><name>title</name></parameters>",
-    "<response>text</response>", "<unknown_property><size>1</size></unknown_property>",
-])  # fmt: skip
-def test_unknown_tags_of_version_1_are_reported_and_not_refused(unknown: str) -> None:
-    text = file_of(f"<appfunction>{VERSION_1}{unknown}</appfunction>")
-    reading = read_text(text, strict=True)
-    provider = only(reading)
-    assert provider.dialect == "v1"
-    assert [(item.code, item.rule) for item in reading.findings] == [("unread-tag", "A39")]
-    assert [item.id for item in provider.capabilities] == ["a.B#c"]
-    # Android's parsers of version 1 look for their own tags, and 17 skips what its schema does not have.
-    for release in ("15-qpr2", "16", "16-qpr2"):
-        assert list(index_file(text, None, release).documents) == ["a.B#c"]
 
 
 def test_tags_inside_an_unknown_tag_of_version_1_are_read_by_android_16() -> None:

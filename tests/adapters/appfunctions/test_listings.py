@@ -148,20 +148,6 @@ def test_what_is_not_a_listing_is_an_error_with_a_place(text: str) -> None:
     assert caught.value.place is not None
 
 
-@titled("service", {
-    "a release that lists no service": {},
-    "a release that lists the service": {"serviceName": ["a.NotesService"], "scope": ["global"]},
-})  # fmt: skip
-def test_parallel_lists_of_parameters_are_read_on_every_release(service: dict[str, Any]) -> None:
-    (provider,) = read(listing(element({**OF_A_LIST, **service}))).providers
-    assert (provider.dialect, provider.component) == ("platform", service.get("serviceName", [None])[0])
-    declared = properties_of(provider.capabilities[0].input)
-    assert [(name, item.required) for name, item in declared.items()] == [
-        ("title", True),
-        ("priority", False),
-    ]
-
-
 @titled(("documents", "dialect"), {
     "a function with its parameters is of version 2": ([FUNCTION], "v2"),
     "a function without a service is of the app":

@@ -126,18 +126,6 @@ def test_the_description_of_a_parameter_counts_before_that_of_its_type(
     assert (item.description, facts_of(item)) == (description, facts)
 
 
-@titled(("enabled", "is_enabled", "facts"), {
-    "true is enabled": ("true", True, {}), "false is disabled": ("false", False, {}),
-    "an absent element is enabled": (None, True, {"enabledByDefaultAbsent": True}),
-})  # fmt: skip
-def test_a_function_is_enabled_by_default_unless_it_is_false(
-    enabled: str | None, *, is_enabled: bool, facts: dict[str, object]
-) -> None:
-    capability = only_function(file_of(function_of(enabled=enabled)))
-    assert capability.access == CapabilityAccess(enabled_by_default=is_enabled)
-    assert facts_of(capability) == facts
-
-
 @pytest.mark.parametrize(("word", "restricts"), [("true", True), ("false", False)])
 def test_restricted_callers_are_an_access_rule_in_every_dialect(word: str, restricts: object) -> None:
     flag = f"<restrictCallersWithExecuteAppFunctions>{word}</restrictCallersWithExecuteAppFunctions>"
@@ -145,14 +133,6 @@ def test_restricted_callers_are_an_access_rule_in_every_dialect(word: str, restr
     v1 = file_of(f"<appfunction><function_id>f</function_id><{snake}>{word}</{snake}></appfunction>")
     for text in (file_of(function_of(flag)), v1):
         assert only_function(text, strict=False).access.restrict_callers is restricts
-
-
-def test_a_v1_function_has_an_id_and_the_name_of_its_schema() -> None:
-    provider = only(read_text(V1, strict=False))
-    assert provider.dialect == "v1"
-    (capability,) = provider.capabilities
-    assert (capability.id, capability.input, capability.output) == ("com.x.Foo#bar", ObjectType(), None)
-    assert facts_of(capability) == {"schemaCategory": "todo", "schemaName": "addTodo", "schemaVersion": 1}
 
 
 def test_names_in_snake_case_and_camel_case_may_be_in_one_file() -> None:
@@ -185,17 +165,6 @@ def test_parallel_lists_are_parameters_with_type_words() -> None:
             "who": required(string(), extensions={"appfunctions": {"paramType": "Person"}}),
         }
     )
-
-
-def test_functions_with_a_scope_are_the_applications() -> None:
-    first = function_of("<scope>activity</scope>", name="a", enabled=None)
-    second = function_of("<scope>global</scope>", name="b", enabled="false")
-    provider = only(read_text(file_of(first, second)))
-    assert provider.dialect == "app-level"
-    assert [(item.access, facts_of(item)) for item in provider.capabilities] == [
-        (CapabilityAccess(scope="activity"), {}),
-        (CapabilityAccess(enabled_by_default=False), {}),
-    ]
 
 
 def test_documents_are_found_at_any_depth_and_by_both_names() -> None:
@@ -337,36 +306,6 @@ def test_a_member_is_never_nullable_and_a_stated_flag_is_written_again(tag: str,
     assert etree.fromstring(written.encode()).xpath(f"//{tag}/isNullable/text()") == ["true", "false"]
 
 
-def test_components_are_definitions_and_their_own_nullability_is_ignored() -> None:
-    reference = typed("<dataTypeReference>a.B</dataTypeReference>", 11, nullable=True)
-    recursive = typed(
-        f"{NAMED}<properties><dataTypeMetadata>{reference}</dataTypeMetadata><id>unused</id>"
-        "<name>next</name></properties><required>next</required>",
-        3,
-        nullable=True,
-    )
-    components = components_of(
-        definition_of("a.B", recursive), definition_of("a.Alias", reference), definition_of("a.Not", INT)
-    )
-    provider = only(read_text(file_of(function_of(), components=components)))
-    assert provider.definitions == {
-        "a.B": ObjectType(qualified_name="a.B", properties={"next": required(ref("a.B", nullable=True))}),
-        "a.Alias": ref("a.B"),
-        "a.Not": int32(extensions={"appfunctions": {"isNullable": False}}),
-    }
-    assert facts_of(provider) == {}
-
-
-def test_how_components_are_spread_over_documents_is_kept() -> None:
-    first = components_of(definition_of("a.B", typed("", 7, nullable=True)), document_id="a.Service")
-    second = components_of(definition_of("a.C", typed("", 8, nullable=True)))
-    alone = only(read_text(file_of(function_of(), components=first)))
-    both = only(read_text(file_of(function_of(), components=first + second)))
-    assert facts_of(alone) == {"components": [["a.Service", None]]}
-    assert facts_of(both) == {"components": [["a.Service", ["a.B"]], ["unused", ["a.C"]]]}
-    assert list(both.definitions) == ["a.B", "a.C"]
-
-
 def test_required_names_in_another_order_or_of_nothing_are_kept() -> None:
     type_ = read_type_of(typed(f"{NAME}<required>gone</required><required>name</required>", 3))
     assert properties_of(type_)["name"].required
@@ -428,15 +367,6 @@ def places_of_problems(reading: Reading) -> list[str]:
 
 def levels_by_pointer(writing: Writing) -> dict[str, Level]:
     return {finding.pointer: finding.level for finding in writing.findings}
-
-
-def test_the_property_names_the_file_whatever_it_is_called() -> None:
-    files = {**FILES, "assets/app_functions_v2.xml": file_of(function_of(name="other"))}
-    provider = only(read_app(service_of(V2), files=files))
-    assert (provider.package, provider.component) == ("com.example.app", ".Service")
-    assert ids_of(provider) == ["a.B#c"]
-    assert str(provider.source) == "assets/f.xml:1"
-    assert provider.capabilities[0].state is None
 
 
 def older_function(name: str = "a.B#c", more: str = "", *, enabled: str = "true") -> str:

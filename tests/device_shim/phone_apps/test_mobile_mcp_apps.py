@@ -97,30 +97,6 @@ def total(phone: SmallPhone, handle: Handle, uid: int = 10_100) -> int:
     return value
 
 
-def test_a_day_that_is_clocked_in_is_found_again_by_a_new_process(phone: SmallPhone) -> None:
-    assert is_clocked_in(phone) is False
-    first = ask_clock_in(phone, request("clock_in_today"))
-    assert (first["id"], first["capability"]) == ("r1", {"id": "clock_in_today"})
-    assert (first["status"], first["message"]) == ("success", "Clocked in for today, 2026-02-14.")
-    again = ask_clock_in(phone, request("clock_in_today"))
-    assert again["message"] == "Today, 2026-02-14, was on record already."
-    assert is_clocked_in(phone) is True
-
-
-@pytest.mark.parametrize(("date", "message"), [
-    ("2026-02-13", "Added a clock-in for 2026-02-13."),
-    ("2026-02-15", 'invalid_argument: "date" must lie between 2000-01-01 and 2026-02-14'),
-    ("1999-12-31", 'invalid_argument: "date" must lie between 2000-01-01 and 2026-02-14'),
-    ("2026-02-30", 'invalid_argument: "date" names a day that does not exist'),
-    ("13.2.2026", 'invalid_argument: "date" must look like YYYY-MM-DD'),
-    ("2024-02-29", "Added a clock-in for 2024-02-29."),
-])  # fmt: skip
-def test_a_missed_day_is_added_where_it_is_a_day_of_the_past(
-    phone: SmallPhone, date: str, message: str
-) -> None:
-    assert ask_clock_in(phone, request("make_up_clock_in", {"date": date}))["message"] == message
-
-
 def test_the_answer_is_called_as_the_request_was(phone: SmallPhone) -> None:
     answers: list[Message] = []
     phone.messengers["me"] = answers.append
@@ -172,22 +148,6 @@ def test_screen_and_tools_share_one_record(phone: SmallPhone) -> None:
     activity.on_text("missed_day", "2026-02-01")
     activity.on_click("add_missed_day")
     assert shown()["days"] == "2026-02-14 2026-02-01"
-
-
-def test_points_add_up_from_call_to_call_until_somebody_starts_over(phone: SmallPhone) -> None:
-    handle = bind(tally(phone))
-    assert total(phone, handle) == 0
-    first = add(phone, handle, 5)
-    player = {"name": "player", "type": "string", "value": "Ada"}
-    output = [player, {"name": "total", "type": "integer", "value": 5}]
-    assert (first["id"], first["capability"]) == ("r1", {"id": "add_points", "output": output})
-    assert (first["status"], first["message"]) == ("success", "Ada has 5.")
-    add(phone, handle, 1, "Bob")
-    add(phone, handle, -7)
-    assert total(phone, handle) == -2
-    over = ask(phone, handle, request("start_over", {}))
-    assert (over["message"], over["capability"]) == ("Every total is 0 again.", {"id": "start_over"})
-    assert total(phone, handle) == 0
 
 
 def test_each_uid_and_each_binder_has_points_of_its_own(phone: SmallPhone) -> None:

@@ -18,7 +18,6 @@ from droidgate_phone.apps.sample_packages import (
     sample_package,
     sample_packages,
 )
-from droidgate_phone.phone import boot
 from droidgate_shim.builder.sample_apps import sample_apps_directory
 from requirements_of_tests import require, short_run
 
@@ -88,13 +87,6 @@ def test_fillers_differ_and_some_speak_each_protocol() -> None:
         "mobile.mcp.SERVICE": 4,
         "zwdroid.mcp.sdk.McpServerService": 1,
     }
-
-
-def test_fillers_install_and_their_tools_are_declared_as_the_formats_want_them() -> None:
-    with boot("36.1", seed=1) as system:
-        for number in range(10):
-            system.packages.install(filler_package(number))
-        assert len(system.packages.all()) >= 10
 
 
 @pytest.mark.slow

@@ -170,14 +170,6 @@ def test_a_command_line_gives_what_busybox_gives(command: str, tmp_path: Path) -
     assert_alike(command, tmp_path)
 
 
-@pytest.mark.parametrize("seed", range(6), ids="seed {}".format)
-def test_dd_cuts_random_files_as_busybox_does(seed: int, tmp_path: Path) -> None:
-    chance = random.Random(seed)
-    data = chance.randbytes(chance.randint(0, 5000))
-    size, skip, count = chance.randint(1, 700), chance.randint(0, 5), chance.randint(0, 9)
-    assert_alike(f"cat >f; dd if=f bs={size} skip={skip} count={count} status=none | md5sum", tmp_path, data)
-
-
 def test_sixteen_megabytes_go_through_a_pipeline_whole() -> None:
     phone = Phone()
     data = random.Random(5).randbytes(1 << 20) * 16

@@ -201,16 +201,6 @@ def test_implicit_intents_of_apps_for_android_14_reach_exported_activities_only(
             system.app_context(AGENT).start_activity(Intent(ACTION))
 
 
-def test_an_implicit_intent_needs_the_default_category() -> None:
-    inside = f'<intent-filter><action android:name="{ACTION}"/></intent-filter>'
-    with make_phone("36.1", make_tool(component("activity", "Say", inside=inside))) as system:
-        ran = run(system, "am", "start", "-a", ACTION)
-        intent = f"Intent {{ act={ACTION} flg=0x10000000 xflg=0x4 }}"
-        assert (ran.status, ran.stderr) == (1, f"Error: Activity not started, unable to resolve {intent}\n")
-    with make_phone("36.1", make_tool(component("activity", "Say"))) as system:
-        assert run(system, "am", "start", "-a", ACTION).status == 0
-
-
 # Android 17's bytecode: ParsingPackageUtils.parseQueries gives the intent the path `/*`, a type alone gets
 # `content://*/*`; ComponentResolver.adjustPriority takes away the priority of an app's activities.
 @pytest.mark.parametrize(("host", "is_seen"), [("h", True), ("i", False)])

@@ -130,31 +130,6 @@ def ids(system: AndroidSystem) -> list[str]:
     return [each["functionId"][0].rpartition("#")[2] for each in documents if "functionId" in each]
 
 
-def test_the_listing_shows_functions_with_their_state_and_the_components() -> None:
-    with phone() as system:
-        (results,) = listed(system).values()
-        static = results[0][f"AppFunctionStaticMetadata-{TOOL}"]
-        assert static["parameters"] == [{"isRequired": [True], "name": ["title"]}]
-        name = f"AppFunctionRuntimeMetadata-{TOOL}"
-        runtime = results[0][name][name]
-        qualified = f"android$apps-db/app_functions#{TOOL}/{TOOL}.Notes#echo"
-        assert runtime["enabled"] == [0]
-        assert runtime["appFunctionStaticMetadataQualifiedId"] == [qualified]
-        name = f"AppFunctionComponentMetadataDocument-{TOOL}"
-        assert [result[name]["dataTypes"] for result in results if name in result] == [["x"]]
-
-
-def test_properties_are_in_the_order_of_androids_maps() -> None:
-    """As in the listings of API 36.1 and 37 that were published (reference appfunctions 6.5)."""
-    with phone() as system:
-        static = listed(system)[TOOL][0][f"AppFunctionStaticMetadata-{TOOL}"]
-        assert list(static) == [
-            "serviceName", "enabledByDefault", "functionId", "packageNameHash", "scope", "parameters",
-            "mobileApplicationQualifiedId", "packageName",
-        ]  # fmt: skip
-        assert "android$apps-db\\/apps#" in command(system, "list-app-functions").stdout
-
-
 # 16 reads over the tag, 17 skips it.
 @pytest.mark.parametrize(("sdk", "names"), [("36", NAMES), ("36.1", ()), ("37", NAMES)])
 def test_a_function_file_with_an_unknown_tag_is_dropped_by_16_qpr2_only(

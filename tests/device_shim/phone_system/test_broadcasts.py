@@ -15,7 +15,6 @@ from device_shim.phone_system.phone_system_apps import (
     make_agent,
     make_phone,
     make_tool,
-    package_of,
     raises_android,
     run,
     text_bundle,
@@ -192,16 +191,6 @@ def test_a_pending_intent_that_is_sent_too_much_ends_its_creator(
     # What an immutable one is sent is not delivered at all.
     ended = [(AGENT, UNDELIVERABLE["36.1"])]
     assert (sent, crashes(system)) == ((None, ended) if mutable else (Intent(), []))
-
-
-def test_a_broadcast_of_an_app_to_a_package_does_not_reach_a_stopped_one_unless_it_says_so(
-    system: AndroidSystem,
-) -> None:
-    tool = package_of(system, TOOL)
-    for flags, code in ((0, 0), (0x20, 1), (0, 1)):
-        result = send(system, Intent(ACTION, package=TOOL, flags=flags, extras=text_bundle("a")))
-        assert result is not None
-        assert (result.code, tool.stopped) == (code, not code)
 
 
 def test_a_broadcast_that_names_its_receiver_starts_a_stopped_app(system: AndroidSystem) -> None:

@@ -218,24 +218,6 @@ def test_the_last_of_several_apps_is_installed_or_refused(
     assert ran.status == (0 if ran.stdout == SUCCESS else 1)
 
 
-def test_a_session_takes_base_and_splits() -> None:
-    base = make_tool("")
-    split = make_tool("", attributes='split="config.de"')
-    with make_phone("36.1") as system:
-        created = run(system, "pm", "install-create", "-r", "-S", str(len(base) + len(split))).stdout
-        session = created.partition("[")[2].partition("]")[0]
-        assert created == f"Success: created install session [{session}]\n"
-        for name, apk in (("base", base), ("split", split)):
-            ran = run(system, "pm", "install-write", "-S", str(len(apk)), session, name, "-", stdin=apk)
-            assert ran == Ran(0, f"Success: streamed {len(apk)} bytes\n", "")
-        assert run(system, "pm", "install-commit", session) == Ran(0, "Success\n", "")
-        paths = run(system, "pm", "path", TOOL).stdout.split("\n")
-        assert [path.rpartition("/")[2] for path in paths] == ["base.apk", "split_config.de.apk", ""]
-        ran = run(system, "pm", "install-commit", session)
-        assert ran.status == 255
-        assert f"java.lang.SecurityException: Caller has no access to session {session}" in ran.stderr
-
-
 @pytest.mark.parametrize(("split", "problem"), [
     pytest.param(lambda: make_apk("org.example.other", attributes='split="de"'),
         f"package org.example.other inconsistent with {TOOL}", id="another package"),

@@ -216,15 +216,6 @@ def test_an_app_that_was_installed_is_stopped_until_somebody_starts_it(typed: An
     assert package.stopped
 
 
-def test_records_survive_the_process(typed: AndroidSystem) -> None:
-    start_foreground(typed)
-    assert file_of(typed) == b"hello"
-    run(typed, "am", "force-stop", TOOL)
-    assert typed.app_context(TOOL).files.read("started") == b"hello"
-    run(typed, "pm", "clear", TOOL)
-    assert typed.app_context(TOOL).files.read("started") is None
-
-
 # Pending intents
 
 
@@ -276,16 +267,6 @@ def test_old_pending_intents_are_let_go(system: AndroidSystem, monkeypatch: pyte
 
 
 # Bindings
-
-
-def test_a_bound_service_answers_and_knows_who_sends(system: AndroidSystem) -> None:
-    inbox: Inbox[Message] = Inbox(system)
-    bind(system, TO_ECHO, inbox.put).send(Message(1, text_bundle("hello")))
-    answer = inbox.take()
-    assert answer is not None
-    assert (answer.what, answer.data.get_string("text")) == (2, "hello")
-    assert answer.data.get_string("uid") == str(uid_of(system, AGENT))
-    assert answer.sending_uid == uid_of(system, TOOL)
 
 
 def test_a_service_that_is_not_exported_cannot_be_bound_by_others() -> None:
@@ -479,9 +460,6 @@ def test_a_client_that_binds_again_while_the_service_lives(
     for _ in range(2):
         door(replace(PLAIN, identifier=identifier))()
     assert ["bind None", *calls] == CALLS
-
-
-# Starts that are delivered again
 
 
 # Foreground services

@@ -21,7 +21,6 @@ from droidgate_phone.system.instrumentations import (
 FIRST, SECOND = "com.example.first", "com.example.second"
 DUMP = "android.permission.DUMP"
 QUERY = "android.permission.QUERY_ALL_PACKAGES"
-NOT_OF_THE_SHELL = "android.permission.BIND_APP_FUNCTION_SERVICE"
 
 
 class Quiet(Instrumentation):
@@ -67,23 +66,6 @@ def test_without_a_connection_nothing_is_connected_or_adopted(
             instrument(system, connected=False)
         with raises_android("java.lang.IllegalStateException", "UiAutomation not connected!"):
             call(system.app_context(FIRST).platform)
-
-
-def test_the_shells_permissions_are_adopted_by_name_until_they_are_dropped() -> None:
-    with phone() as system:
-        platform = instrument(system)
-        with pytest.raises(AndroidError, match="UiAutomation not connected!"):
-            platform.adopt_shell_permissions(DUMP)
-        platform.connect_ui_automation(0)
-        platform.adopt_shell_permissions(DUMP)
-        assert (platform.holds(DUMP), platform.holds(QUERY)) == (True, False)
-        platform.adopt_shell_permissions(QUERY)
-        assert (platform.holds(DUMP), platform.holds(QUERY)) == (False, True)
-        platform.adopt_shell_permissions()
-        assert (platform.holds(DUMP), platform.holds(QUERY)) == (True, True)
-        assert not platform.holds(NOT_OF_THE_SHELL)
-        platform.drop_shell_permissions()
-        assert (platform.holds(DUMP), platform.holds(QUERY)) == (False, False)
 
 
 def test_adopted_permissions_end_with_the_process() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import struct
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import adbutils  # type: ignore[import-untyped]
@@ -198,18 +197,6 @@ def test_one_server_shows_several_phones(phone: WiredPhone) -> None:
             assert client.read_to_end() == b"second\n"
     assert (other.ended, phone.userland.ended) == (["echo second"], [])
     assert ask(phone, b"host:devices") == f"{phone.serial}\tdevice\n"
-
-
-def test_many_clients_at_once(phone: WiredPhone) -> None:
-    def echo(number: int) -> bytes:
-        with ServerClient(phone.server_port) as client:
-            client.open_on(phone.serial, b"shell,v2,raw:cat")
-            text = b"%d " % number * 5000
-            client.socket.sendall(struct.pack("<BI", 0, len(text)) + text + struct.pack("<BI", 4, 0))
-            return shell_result(client.read_to_end())[0]
-
-    with ThreadPoolExecutor(20) as pool:
-        assert list(pool.map(echo, range(60))) == [b"%d " % number * 5000 for number in range(60)]
 
 
 @pytest.mark.parametrize(("faults", "state", "text"), [

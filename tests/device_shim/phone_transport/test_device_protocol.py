@@ -26,7 +26,7 @@ from device_shim.phone_transport.conftest import StartPhone, WiredPhone
 from droidgate_phone.common import event_log
 from droidgate_phone.transport import listening
 from droidgate_phone.transport.device_connection import DeviceStream
-from droidgate_phone.transport.packets import AdbPacket, PacketError, pack_header, read_packet
+from droidgate_phone.transport.packets import AdbPacket, PacketError, read_packet
 from droidgate_phone.transport.sockets import EndOfInputError, InputSocket
 from strategies import damaged
 from waiting import wait_until
@@ -45,21 +45,6 @@ def protocol_error(phone: WiredPhone) -> str:
     return str(phone.log.of_kind("protocol-error")[0]["reason"])
 
 
-def test_the_banner_says_properties_and_features(phone: WiredPhone) -> None:
-    with DeviceHost(phone.port) as host:
-        answer = host.connect()
-    assert answer.command == b"CNXN"
-    assert (answer.arg0, answer.arg1) == (0x01000001, 1024 * 1024)
-    kind, serial, properties = answer.data.decode().split(":", 2)
-    assert (kind, serial) == ("device", "")
-    values = dict(item.split("=", 1) for item in properties.split(";"))
-    assert values["ro.product.model"] == "Virtual Phone"
-    assert set(values["features"].split(",")) == {
-        "shell_v2", "cmd", "stat_v2", "ls_v2", "fixed_push_mkdir", "fixed_push_symlink_timestamp", "abb",
-        "abb_exec", "sendrecv_v2", "sendrecv_v2_dry_run_send",
-    }  # fmt: skip
-
-
 def test_an_old_release_announces_what_it_had(start_wired: StartPhone) -> None:
     with DeviceHost(start_wired(sdk=26).port) as host:
         assert host.connect().data.endswith(b"features=shell_v2,cmd,stat_v2")
@@ -75,15 +60,6 @@ def test_a_host_of_the_old_version_gets_checksums_and_has_to_send_them(phone: Wi
         host.send(b"WRTE", 7, message.arg0, b"abc", checksum=sum(b"abc") + 1)
         assert host.ends()
     assert protocol_error(phone) == "the checksum of WRTE is wrong"
-
-
-def test_a_host_of_the_new_version_needs_no_checksums(phone: WiredPhone) -> None:
-    with DeviceHost(phone.port) as host:
-        host.connect(version=NEW_VERSION)
-        host.send(b"OPEN", 7, 0, b"shell:echo abc\0", checksum=0)
-        host.receive()
-        message = host.receive()
-        assert (message.data, message.checksum) == (b"abc\n", 0)
 
 
 def test_a_phone_sends_no_second_packet_before_the_first_is_acknowledged(phone: WiredPhone) -> None:
@@ -157,16 +133,6 @@ def test_the_okay_of_a_packet_is_sent_before_its_service_can_read_it() -> None:
     assert happened == ["OKAY", "hello"]
 
 
-def test_large_input_arrives_as_it_was_sent(host: DeviceHost) -> None:
-    content = bytes(range(256)) * 8192
-    number = host.open(b"shell,v2,raw:count")
-    packets = struct.pack("<BI", 0, len(content)) + content + struct.pack("<BI", 4, 0)
-    for start in range(0, len(packets), 1024 * 1024):
-        host.send(b"WRTE", 7, number, packets[start : start + 1024 * 1024], checksum=0)
-        assert host.receive().command == b"OKAY"
-    assert shell_result(host.read_stream(number)) == (b"2097152\n", b"", 0)
-
-
 def test_a_packet_of_the_shell_protocol_may_come_in_pieces(host: DeviceHost) -> None:
     packets = typed(b"hello") + struct.pack("<BI", 5, 9) + b"24x80,0x0" + struct.pack("<BI", 4, 0)
     number = host.open(b"shell,v2,raw:count")
@@ -190,11 +156,6 @@ def test_the_shell_protocol_separates_streams_and_status(
     host: DeviceHost, service: bytes, result: tuple[bytes, bytes, int]
 ) -> None:
     assert shell_result(host.run(service)) == result
-
-
-@pytest.mark.parametrize("service", [b"shell:both", b"shell,raw:both", b"exec:both"])
-def test_without_the_protocol_both_streams_are_one(host: DeviceHost, service: bytes) -> None:
-    assert host.run(service) == b"out\nerr\n"
 
 
 def test_abb_runs_a_service_s_command_without_splitting_its_words(host: DeviceHost) -> None:
@@ -421,34 +382,6 @@ def read(content: bytes, *, largest: int = 4096) -> AdbPacket:
         theirs.sendall(content)
         theirs.shutdown(socket.SHUT_WR)
         return read_packet(InputSocket(ours), largest_payload=largest)
-
-
-@pytest.mark.parametrize(("content", "packet"), [
-    (CONNECT, AdbPacket("CNXN", 0x01000001, 4096, b"host::\0", 562)),
-    (OPEN, AdbPacket("OPEN", 7, 0, b"sync:\0", 0)),
-    (WRITE, AdbPacket("WRTE", 1, 7, b"hi", 209)),
-    (READY, AdbPacket("OKAY", 1, 7, b"", 0)),
-    (CLOSE, AdbPacket("CLSE", 1, 7, b"", 0)),
-], ids=["connect", "open", "write", "ready", "close"])  # fmt: skip
-def test_packets_of_the_protocol_are_read_and_written(content: bytes, packet: AdbPacket) -> None:
-    assert read(content) == packet
-    written = pack_header(packet, with_checksum=bool(packet.checksum)) + packet.payload
-    assert written == content
-
-
-def test_the_tests_own_host_writes_the_same_packets() -> None:
-    assert message_bytes(b"CNXN", 0x01000001, 4096, b"host::\0") == CONNECT
-    assert message_bytes(b"WRTE", 1, 7, b"hi") == WRITE
-
-
-@pytest.mark.parametrize(("content", "reason"), [
-    (CONNECT[:20] + b"\0\0\0\0" + CONNECT[24:], "magic"),
-    (message_bytes(b"STLS", 0, 0), "unknown command"),
-    (message_bytes(b"WRTE", 1, 7, b"x" * 4097), "more than 4096"),
-], ids=["magic", "command", "length"])  # fmt: skip
-def test_a_broken_header_is_refused(content: bytes, reason: str) -> None:
-    with pytest.raises(PacketError, match=reason):
-        read(content)
 
 
 @pytest.mark.parametrize("length", range(len(CONNECT)), ids="{} bytes".format)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import subprocess
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import adbutils  # type: ignore[import-untyped]
@@ -14,8 +12,6 @@ import pytest
 from device_shim.phone_transport.adb_host import DeviceHost, ServerClient, host_key, sign
 from device_shim.phone_transport.conftest import StartPhone, StockAdb
 from droidgate_phone.common.faults import Faults
-
-MEGABYTE = 1024 * 1024
 
 
 def read_as_much_as_comes(host: DeviceHost) -> None:
@@ -117,35 +113,6 @@ def test_garbage_behind_the_phone_s_own_server_ends_the_connection(start_wired: 
     with ServerClient(phone.server_port) as client:
         client.open_on(phone.serial, b"exec:flood")
         assert client.read_to_end() == b"x" * 65536 * 3
-
-
-STOCK = {
-    "drop-after-3": Faults(drop_after=3),
-    "drop-after-200": Faults(drop_after=200),
-    "drop-after-20000": Faults(drop_after=20_000),
-    "unauthorized": Faults(unauthorized=True),
-    "garbage": Faults(garbage=True),
-    "offline": Faults(offline=True),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(60)
-def test_stock_adb_ends_with_an_error(start_wired: StartPhone, stock_adb: StockAdb) -> None:
-    """All at one time: adb gives a phone ten seconds to shake hands."""
-    phones = {name: start_wired(faults=faults) for name, faults in STOCK.items()}
-
-    def fail(name: str) -> subprocess.CompletedProcess[bytes]:
-        serial = phones[name].serial
-        connect = stock_adb.run("connect", serial, seconds=40)
-        run = stock_adb.on(serial, "exec-out", f"give {4 * MEGABYTE}", seconds=40)
-        stock_adb.run("disconnect", serial)
-        assert run.returncode != 0 or len(run.stdout) < 4 * MEGABYTE, (connect, run)
-        return connect
-
-    with ThreadPoolExecutor(len(phones)) as pool:
-        connects = dict(zip(phones, pool.map(fail, phones), strict=True))
-    assert b"connected to" not in connects["offline"].stdout.replace(b"failed to connect to", b"")
 
 
 def test_stock_adb_ends_on_request_though_the_phone_stalls(

@@ -69,13 +69,6 @@ def test_a_file_sent_in_the_protocol_s_own_bytes_can_be_read(phone: WiredPhone, 
     assert client.read(21) == b"DATA\x05\0\0\0helloDONE\0\0\0\0"
 
 
-def test_status_has_mode_size_and_time(client: ServerClient) -> None:
-    push(client, f"{FOLDER}/a", b"12345")
-    assert client.read(8) == b"OKAY\0\0\0\0"
-    ask(client, b"STAT", f"{FOLDER}/a")
-    assert struct.unpack("<4sIII", client.read(16)) == (b"STAT", 0o100666, 5, 1_700_000_000)
-
-
 @pytest.mark.parametrize("kind", [b"STA2", b"LST2"])
 def test_status_2_has_all_of_it_or_an_error_number(client: ServerClient, kind: bytes) -> None:
     push(client, f"{FOLDER}/a", b"12345", mode=0o600)
@@ -103,27 +96,6 @@ def test_links_are_followed_by_one_status_and_not_by_the_other(
     assert struct.unpack("<4sIQQI", client.read(72)[:28])[4] == stat.S_IFLNK | 0o777
 
 
-@pytest.mark.parametrize(
-    ("kind", "entry", "form"), [(b"LIST", b"DENT", "<4sIIII"), (b"LIS2", b"DNT2", "<4sIQQIIIIQqqqI")]
-)
-def test_a_folder_is_listed(client: ServerClient, kind: bytes, entry: bytes, form: str) -> None:
-    push(client, f"{FOLDER}/b", b"12345")
-    push(client, f"{FOLDER}/ü", b"1")
-    client.read(16)
-    ask(client, kind, FOLDER)
-    listed = {}
-    while True:
-        fields = struct.unpack(form, client.read(struct.calcsize(form)))
-        if fields[0] == b"DONE":
-            assert not any(fields[1:])
-            break
-        assert fields[0] == entry
-        name = client.read(fields[-1]).decode()
-        listed[name] = fields[2] if entry == b"DENT" else fields[8]
-    assert set(listed) == {".", "..", "b", "ü"}
-    assert (listed["b"], listed["ü"]) == (5, 1)
-
-
 @pytest.mark.parametrize("size", [0, 1, 65535, 65536, 65537, 1_000_000, 3_000_001], ids="{} bytes".format)
 def test_files_of_every_size_come_back_as_they_went(client: ServerClient, size: int) -> None:
     content = (bytes(range(251)) * (size // 251 + 1))[:size]
@@ -134,14 +106,6 @@ def test_files_of_every_size_come_back_as_they_went(client: ServerClient, size: 
     client.socket.sendall(b"DONE" + bytes(4))
     assert client.read(8) == b"OKAY\0\0\0\0"
     assert pull(client, f"{FOLDER}/x") == content
-
-
-def test_the_second_forms_of_send_and_receive(client: ServerClient) -> None:
-    data = b"DATA\x03\0\0\0abcDONE\0\0\0\0"
-    ask(client, b"SND2", f"{FOLDER}/x", then=b"SND2" + struct.pack("<II", 0o100755, 0) + data)
-    assert client.read(8) == b"OKAY\0\0\0\0"
-    ask(client, b"RCV2", f"{FOLDER}/x", then=b"RCV2" + struct.pack("<I", 0))
-    assert received(client) == b"abc"
 
 
 def test_a_dry_run_leaves_nothing(phone: WiredPhone, client: ServerClient) -> None:

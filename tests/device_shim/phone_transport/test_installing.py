@@ -75,28 +75,6 @@ def test_several_apks_are_one_package(empty: VirtualPhone, stock_adb: StockAdb, 
     assert [line.rpartition("/")[2] for line in paths] == ["base.apk", "split_config.de.apk"]
 
 
-def test_several_packages_are_installed_next_to_each_other(
-    empty: VirtualPhone, stock_adb: StockAdb, tmp_path: Path
-) -> None:
-    apps = [sample_package(name) for name in ("clock-in", "pdf-tool", "weather")]
-    for package in apps:
-        path = tmp_path / f"{package.name}.apk"
-        path.write_bytes(package.apk)
-        assert succeeds(stock_adb.on(empty.serial, "install", str(path)))
-    assert packages(stock_adb, empty) == {package.package for package in apps}
-
-
-def test_a_file_that_is_not_an_apk_is_refused_with_android_s_reason(
-    empty: VirtualPhone, stock_adb: StockAdb, tmp_path: Path
-) -> None:
-    path = tmp_path / "x.apk"
-    path.write_bytes(b"no APK" * 1000)
-    result = stock_adb.on(empty.serial, "install", str(path))
-    assert result.returncode == 1
-    assert b"INSTALL_" in result.stdout + result.stderr
-    assert packages(stock_adb, empty) == set()
-
-
 def test_removing_what_is_not_there_fails(empty: VirtualPhone, stock_adb: StockAdb) -> None:
     result = stock_adb.on(empty.serial, "uninstall", "org.example.none")
     assert result.returncode == 1

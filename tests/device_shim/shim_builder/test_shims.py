@@ -47,7 +47,6 @@ from model_types import string
 from requirements_of_tests import require, short_run
 
 ANDROID = "{http://schemas.android.com/apk/res/android}"
-NOTES = "dev.droidgate.sample.notes"
 USUAL_PERMISSIONS = {"FOREGROUND_SERVICE", "POST_NOTIFICATIONS", "HIDE_OVERLAY_WINDOWS"}
 
 

@@ -165,10 +165,3 @@ def test_app_actions_start_the_same_by_androids_shell_and_by_both_engines(core: 
             extras = {key: str(extra.value) for key, extra in intent.extras.values.items()}
             package = intent.package or "org.app"
             assert ScreenStart(package, component, intent.action or None, intent.data, extras) == start, case
-
-
-def test_a_difference_would_be_reported() -> None:
-    seen = Seen()
-    outcome: dict[str, Json] = {"extras": None, "token": None}
-    seen.add({}, {**outcome, "outgoing": {}}, {**outcome, "outgoing": None})
-    assert len(seen.differences) == 1

@@ -250,10 +250,6 @@ def test_the_engine_needs_nothing_of_android_and_no_lambdas() -> None:
     assert "java.util.Base64" not in imported
 
 
-def test_the_test_classes_stay_out_of_the_app() -> None:
-    assert not list(ENGINE_SOURCES.rglob("*Vector*.java"))
-
-
 WRAPPED = '{"mobile-mcp-request":{"version":"1.0","request":{"id":"a","capability":{"id":"say","input":{}}}}}'
 
 

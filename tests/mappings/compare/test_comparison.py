@@ -543,17 +543,6 @@ def test_a_long_chain_of_definitions_ends() -> None:
     assert change.new_pointer == "/definitions/D3000"
 
 
-def test_facts_of_one_format_are_reported_one_by_one() -> None:
-    old = _provider(Capability(id="do", extensions={"mmcp": {"a": 1, "b": 2}}))
-    new = _provider(Capability(id="do", extensions={"mmcp": {"a": 1, "b": 3, "c~/d": None}}))
-    at = "/capabilities/0/extensions/mmcp"
-    changes = _compare(old, new).all_changes()
-    assert [(change.weight.value, change.old_pointer, change.new_pointer) for change in changes] == [
-        ("compatible", f"{at}/b", f"{at}/b"),
-        ("compatible", None, f"{at}/c~0~1d"),
-    ]
-
-
 def test_an_unread_file_of_the_same_name_is_the_reason_whatever_another_app_declares() -> None:
     tools = (Capability(id="send", source=Place(path="old/list.json")),)
     gone = Provider(protocol="mcp", package="a", capabilities=tools)

@@ -126,14 +126,6 @@ def test_the_only_alternative_that_is_written_as_an_object_has_one_finding_for_e
     assert facts_of(fitted)[f"{INPUT}/alternatives/0/{fact}"][1] is not Level.RENAMED
 
 
-def test_a_dialect_that_carries_everything_changes_nothing() -> None:
-    for seed in range(200):
-        provider = random_provider(Random(seed))
-        fitted = _fit(provider, everything())
-        assert fitted.findings == ()
-        assert fitted.provider == provider.model_copy(update={"protocol": TARGET, "dialect": "dialect"})
-
-
 Row = tuple[dict[str, Any], Capability, dict[str, Type], dict[str, Any], dict[str, tuple[str, Level]] | None]
 # Title -> changes of the capacity, source, its definitions; what is written, code and level by pointer.
 ROWS: dict[str, Row] = {
@@ -288,14 +280,6 @@ def test_only_an_output_that_is_always_an_object_is_declared_as_one(output: Type
     assert (written.kind == output.kind) is is_kept
 
 
-def test_equal_ids_get_suffixes_of_their_own() -> None:
-    provider = provider_of(Capability(id="a b"), Capability(id="a b"))
-    fitted = _fit(provider, everything(id_rule={"allowed": "[a-z]"}))
-    names = [item.id for item in fitted.provider.capabilities]
-    assert len(set(names)) == 2
-    assert all(name.startswith("a_b_") for name in names)
-
-
 def test_a_provider_of_the_target_keeps_its_names() -> None:
     provider = Provider(protocol=TARGET, capabilities=(Capability(id="a b"),))
     assert _fit(provider, everything(id_rule={"allowed": "[a-z]"})).names == ()
@@ -438,36 +422,6 @@ def test_a_keyword_that_a_target_refuses_at_the_top_is_kept_below() -> None:
     assert written.keywords == {}
     assert properties_of(written)["a"].type == inner
     assert '"required":["a"]' in (written.description or "")
-
-
-def test_a_parameter_is_renamed_and_the_properties_of_its_value_are_not() -> None:
-    inner = record({"a b": optional(string())})
-    words = {"dependentRequired": {"a b": ["c"]}}
-    outer = record({"a b": optional(inner), "c": optional(string())}, keywords=words)
-    fitted = _fit(
-        provider_of(Capability(id="do", input=outer)), everything(parameter_rule={"allowed": "[a-z_]"})
-    )
-    written = fitted.provider.capabilities[0].input
-    assert list(properties_of(written)) == ["a_b", "c"]
-    assert properties_of(written)["a_b"].type == inner
-    assert [(name.original, name.written) for name in fitted.names] == [("a b", "a_b")]
-    # It would speak of a parameter that has another name.
-    assert facts_of(fitted, INPUT)["/keywords/dependentRequired"] == ("keyword-moved", Level.WIDENED)
-    assert written.keywords == {}
-
-
-@pytest.mark.parametrize(("alternatives", "level"), [
-    pytest.param((string(), int64()), Level.RENAMED, id="a value is a text or a number"),
-    pytest.param((NOTE, ObjectType()), Level.WIDENED, id="a note is an object, too"),
-])  # fmt: skip
-def test_an_exclusive_choice_is_widened_only_where_a_value_can_be_of_two(
-    alternatives: tuple[Type, ...], level: Level
-) -> None:
-    choice = OneOfType(alternatives=alternatives)
-    fitted = _fit(provider_of(_taking(choice)), everything(inclusive_only=True))
-    assert facts_of(fitted) == {f"{VALUE}/exclusive": ("exclusive-dropped", level)}
-    written = properties_of(fitted.provider.capabilities[0].input)["value"].type
-    assert written == OneOfType(alternatives=alternatives, exclusive=False)
 
 
 def test_a_dialect_that_states_nothing_carries_what_its_format_does(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,7 +31,6 @@ from droidgate_mappings.json_schema import (
 from droidgate_mappings.model.capability import Capability, Provider, declaration_of, reachable_definitions
 from droidgate_mappings.model.findings import Level
 from droidgate_mappings.model.json_values import Json, canonical_json
-from droidgate_mappings.model.names import NameEntry
 from droidgate_mappings.model.types import (
     AllOfType,
     AnyType,
@@ -366,31 +365,11 @@ def test_an_all_of_that_means_something_else_in_place_is_not_unwrapped(schema: J
     assert NOTATION not in _assert_exact(schema).extensions
 
 
-@pytest.mark.parametrize(("item", "definitions"), [
-    pytest.param(ref("A", nullable=True, keywords={"const": "a"}), {"A": string()},
-        id="a nullable reference whose value is fixed keeps both"),
-    pytest.param(ref("Tree"), {"Tree": record({"children": optional(array(ref("Tree")))})},
-        id="recursion goes through definitions"),
-])  # fmt: skip
-def test_a_reference_is_read_as_it_was_written(item: Type, definitions: dict[str, Type]) -> None:
-    assert read_schema(write_schema(item, definitions)) == (item, definitions)
-    name = item.name if isinstance(item, RefType) else ""
-    assert reachable_definitions(item, definitions) == {name}
-
-
 def test_writing_changes_nothing_of_what_it_was_given() -> None:
     keywords = {"$defs": {"Kept": {"type": "string"}}}
     written = write_schema(all_of(ref("A"), keywords=keywords), {"A": null()})
     assert written["$defs"] == {"Kept": {"type": "string"}, "A": {"type": "null"}}
     assert keywords == {"$defs": {"Kept": {"type": "string"}}}
-
-
-def test_definitions_that_nothing_refers_to_are_kept_with_their_container() -> None:
-    schema = {"type": "object", "definitions": {"Unused": {"type": "string"}}}
-    root, definitions = read_schema(schema)
-    assert definitions == {"Unused": string()}
-    assert root.extensions == {NAMESPACE: {"definitions": {"definitions/Unused": "Unused"}}}
-    _assert_exact(schema)
 
 
 @pytest.mark.parametrize(("left", "right"), [(1, True), (1, 1.0), (0, False), ("1", 1)], ids=repr)
@@ -409,16 +388,6 @@ def test_an_equal_definition_of_another_schema_is_the_same_definition() -> None:
     assert read_schema(schema, definitions=definitions) == (ref("A"), definitions)
 
 
-def test_a_definition_is_another_when_what_it_refers_to_is() -> None:
-    def schema(leaf: str) -> Json:
-        return {"$ref": "#/$defs/A", "$defs": {"A": {"items": {"$ref": "#/$defs/B"}}, "B": {"type": leaf}}}
-
-    _, definitions = read_schema(schema("string"))
-    root, brought = read_schema(schema("boolean"), definitions=definitions)
-    assert len({**definitions, **brought}) == 4
-    assert canonical_json(write_schema(root, {**definitions, **brought})) == canonical_json(schema("boolean"))
-
-
 def test_a_schema_for_a_description_leaves_the_bounds_of_integers_out() -> None:
     schema = write_schema(record({"a": optional(int32())}), int32_bounds=False)
     assert schema["properties"]["a"] == {"type": "integer", "format": "int32"}
@@ -435,19 +404,6 @@ PERSON = {
         "first": {"$ref": "#/properties/friends/items"}},
     "definitions": {"Town": {"type": "object", "properties": {"city": {"type": "string", "maxLength": 3}}}},
 }  # fmt: skip
-
-
-def test_references_into_the_schema_itself_are_definitions() -> None:
-    root, definitions = read_schema(PERSON)
-    _assert_exact(PERSON)
-    assert properties_of(root)["work"].type == ref("home")
-    assert properties_of(root)["friends"].type == array(ref("Root"))
-    assert properties_of(root)["city"].type == ref("Town_city")
-    assert properties_of(root)["other tag"].type == ref("tag")
-    assert definitions["home"] == properties_of(root)["home"].type
-    assert definitions["Town_city"] == string(keywords={"maxLength": 3})
-    # JSON Pointers do not lead through references, so this one leads nowhere.
-    assert properties_of(root)["nickname"].type.kind == "any"
 
 
 PERSONS = {
@@ -676,24 +632,6 @@ def test_a_call_with_a_class_name_is_that_class(name: str) -> None:
         fitter.fit({"schemaType": name, "size": "x"}, _choice("Circle", "Square", "Merged"))
 
 
-def test_a_renamed_class_and_a_renamed_property_are_called_as_the_source_calls_them() -> None:
-    choice = _choice("Plain_1", "Circle")
-    capability = Capability(id="a", input=record({"shape_1": optional(choice)}))
-    definitions = {"Circle": DEFINITIONS["Circle"], "Plain_1": DEFINITIONS["Plain"]}
-    provider = Provider(protocol="test", definitions=definitions, capabilities=(capability,))
-    shape = "/capabilities/0/input/properties/shape~11"
-    changed, (finding,) = add_discriminators(
-        provider,
-        (
-            NameEntry(pointer=shape, original="shape/1", written="shape_1"),
-            NameEntry(pointer="/definitions/Plain", original="Plain", written="Plain_1"),
-        ),
-    )
-    written = properties_of(changed.capabilities[0].input)["shape_1"].type
-    assert written.extensions[NOTATION]["classes"] == ["Plain", "a.Circle"]
-    assert finding.pointer == f"{shape}/type/extensions/{NOTATION}/classes"
-
-
 BY_CLASS: dict[str, Any] = {"qualified_name": "a.Choice"}
 OVERLAPPING_CHOICES = {
     "integers of 32 and 64 bits take an integer of both":
@@ -756,12 +694,3 @@ def test_only_alternatives_that_take_further_properties_state_a_class() -> None:
         "required": ["schemaType"],
     }
     assert schema["oneOf"] == [{"allOf": [{"$ref": "#/$defs/Circle"}, stated]}, {"$ref": "#/$defs/Closed"}]
-
-
-def test_a_similar_schema_of_another_tool_is_read_unchanged() -> None:
-    stated = {"type": "object", "properties": {"schemaType": {"const": "A"}}, "required": ["schemaType"]}
-    schema = {"oneOf": [{"allOf": [{"type": "object"}, stated]}, {"type": "string"}]}
-    root, definitions = read_schema(schema)
-    assert isinstance(root, OneOfType)
-    assert root.alternatives[0].kind == "all-of"
-    assert write_schema(root, definitions) == schema

@@ -15,22 +15,19 @@ from droidgate_mappings.model.capability import (
     Place,
     Provider,
     State,
-    reachable_definitions,
 )
 from droidgate_mappings.model.json_values import (
-    Json,
     canonical_json,
     digest_of,
-    json_equal,
     one_line_json,
     pointer_name,
     pointer_token,
     readable_json,
 )
 from droidgate_mappings.model.leaves import different_leaves, leaves_of_provider
-from droidgate_mappings.model.types import AnyType, ArrayType, Property, Type
+from droidgate_mappings.model.types import AnyType, ArrayType, Property
 from droidgate_mappings.text.json_text import parse_json
-from model_types import all_of, any_of, array, int32, one_of, optional, record, ref, required, string
+from model_types import any_of, int32, record, ref, required, string
 from strategies import FINITE, json_values, providers
 
 
@@ -86,17 +83,6 @@ def test_a_pin_does_not_cover_state_instructions_or_other_capabilities() -> None
 def test_there_is_no_pin_of_an_unknown_capability() -> None:
     with pytest.raises(KeyError):
         PROVIDER.pin(user=0, signer="", capability_id="three")
-
-
-def test_definitions_are_reached_through_every_kind_of_type() -> None:
-    definitions: dict[str, Type] = {
-        "A": record({"x": optional(ref("B"))}),
-        "B": array(ref("C")),
-        "C": all_of(ref("D"), ref("unknown")),
-        "D": one_of(ref("A")),
-        "E": string(),
-    }
-    assert reachable_definitions(ref("A"), definitions) == {"A", "B", "C", "D"}
 
 
 def test_every_fact_has_a_pointer() -> None:
@@ -223,24 +209,6 @@ def test_a_json_text_of_one_line_is_one_line_for_every_reader() -> None:
     line = one_line_json({"text": text})
     assert line.splitlines() == [line]
     assert json.loads(line) == {"text": text}
-
-
-@pytest.mark.parametrize(("left", "right", "equal"), [
-    (1, 1.0, True),
-    (1, Decimal(1), True),
-    (1, True, False),
-    (0, False, False),
-    (None, False, False),
-    ("1", 1, False),
-    ([1, [2]], (1, (2,)), True),
-    ({"a": 1}, {"a": 1.0}, True),
-    ({"a": 1}, {"a": 1, "b": None}, False),
-    ([1], [1, 1], False),
-    ([], {}, False),
-], ids=repr)  # fmt: skip
-def test_equality_is_of_json_values(left: Json, right: Json, *, equal: bool) -> None:
-    assert json_equal(left, right) is equal
-    assert json_equal(right, left) is equal
 
 
 @given(st.text())

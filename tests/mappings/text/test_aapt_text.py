@@ -1,5 +1,4 @@
 import re
-import struct
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -217,20 +216,6 @@ def test_a_string_resource_beyond_the_limit_is_refused() -> None:
 def test_common_texts_need_no_escape_in_res_xml() -> None:
     for text in ("Clock in", "1", "1.0", "true", "a  b ", 'it\'s "quoted"', "3 tools", "-5", "ü 日本 😀"):
         assert escape_xml_attribute(text) == text
-
-
-@pytest.mark.parametrize(("raw", "on_the_device"), [
-    ("007", 7),
-    ("1.10", struct.unpack("<f", struct.pack("<f", 1.1))[0]),
-    ("true", True),
-    ("#fff", -1),
-    ("0x1F", 31),
-])  # fmt: skip
-def test_values_are_typed_as_the_package_parser_types_them(raw: str, on_the_device: object) -> None:
-    """Reference apk-reading B, and PackageParser.parseMetaData: colours are ints."""
-    value = read_attribute_value(raw)
-    assert value == on_the_device
-    assert type(value) is type(on_the_device)
 
 
 def test_a_placeholder_of_the_manifest_merger_is_kept_as_text() -> None:

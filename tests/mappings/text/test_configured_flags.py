@@ -35,18 +35,6 @@ def test_a_device_uses_the_newest_folder_that_it_knows(flag: bool | dict[str, bo
     assert [is_set(flag, sdk) for sdk in SDKS] == [used_by(flag, sdk) for sdk in SDKS]
 
 
-@given(FLAGS, FLAGS)
-def test_both_flags_are_set_where_each_is_set(
-    first: bool | dict[str, bool],  # noqa: FBT001
-    second: bool | dict[str, bool],  # noqa: FBT001
-) -> None:
-    both = both_flags(first, second)
-    for sdk in SDKS:
-        assert is_set(both if isinstance(both, bool) else dict(both), sdk) == (
-            used_by(first, sdk) and used_by(second, sdk)
-        )
-
-
 @titled(("values", "qualifier", "expected"), {
     "the same words win over a newer release":
         ({"": True, "night": False, "v30": True, "sw600dp-v30": False}, "night", False),
