@@ -80,7 +80,7 @@ def test_a_component_that_can_be_no_class_is_refused(component: str) -> None:
     provider = WEATHER.model_copy(update={"protocol": "mobile-mcp", "dialect": "1.0", "component": component})
     with pytest.raises(WriteError, match="cannot be a class of Java") as refused:
         handlers_for(provider, "mobile-mcp+1.0")
-    assert "--language none" in (refused.value.hint or "")
+    assert "--language none" in (refused.value.command_hint or "")
 
 
 @pytest.mark.parametrize("target", ["mobile-mcp+pre-spec", "appfunctions+app-level"])
