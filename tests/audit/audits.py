@@ -106,17 +106,23 @@ def compare(
     restored = _Restored(target, names, unwrapped).declared()
     restored = _Restored(restored, _definition_names(source, restored), set()).declared()
     shared = [name for name in source.definitions if name in restored.definitions]
+    before, after = leaves_of(source, shared), leaves_of(restored, shared)
+
+    def reported_at(pointer: str) -> str:
+        """Return where a finding is: a fact that only the target has is where the target has it."""
+        written = _with_source_names(pointer, names)
+        is_added = written in after and written not in before
+        return written if is_added else _with_source_names(placed(pointer), names)
+
     return Comparison(
         source=source,
         target=target,
         restored=restored,
-        findings=[
-            replace(item, pointer=_with_source_names(placed(item.pointer), names)) for item in findings
-        ],
+        findings=[replace(item, pointer=reported_at(item.pointer)) for item in findings],
         written_names={pointer: item.written for pointer, item in written.items()},
         unwrapped=unwrapped,
-        before=leaves_of(source, shared),
-        after=leaves_of(restored, shared),
+        before=before,
+        after=after,
     )
 
 

@@ -203,7 +203,7 @@ class Servers(ByHand):
         schema = self.value(depth)
         if "$ref" in schema and self.chance(0.3):
             schema = {"allOf": [schema]}
-        elif self.chance(0.2) and not schema.keys() & {"anyOf", "default"}:
+        elif self.chance(0.2):
             schema = {"anyOf": [schema, {"type": "null"}], "default": None}
         elif self.chance(0.2) and schema.get("type") == "string" and "enum" not in schema:
             schema["default"] = "x"

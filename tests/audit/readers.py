@@ -29,6 +29,8 @@ _APPLICATORS: Final = ("oneOf", "anyOf", "allOf")
 _CONTAINERS: Final = ("$defs", "definitions")
 _OBJECT_WORDS: Final = frozenset({"type", "properties", "required"})
 _NO_MEANING: Final = frozenset({"$schema", "$comment"})
+_ANNOTATIONS: Final = frozenset({"title", "default", "deprecated", "readOnly", "writeOnly", "examples"})
+"""Keywords that refuse no value (section 9 of JSON Schema validation)."""
 
 
 def read_root(schema: Any, definitions: dict[str, Shape], notes: list[Any]) -> Shape:
@@ -230,9 +232,7 @@ def fold(shape: Shape) -> Shape:
     compete = [
         word for word in ("enum", "pattern", "format") if getattr(shape, word) and getattr(inner, word)
     ]
-    compete += [
-        word for word in shape.keywords if word in inner.keywords and word not in {"title", "default"}
-    ]
+    compete += [word for word in shape.keywords if word in inner.keywords and word not in _ANNOTATIONS]
     if compete:
         return shape
     inner.folded = [*(steps for steps, _ in shape.steps()), *inner.folded]

@@ -10,7 +10,7 @@ from droidgate_mappings.fit import losses
 from droidgate_mappings.fit.collector import Collector, Node
 from droidgate_mappings.fit.description_notes import MAY_BE_NULL, constraint_note, put_first, schema_notes
 from droidgate_mappings.fit.losses import Loss, is_usual_format, keyword_loss
-from droidgate_mappings.model.json_values import Json, canonical_json, pointer_token
+from droidgate_mappings.model.json_values import Json, canonical_json, json_equal, pointer_token
 from droidgate_mappings.model.leaves import different_leaves, find_leaf, leaves_of_type
 from droidgate_mappings.model.names import map_names
 from droidgate_mappings.model.types import (
@@ -571,7 +571,7 @@ def should_unwrap(fit: Collector, choice: OneOfType) -> bool:
     if carried and (choice.exclusive or not capacity.exclusive_only):
         return False
     inner = choice.alternatives[0]
-    if choice.keywords.keys() & inner.keywords.keys():
+    if choice.keywords.keys() & inner.keywords.keys() & losses.ASSERTIONS:
         return False
     return all(
         getattr(choice, name) is None or getattr(inner, name) is None
@@ -580,8 +580,20 @@ def should_unwrap(fit: Collector, choice: OneOfType) -> bool:
 
 
 def unwrap(fit: Collector, choice: OneOfType, pointer: str, write: Callable[[Type], Type]) -> Type:
-    """Return the only alternative of a choice, with the facts of both, as `write` writes it there."""
-    inner = choice.alternatives[0]
+    """Return the only alternative of a choice, with the facts of both, as `write` writes it there.
+
+    An annotation of the choice replaces another value of the same annotation in the alternative.
+    """
+    (inner,) = choice.alternatives
+    keywords = {}
+    for keyword, value in inner.keywords.items():
+        if json_equal(choice.keywords.get(keyword, value), value):
+            keywords[keyword] = value
+        else:
+            leaf = f"{pointer}/alternatives/0/keywords/{pointer_token(keyword)}"
+            fit.report(losses.KEYWORD_GONE, leaf, keyword=keyword)
+    inner = inner.changed({"keywords": keywords})
+    choice = choice.changed({"alternatives": (inner,)})
     texts = [text for text in (choice.description, inner.description) if text is not None]
     merged = inner.changed(
         {

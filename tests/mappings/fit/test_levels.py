@@ -121,6 +121,7 @@ def test_a_lost_keyword_has_the_level_of_its_kind(keyword: str, value: Json, cod
 UNSTATED = int32(extensions={"json-schema-notation": {"unstatedBounds": ["minimum", "maximum"]}})
 BOUNDS = "/extensions/json-schema-notation/unstatedBounds"
 NOTED = record({"with space": optional(string(keywords={"minLength": 2}))})
+TWO_DEFAULTS = any_of(string(keywords={"default": "today"}), keywords={"default": None}, nullable=True)
 NAMED_AS_FIELDS = record({"extensions": optional(string()), "description": optional(string())})
 LEAVES: dict[str, tuple[str, Type, str, tuple[str, Level] | None]] = {
     "an enum in a text": (MOBILE, string(enum=("a",)), "/enum", ("constraint-moved", Level.WIDENED)),
@@ -171,6 +172,12 @@ LEAVES: dict[str, tuple[str, Type, str, tuple[str, Level] | None]] = {
         "/nullable", None),
     "a note on a renamed property of a choice of one": (JETPACK, any_of(NOTED, nullable=True),
         "/properties/with_space/type/description", ("text-added", Level.MOVED)),
+    "a choice of one with a default of its own": (JETPACK, TWO_DEFAULTS, "/kind",
+        ("alternative-unwrapped", Level.RENAMED)),
+    "that default is in a text": (JETPACK, TWO_DEFAULTS, "/keywords/default",
+        ("keyword-moved", Level.MOVED)),
+    "it replaces that of the alternative": (JETPACK, TWO_DEFAULTS, "/alternatives/0/keywords/default",
+        ("keyword-dropped", Level.DROPPED)),
 }  # fmt: skip
 
 
