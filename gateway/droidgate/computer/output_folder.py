@@ -16,23 +16,17 @@ from droidgate_mappings.timed_steps import timed_step
 WriteStatus = Literal["created", "updated", "unchanged", "would create", "would update"]
 
 
-def write_files(
-    files: Mapping[Path, bytes], *, force: bool, makes_folders: bool = True
-) -> dict[Path, WriteStatus]:
+def write_files(files: Mapping[Path, bytes], *, force: bool) -> dict[Path, WriteStatus]:
     """Write files, making the folders they need; each appears whole or not at all.
 
     Args:
         files: Path to content.
         force: Replace files that are there and differ.
-        makes_folders: Make the folders of the files; else they must exist.
 
     Raises:
-        WriteError: a file differs, a folder does not exist, or a folder or file is in the way; nothing is
+        WriteError: a file differs, or a folder or file is in the way; nothing is
             written then. Or two names are one file here, as `A` and `a` on most Windows and macOS disks.
     """
-    if not makes_folders:
-        for path in files:
-            check_folder(path.parent)
     statuses = {path: _status(path, data) for path, data in files.items()}
     different = [path for path, status in statuses.items() if status == "updated"]
     if different and not force:
@@ -64,14 +58,6 @@ def compare_files(files: Mapping[Path, bytes]) -> dict[Path, WriteStatus]:
     changes: dict[WriteStatus, WriteStatus] = {"created": "would create", "updated": "would update"}
     statuses = {path: _status(path, data) for path, data in files.items()}
     return {path: changes.get(status, status) for path, status in statuses.items()}
-
-
-def check_folder(folder: Path) -> None:
-    """Raise a `WriteError` where a folder for files does not exist."""
-    if not folder.exists():
-        raise WriteError(
-            "the folder does not exist", place=str(folder), hint="make it, or choose another one"
-        )
 
 
 def path_below(folder: Path, relative: str) -> Path:

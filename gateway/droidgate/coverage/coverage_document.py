@@ -90,6 +90,8 @@ class Totals(Frozen):
     Attributes:
         apps: Applications, and descriptors without an app.
         descriptors: Descriptors without an app.
+        repeated_apps: Apps and descriptors that the catalog has in a newer version or once more; changes, the
+            trend, overlaps and the lowest scores leave them out.
         declaring_apps: Apps that declare something in any protocol, silent ones included.
         silent_apps: Apps that declare something, but list their capabilities only at run time, on request.
         ui_only_apps: Apps that declare nothing and have a launcher screen.
@@ -106,6 +108,7 @@ class Totals(Frozen):
 
     apps: int
     descriptors: int
+    repeated_apps: int = 0
     declaring_apps: int
     silent_apps: int
     ui_only_apps: int

@@ -316,6 +316,7 @@ class Figures:
 
 _TOTALS: Final = """
 SELECT count(*) AS apps, count(*) FILTER (kind = 'descriptor') AS descriptors,
+    (SELECT count(*) FROM entry WHERE NOT latest) AS repeated_apps,
     count(*) FILTER (providers > 0) AS declaring_apps, count(*) FILTER (silent) AS silent_apps,
     count(*) FILTER (providers = 0 AND NOT unread AND has_launcher) AS ui_only_apps,
     count(*) FILTER (providers = 0 AND NOT unread AND NOT has_launcher) AS mute_apps,

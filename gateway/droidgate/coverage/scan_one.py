@@ -91,6 +91,7 @@ def digest_of_apk(archive: Archive) -> str:
 
 _DESCRIPTOR: Final = "descriptor"
 _SMALLEST_MANIFEST: Final = b'<manifest package="a.b"><application/></manifest>'
+_WITHOUT_MANIFESTS: Final = "what `discover --json` printed has no manifests; scan the phone (adb:) itself"
 _INSIDE: Final = "!/"
 """Separates an archive's name from that of a file in it; what is read goes by no name here."""
 
@@ -282,7 +283,9 @@ def _read_descriptor(data: bytes, ending: str = "", *, must_be_descriptor: bool)
     path = _DESCRIPTOR + ending
     names = dict.fromkeys([_DESCRIPTOR, path])
     claimed = next((name for name in names if detect_format(SourceFile(name, data)) is not None), None)
-    if claimed is None and not must_be_descriptor and discovered_providers(SourceFile(path, data)) is None:
+    if claimed is None and discovered_providers(SourceFile(path, data)) is not None:
+        raise InputError(_WITHOUT_MANIFESTS)
+    if claimed is None and not must_be_descriptor:
         return None
     is_code = ending.endswith(code_endings(load_formats().values()))
     name = claimed or (path if is_code else _DESCRIPTOR)

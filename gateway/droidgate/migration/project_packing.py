@@ -392,14 +392,14 @@ class PackedApp:
         """Write the APK, and return what became of the file: created, replaced or unchanged.
 
         Args:
-            out: The file, in a folder that exists.
+            out: The file; its folders are made.
             force: Replace a file that exists and differs.
 
         Raises:
-            WriteError: the folder does not exist, or a file exists and differs, or cannot be written.
+            WriteError: a file exists and differs, or cannot be written.
         """
         path = Path(out)
-        return write_files({path: self.apk}, force=force, makes_folders=False)[path]
+        return write_files({path: self.apk}, force=force)[path]
 
 
 def pack(

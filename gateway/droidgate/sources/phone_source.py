@@ -170,7 +170,7 @@ class PhoneRequest:
         formats: The formats to look for.
         strict: Every leniency of a reader is an error.
         package: Only this app.
-        every_app: Read the manifest of every app, not only of those that answer a query.
+        every_app: Read the whole manifest of every app, not only of those that answer a query.
         keep: Use and keep what was read of APKs.
         own_apps: Read shims and droidgate's agent apps as any other app. One that is named is always read.
     """
@@ -502,20 +502,22 @@ class _PhoneReader:
     def application_of(self, apk: Apk, name: str) -> Application:
         """Return an APK's application; one without components where no format finds anything in it.
 
-        Of the only app that is asked for, everything is read.
+        An app that is asked for is read whole.
         """
         from droidgate_android.apk.apk_application import read_application, read_identity
 
-        if self.is_named(name) or any(
+        if self.is_asked_for(name) or any(
             item.may_match(text) for text in _texts_of(apk.manifest) for item in self.looks_for
         ):
             return read_application(apk, self.facts.sdk).for_release(self.facts.sdk)
         return read_identity(apk, self.facts.sdk)
 
-    def is_named(self, package: str) -> bool:
-        """Return whether the user or the phone's listing names an app."""
-        return package == self.request.package or any(
-            package in listed.functions or package in listed.faults for listed in self.listed.values()
+    def is_asked_for(self, package: str) -> bool:
+        """Return whether the user or the phone's listing asks for an app."""
+        return (
+            self.request.every_app
+            or package == self.request.package
+            or any(package in listed.functions or package in listed.faults for listed in self.listed.values())
         )
 
     def read_formats(self, app: InstalledApp, kept_app: KeptApplication) -> InstalledApp:
@@ -526,7 +528,7 @@ class _PhoneReader:
         """
         application = kept_app.application
         if not application.components:
-            if self.is_named(app.package):
+            if self.is_asked_for(app.package):
                 raise NotKeptError(app.package)
             return replace(app, application=application, findings=kept_app.findings)
         reader = FormatReader(ReadOptions(self.request.formats, strict=self.request.strict))

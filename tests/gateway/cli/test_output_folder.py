@@ -72,10 +72,3 @@ def test_a_link_does_not_lead_out_of_the_folder(tmp_path: Path) -> None:
     with pytest.raises(WriteError, match="outside the output folder"):
         path_below(tmp_path / "out", "res/xml/x.xml")
     assert path_below(tmp_path / "out", "assets/x.xml") == tmp_path / "out" / "assets" / "x.xml"
-
-
-def test_a_single_file_is_not_written_into_a_folder_that_does_not_exist(tmp_path: Path) -> None:
-    with pytest.raises(WriteError, match="the folder does not exist") as raised:
-        write_files({tmp_path / "none" / "page.html": b"page"}, force=True, makes_folders=False)
-    assert raised.value.place == str(tmp_path / "none")
-    assert list(tmp_path.iterdir()) == []

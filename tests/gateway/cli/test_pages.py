@@ -120,6 +120,12 @@ def test_parts_about_security_are_never_left_out_as_a_whole() -> None:
     assert "and 20 more lines" in short
 
 
+def test_a_part_that_a_page_is_for_keeps_every_row() -> None:
+    whole: list[Block] = [Heading("whole", is_whole=True), *part("", 12)[1:]]
+    short = short_page([*LONG_PAGE, *whole, Line("end")], on_terminal=False)
+    assert max(len(block.rows) for block in short if isinstance(block, Table)) == 12
+
+
 def test_a_part_about_what_the_user_has_to_do_is_never_left_out() -> None:
     to_do: list[Block] = [Heading("Left to do"), Line("write the handler", 1), Line()]
     assert "write the handler" in texts(short_page([*LONG_PAGE, *to_do, Line("end")], on_terminal=False))

@@ -287,12 +287,14 @@ def test_every_table_of_the_quality_has_its_heading(report_on: ReportOn) -> None
     findings: list[dict[str, Any]] = [
         {"level": "error", "releases": ("16",)},
         {"origin": "security", "level": "warning"},
+        {"origin": "reading", "level": "dropped"},
     ]
     poor = App("poor", [mmcp(Tool("x1", description=None))], findings=findings)
     text = report_on(poor, App("good", [mmcp(NOTE)]))
     assert _part(text, "The lowest scores")[0].split() == ["SCORE", "APP", "WHY"]
     assert [line.split()[1] for line in _part(text, "The lowest scores")[1:]] == ["poor"]
-    assert _part(text, "Findings, the gravest first")[0].split()[:2] == ["LEVEL", "PROTOCOL"]
+    listed = [line.split()[0] for line in _part(text, "Findings, the gravest first")]
+    assert listed == ["LEVEL", "error", "warning", "dropped"]
     assert _part(text, "Findings that depend on the Android release")[0].split()[0] == "RELEASE"
     assert "1 of 1 capability undescribed, 1 poor name, 1 error, 1 security mark" in text
 
@@ -329,11 +331,12 @@ def test_a_catalog_of_which_nothing_was_read_names_the_inputs_and_reasons(
     catalog = scanned(droidgate, tmp_path, {"a.apk": b"no zip", "b.apk": b"no zip"}, monkeypatch)
     done = droidgate("coverage", catalog, "--details")
     assert (done.code, "no app was read" in done.out) == (0, True)
-    lines = _part(done.out, "Not read: 2 sources")
-    assert lines[0].split()[0] == "2"
-    reason = lines[0].strip().partition(" ")[2]
-    assert [name in line for name, line in zip(("a.apk", "b.apk"), lines[2:], strict=True)] == [True, True]
-    assert all(line.endswith(reason) for line in lines[2:])
+    (counted,) = _part(done.out, "Not read: 2 sources")
+    count, _, reason = counted.strip().partition(" ")
+    assert count == "2"
+    lines = _part(done.out, "Inputs that are not read")[1:]
+    assert [name in line for name, line in zip(("a.apk", "b.apk"), lines, strict=True)] == [True, True]
+    assert all(line.endswith(reason) for line in lines)
 
 
 @pytest.mark.slow
@@ -419,7 +422,7 @@ def test_tables_have_the_leader_of_a_group_and_what_decided_a_use_case(
     assert columns.index("protocols") + 1 == columns.index("capabilities") < columns.index("reach mobile-mcp")
 
 
-WHY = "Why the others cannot be called, the most frequent reasons"
+WHY = "Why capabilities cannot be called, the most frequent reasons"
 
 
 def _reasons_of(text: str, agent: str) -> list[tuple[int, str]]:

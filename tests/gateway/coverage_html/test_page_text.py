@@ -11,7 +11,7 @@ import pytest
 
 from droidgate.coverage.coverage_document import Counted
 from droidgate.coverage.html.page import render_page
-from droidgate.coverage.html.views import marked, percent, segments, shade, signed
+from droidgate.coverage.html.views import format_titles, marked, percent, segments, shade, signed, trend_lines
 from droidgate_mappings.text.counted_nouns import amount
 from gateway.coverage_html.made_reports import make_report
 
@@ -101,6 +101,14 @@ def test_a_part_that_the_report_has_not_is_not_in_the_page(left_out: str) -> Non
     identifier = {"use_cases": "use-cases", "matching": "matches", "history": "history"}[left_out]
     assert f'id="{identifier}"' not in page
     assert f'href="#{identifier}"' not in page
+
+
+def test_the_trend_names_a_protocol_that_only_an_earlier_catalog_has() -> None:
+    history = make_report(3).history
+    assert history is not None
+    earlier = history.trend[0].model_copy(update={"protocols": (Counted(name="app-actions", count=1),)})
+    titles = [line.title for line in trend_lines([earlier], format_titles())]
+    assert titles[-1] == "Capabilities in App Actions"
 
 
 def test_a_share_is_rounded_to_all_or_none_only_where_that_is_exact() -> None:

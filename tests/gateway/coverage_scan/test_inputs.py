@@ -4,7 +4,6 @@ import functools
 import hashlib
 import http.server
 import importlib
-import json
 import os
 import random
 import re
@@ -21,11 +20,9 @@ from pathlib import Path
 import pytest
 
 from droidgate.cli.coverage.run_scan import ProgressLine
-from droidgate.cli.output.json_output import json_value
 from droidgate.computer.optional_packages import install_command
 from droidgate.coverage import cluster, remote_files
 from droidgate.coverage.scan_inputs import list_inputs
-from droidgate.sources import read_source
 from droidgate.sources.catalogs.catalog import Catalog
 from droidgate.sources.catalogs.catalog_rows import TABLES
 from droidgate_android.apk.pack import pack_project
@@ -33,7 +30,6 @@ from droidgate_mappings.model.errors import BudgetError, UsageError
 from droidgate_phone.apps.sample_packages import filler_package, signing_key
 from gateway.cli.program_runs import Run, Runner
 from gateway.coverage_scan.catalogs import SAMPLES, ask, rows_of, scan_into, split_app, tool_app, tool_files
-from gateway.sources.formats_of_tests import write_tree
 
 Scan = Callable[..., Run]
 
@@ -562,57 +558,3 @@ def test_a_missing_extra_is_reported_before_any_source(scan: Scan, monkeypatch: 
     monkeypatch.setitem(sys.modules, "distributed", None)
     done = scan("nope", "--cluster", "tcp://127.0.0.1:8786")
     assert (done.code, f"\nhint: {install_command('cluster')}" in done.err) == (2, True)
-
-
-def test_the_page_of_a_scan_explains_where_it_counts_otherwise_than_inspect(
-    scan: Scan, tmp_path: Path
-) -> None:
-    apps = tmp_path / "apps"
-    for name in ("app/src/main", "copy/src/main"):
-        write_tree(apps / name, {**tool_files("a.b")})
-    (apps / "capabilities.xml").write_bytes(tool_files("a.b")["res/xml/capabilities.xml"])
-    done = scan(apps)
-    assert done.code == 0
-    page = done.out
-    assert "1 source with the content of another: counted once, by `inspect` each time" in page
-    assert "2 capabilities of an app and of a descriptor: counted twice, by `inspect` once" in page
-
-
-def test_the_page_of_a_scan_names_the_providers_that_inspect_does_not_count(
-    scan: Scan, tmp_path: Path
-) -> None:
-    apps = tmp_path / "apps"
-    apps.mkdir()
-    # Each is read by itself: an app's manifest, its tools again, and an app that answers a broadcast only.
-    manifest = {"instructions": "Says hello.", "tools": [{"name": "hi", "parameters": {"type": "object"}}]}
-    value = f"<meta-data android:name='mMCP_manifest' android:value='{json.dumps(manifest)}'/>"
-    advertised = _component("activity", "com.example.mMCP.ACTION_TOOL_ADVERTISE", value)
-    probe = _component("receiver", "com.example.ACTION_MMCP_DISCOVERY")
-    for name, content in (("one.xml", advertised), ("two.xml", probe), ("tools.json", json.dumps(manifest))):
-        (apps / name).write_text(content)
-    assert len(read_source(str(apps)).providers) == 1
-    page = scan(apps).out
-    assert "1 capability of an app and of a descriptor: counted twice, by `inspect` once" in page
-    assert "1 provider lists its capabilities only when asked: counted here, not by `inspect`" in page
-
-
-def _component(element: str, action: str, content: str = "") -> str:
-    return (
-        '<manifest xmlns:android="http://schemas.android.com/apk/res/android" package="a.b"><application>'
-        f'<{element} android:name=".Tools" android:exported="true"><intent-filter>'
-        f'<action android:name="{action}"/></intent-filter>{content}</{element}></application></manifest>'
-    )
-
-
-def test_the_page_of_a_scan_warns_of_apps_counted_twice_next_to_a_file_of_discover(
-    scan: Scan, tmp_path: Path
-) -> None:
-    apps = tmp_path / "apps"
-    write_tree(apps / "app/src/main", {**tool_files("a.b")})
-    (provider,) = read_source(str(apps)).providers
-    record = {"provider": json_value(provider)}
-    document = {"schema": "droidgate.discover/1", "apps": [{"package": "a.b", "providers": [record]}]}
-    (apps / "found.json").write_text(json.dumps(document))
-    assert len(read_source(str(apps)).providers) == 1
-    page = scan(apps).out
-    assert "2 capabilities of an app and of a descriptor: counted twice, by `inspect` once" in page

@@ -81,19 +81,14 @@ def test_the_token_estimate_is_a_quarter_of_the_bytes_of_the_tool(tmp_path: Path
 
 
 @pytest.mark.parametrize("kind", ["file", "descriptor"])
-def test_what_discover_has_listed_is_scanned_from_its_document(kind: ItemKind, tmp_path: Path) -> None:
-    provider = Provider(
-        protocol="mmcp",
-        dialect="broadcast",
-        package="a.b",
-        component=".R",
-        capabilities=(Capability(id="forecast"),),
-    )
+def test_a_document_of_discover_is_refused_since_it_has_no_manifests(kind: ItemKind, tmp_path: Path) -> None:
+    provider = Provider(protocol="mmcp", package="a.b", capabilities=(Capability(id="forecast"),))
     record = {"provider": json_value(provider)}
     document = {"schema": "droidgate.discover/1", "apps": [{"package": "a.b", "providers": [record]}]}
     path = write(tmp_path / "found.json", json.dumps(document).encode())
-    _, rows = scan_one(Item("x", kind, str(path))).encode()
-    assert [row["id"] for row in json.loads(rows or "{}")["capabilities"]] == ["forecast"]
+    scanned = scan_one(Item("x", kind, str(path)))
+    assert scanned.outcome == "unreadable"
+    assert "no manifests; scan the phone (adb:)" in str(scanned.reason)
 
 
 def test_a_tool_list_in_another_wrapping_has_its_tokens_too(tmp_path: Path) -> None:

@@ -326,7 +326,7 @@ def test_proofs_are_merged_by_level_and_the_worst_of_a_level_counts(
     "nothing to merge": (("--merge",), 2, "--merge has nothing to merge"),
     "a proof that is not there": (("--merge", "absent.json"), 3, "absent.json"),
     "a file that is not a proof": (("--merge", DOCUMENT), 3, "not a proof"),
-    "a folder without sample apps": (("--apps", DOCUMENT.parent), 3, "holds no APK of a sample app"),
+    "a folder without sample apps": (("--apps", DOCUMENT.parent), 3, "no APK of a sample app"),
 })  # fmt: skip
 def test_bad_input_is_one_error(
     words: tuple[str | Path, ...], code: int, text: str, tmp_path: Path, droidgate: Runner

@@ -279,21 +279,23 @@ package="org.example.silent" android:versionCode="12" android:versionName="1.2">
 }
 
 
-def test_an_app_that_declares_nothing_is_named_as_from_its_apk() -> None:
+def test_an_app_that_declares_nothing_is_read_whole_where_requested_whatever_is_kept_of_it() -> None:
     device = ScriptedDevice(
         {
             **script(),
             "pm list packages": f"package:{PATH}={SILENT} versionCode:12 uid:10100\n",
             f"pm path --user 0 {SILENT}": f"package:{PATH}\n",
-            MOBILE_MCP: "No services found\n",
+            MOBILE_MCP: CommandFailedError("refused", exit_status=255),
         },
         {PATH: pack_project(SILENT_TREE, key=signing_key())},
     )
+    (not_whole,) = read(device).apps
     (of_all,) = read(device, every_app=True).apps
     (named,) = read(device, package=SILENT).apps
-    for app, label in ((of_all, None), (named, "Silent")):
+    for app, label, components in ((not_whole, None, 0), (of_all, "Silent", 1), (named, "Silent", 1)):
         found = app.application
         assert found is not None
+        assert len(found.components) == components
         facts = (found.label, found.version_name, found.version_code, found.minimum_sdk, found.target_sdk)
         assert facts == (label, "1.2", 12, 29, 36)
         assert found.signers == (signing_key().digest,)

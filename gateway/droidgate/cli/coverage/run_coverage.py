@@ -14,7 +14,7 @@ from droidgate.cli.output.pages import Block, Heading, Line, Table, print_warnin
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.summaries import left_out_line
-from droidgate.computer.output_folder import WriteStatus, check_folder, compare_files, write_files
+from droidgate.computer.output_folder import WriteStatus, compare_files, write_files
 from droidgate.coverage.coverage_document import (
     REACHES,
     AgentFacts,
@@ -69,7 +69,6 @@ def cover(options: coverage_options.Coverage) -> Report:
     snapshot = open_snapshot(options.catalog, own_apps=options.include_shims)
     if options.html is not None:
         compare_files({options.html: b""})
-        check_folder(options.html.parent)
     forms: tuple[tuple[Path | None, TableForm], ...] = ((options.csv, "csv"), (options.parquet, "parquet"))
     tables = [(folder, form, _digests(folder, form, force=options.force)) for folder, form in forms if folder]
     with ReportedCatalog(snapshot, earlier, report_options) as coverage:
@@ -102,7 +101,7 @@ def _write_texts(coverage: ReportedCatalog, options: coverage_options.Coverage) 
         from droidgate.coverage.html.page import render_page
 
         files[options.html] = render_page(coverage.report).encode("utf-8", "replace")
-    return write_files(files, force=options.force, makes_folders=False)
+    return write_files(files, force=options.force)
 
 
 def _digests(folder: Path, ending: str, *, force: bool) -> dict[Path, bytes]:
@@ -137,9 +136,11 @@ def coverage_page(report: CoverageReport) -> list[Block]:
     """Return what `coverage` shows."""
     parts: list[list[Block]] = [
         _head(report),
-        _unread(report.unread),
+        _reach(report) if report.totals.apps else _why_nothing(report),
         [] if report.history is None else _history(report.history),
-        *(_of_apps(report) if report.totals.apps else [_why_nothing(report)]),
+        _unread(report.unread),
+        *(_of_apps(report) if report.totals.apps else []),
+        _unread_inputs(report.unread),
         [*map(Line, report.notes)],
     ]
     blocks: list[Block] = []
@@ -152,7 +153,7 @@ def coverage_page(report: CoverageReport) -> list[Block]:
 def _of_apps(report: CoverageReport) -> list[list[Block]]:
     return [
         _protocols(report),
-        _reach(report),
+        _obstacles(report),
         _fidelity(report),
         [] if report.use_cases is None else _use_cases(report.use_cases),
         [] if report.matching is None else _matching(report.matching),
@@ -170,6 +171,13 @@ def _unread(unread: UnreadCounts) -> list[Block]:
     what = ", ".join(amount(*count) for count in counts if count[0])
     if not what:
         return []
+    return [
+        Heading(f"Not read: {what}"),
+        *(_counted(reason.count, one_line(reason.name)) for reason in unread.reasons),
+    ]
+
+
+def _unread_inputs(unread: UnreadCounts) -> list[Block]:
     rows = [
         (
             one_line(item.source if item.place is None else f"{item.source}: {item.place}"),
@@ -177,10 +185,11 @@ def _unread(unread: UnreadCounts) -> list[Block]:
         )
         for item in unread.inputs
     ]
+    if not rows:
+        return []
     left_out = f"{amount(unread.left_out, 'more')}: `droidgate catalog sql` lists them"
     return [
-        Heading(f"Not read: {what}"),
-        *(_counted(reason.count, one_line(reason.name)) for reason in unread.reasons if reason.count > 1),
+        Heading("Inputs that are not read", is_detail=True),
         Table(("INPUT", "REASON"), rows, {"INPUT": _LONGEST}),
         *([Line(left_out, 1)] if unread.left_out else []),
     ]
@@ -213,7 +222,7 @@ def _head(report: CoverageReport) -> list[Block]:
     ]
     left_out = [item.count for item in report.catalog.outcomes if item.name == LEFT_OUT]
     return [
-        Heading(f"Coverage of {one_line(report.catalog.name)}"),
+        Heading(f"Coverage of {one_line(report.catalog.name)}", is_whole=True),
         *(_counted(count, ", ".join(filter(None, parts))) for count, parts in rows),
         *(Line(left_out_line(count), 1) for count in left_out),
     ]
@@ -233,6 +242,10 @@ def _app_counts(totals: Totals) -> Iterator[tuple[int, *tuple[str, ...]]]:
     yield totals.mute_apps, f"{mute} no launcher screen"
     unread = noun(totals.unread_apps, "app is", "apps are")
     yield totals.unread_apps, f"{unread} not read whole, and may declare something"
+    repeated = noun(
+        totals.repeated_apps, "app is an older version or a copy", "apps are older versions or copies"
+    )
+    yield totals.repeated_apps, f"{repeated} of another: not in the trend, changes and overlaps"
 
 
 def _protocols(report: CoverageReport) -> list[Block]:
@@ -261,12 +274,7 @@ def _reach(report: CoverageReport) -> list[Block]:
         (agents[item.agent].title, *(_share(count, total) for count in item.capabilities))
         for item in report.reach
     ]
-    blocks: list[Block] = [Heading("Who reaches which capabilities"), Table(columns, by_capability)]
-    obstacles = _obstacles(report)
-    if obstacles:
-        heading = Heading("Why the others cannot be called, the most frequent reasons")
-        blocks += [Line(), heading, *obstacles]
-    return blocks
+    return [Heading("Who reaches which capabilities", is_whole=True), Table(columns, by_capability)]
 
 
 def _obstacles(report: CoverageReport) -> list[Block]:
@@ -276,7 +284,7 @@ def _obstacles(report: CoverageReport) -> list[Block]:
         reasons = tuple(_obstacles_of(agent, reach))
         if reasons:
             alike.setdefault(reasons, []).append(agent.title)
-    return [
+    blocks: list[Block] = [
         block
         for reasons, titles in alike.items()
         for block in (
@@ -284,6 +292,8 @@ def _obstacles(report: CoverageReport) -> list[Block]:
             *(_counted(count, one_line(reason)) for count, reason in reasons),
         )
     ]
+    heading = Heading("Why capabilities cannot be called, the most frequent reasons")
+    return [heading, *blocks] if blocks else []
 
 
 def _obstacles_of(agent: AgentFacts, reach: AgentReach) -> Iterator[tuple[int, str]]:
@@ -409,7 +419,6 @@ def _findings(quality: Quality) -> list[Block]:
         for finding in sorted(
             quality.findings, key=lambda finding: _GRAVEST.get(finding.level, len(_GRAVEST))
         )
-        if finding.origin != "reading"
     ]
     if not rows:
         return []

@@ -20,8 +20,6 @@ from droidgate.coverage.scan import ScanOptions, ScanResult, Watcher, scan
 from droidgate.coverage.scan_results import KNOWN, PART
 from droidgate.sources.catalogs.catalog_files import CATALOG_FILE
 from droidgate.sources.catalogs.catalog_rows import LEFT_OUT
-from droidgate_mappings.formats.format import found_by
-from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import BudgetError, InputError
 from droidgate_mappings.text.counted_nouns import amount
 from droidgate_mappings.text.shown_paths import printable
@@ -36,20 +34,6 @@ _NOT_READ: Final = "FROM sources WHERE unit IS NULL AND outcome NOT IN ('no-desc
 
 _PROBLEMS: Final = "SELECT source, place, message FROM problems JOIN sources USING (unit)"
 _LATE: Final = "SELECT source FROM sources WHERE outcome = 'out-of-time'"
-_SAME_CONTENT: Final = "SELECT count(unit) - count(DISTINCT unit) FROM sources WHERE outcome = 'read'"
-_DECLARED_TWICE: Final = """
-SELECT count(DISTINCT (c.unit, c.provider, c.capability)) FROM capabilities c
-JOIN providers p ON p.unit = c.unit AND p.provider = c.provider
-JOIN sources s ON s.unit = c.unit AND s.kind = 'descriptor'
-JOIN capabilities o ON o.protocol = c.protocol AND o.digest = c.digest AND o.unit <> c.unit
-JOIN providers w ON w.unit = o.unit AND w.provider = o.provider AND w.component IS NOT NULL
-JOIN sources a ON a.unit = o.unit AND (a.kind <> 'descriptor' OR p.component IS NULL)
-"""
-_WITHOUT_CAPABILITIES: Final = """
-SELECT protocol, dialect, count(*) FROM providers WHERE capabilities = 0 GROUP BY protocol, dialect
-"""
-
-_IN_VARIANTS: Final = "SELECT count(*) FROM capabilities WHERE len(variants) > 0"
 
 _NOTHING_WRONG: Final = frozenset({"read", KNOWN, PART, LEFT_OUT, "no-descriptor"})
 _SHOWN_TABLES: Final = ("apps", "providers", "capabilities", "findings", "problems")
@@ -126,7 +110,6 @@ def scan_page(result: ScanResult) -> list[Block]:
         Line(),
         *_reasons(result),
         *_left_out(result),
-        *_counted_otherwise(result),
         Table(("TABLE", "ROWS"), [(name, f"{catalog.rows[name]:,}") for name in _SHOWN_TABLES]),
         Line(),
         *_problems(result),
@@ -156,32 +139,6 @@ def _problems(result: ScanResult) -> list[Block]:
 def _left_out(result: ScanResult) -> list[Block]:
     count = result.outcomes.get(LEFT_OUT, 0)
     return [Line(left_out_line(count)), Line()] if count else []
-
-
-def _counted_otherwise(result: ScanResult) -> list[Block]:
-    """Return why `inspect` may count more or fewer providers and capabilities of the same sources."""
-    ((equal_sources,),) = result.catalog.ask(_SAME_CONTENT)
-    ((twice,),) = result.catalog.ask(_DECLARED_TWICE)
-    ((others,),) = result.catalog.ask(_IN_VARIANTS)
-    lines: list[Block] = []
-    if others:
-        counted = amount(others, "capability", "capabilities")
-        lines.append(Line(f"{counted} only in other variants: counted here, by `inspect` with --variant"))
-    if equal_sources:
-        counted = amount(equal_sources, "source")
-        lines.append(Line(f"{counted} with the content of another: counted once, by `inspect` each time"))
-    if twice:
-        declared = amount(twice, "capability", "capabilities")
-        lines.append(Line(f"{declared} of an app and of a descriptor: counted twice, by `inspect` once"))
-    silent = sum(
-        count
-        for protocol, dialect, count in result.catalog.ask(_WITHOUT_CAPABILITIES)
-        if found_by(Provider(protocol=protocol, dialect=dialect)) is not None
-    )
-    if silent:
-        counted = amount(silent, "provider lists its", "providers list their")
-        lines.append(Line(f"{counted} capabilities only when asked: counted here, not by `inspect`"))
-    return [*lines, Line()] if lines else []
 
 
 def _hint(result: ScanResult, *, as_json: bool) -> str:

@@ -11,7 +11,7 @@ from droidgate.cli.failure_texts import print_problem
 from droidgate.cli.output.json_output import Document, Problem, PublishedDocument
 from droidgate.cli.output.pages import Block, Heading, Line, Table
 from droidgate.cli.output.reports import Report
-from droidgate.computer.output_folder import check_folder, compare_files
+from droidgate.computer.output_folder import compare_files
 from droidgate.migration import project_packing
 from droidgate.migration.project_packing import PackedApp
 from droidgate_mappings.model.findings import Finding
@@ -74,7 +74,6 @@ def pack_project(options: Pack) -> Report:
     """
     out = options.out
     # The key is made by the packing, and nothing is to be left behind.
-    check_folder(out.parent)
     compare_files({out: b""})
     packed = project_packing.pack(
         options.project,

@@ -52,10 +52,12 @@ class Heading:
     Attributes:
         text: Its words.
         is_detail: A page that is shortened ends before this part.
+        is_whole: A page that is shortened has all of this part.
     """
 
     text: str
     is_detail: bool = False
+    is_whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,9 +217,11 @@ def _first_parts(
         heading = part[0] if isinstance(part[0], Heading) else Heading("")
         is_security = heading.text.startswith(SECURITY)
         short, left_out = _short_part(part, _ROWS_OF_PART[0] if is_security else most)
+        if heading.is_whole:
+            short, left_out = part, 0
         lines = height(short)
         is_detail = is_detail or heading.is_detail
-        is_kept = is_security or heading.text == LEFT_TO_DO or not body
+        is_kept = is_security or heading.is_whole or heading.text == LEFT_TO_DO or not body
         is_full = is_full or lines > room
         if is_kept or not (is_detail or is_full):
             body += short

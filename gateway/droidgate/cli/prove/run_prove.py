@@ -18,7 +18,7 @@ from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.waiting_line import clear_waiting_line
 from droidgate.cli.prove.prove_options import Prove
-from droidgate.computer.output_folder import check_folder, write_files
+from droidgate.computer.output_folder import write_files
 from droidgate.devices.device import connect_device
 from droidgate.proofs.proof_bench import SAMPLES, Answer, Verdict
 from droidgate.proofs.proof_runs import ProvedPhone, chosen_steps, prove
@@ -92,7 +92,6 @@ def _prove_phone(options: Prove) -> ProofDocument:
 
 
 def _sample_apks(folder: Path) -> dict[str, bytes]:
-    check_folder(folder)
     apks: dict[str, bytes] = {}
     for path in sorted(folder.rglob("*.apk")):
         with open_apk(path) as apk:
@@ -101,7 +100,7 @@ def _sample_apks(folder: Path) -> dict[str, bytes]:
             apks[package] = path.read_bytes()
     if not apks:
         hint = "build them with Gradle from device_shim/apps"
-        raise InputError("the folder holds no APK of a sample app", place=str(folder), hint=hint)
+        raise InputError("no APK of a sample app is in the folder", place=str(folder), hint=hint)
     return apks
 
 

@@ -18,6 +18,7 @@ from droidgate.coverage.coverage_document import (
     ProtocolCount,
     TrendPoint,
 )
+from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.model.json_values import Json, one_line_json
 from droidgate_mappings.records import dataclass
 from droidgate_mappings.text_safety import visible as shown
@@ -291,6 +292,11 @@ def trend_lines(trend: Sequence[TrendPoint], titles: Mapping[str, str]) -> list[
 def protocol_titles(report: CoverageReport) -> dict[str, str]:
     """Return the human-readable name of each protocol."""
     return {protocol.protocol: protocol.title for protocol in report.protocols}
+
+
+def format_titles() -> dict[str, str]:
+    """Return the human-readable name of each format, also of one that only an earlier catalog has."""
+    return {format_.id: format_.title for format_ in load_formats().values()}
 
 
 def line_box() -> str:
