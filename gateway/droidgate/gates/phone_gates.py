@@ -79,12 +79,14 @@ from droidgate_mappings.records import dataclass, field, replace
 from droidgate_mappings.tables.reach import Interface, load_reach
 from droidgate_mappings.text.nearest_names import closest_name, suggest_name
 from droidgate_mappings.values.failures import CallError
+from droidgate_shim.builder.shim_manifest import frontends_on_request
 
 _KINDS: Final[Mapping[str, str]] = {"service": "services", "activity": "activities", "receiver": "receivers"}
 _AGENTS: Final = re.compile(r"^Valid agents: \[(?P<names>[^\]\n]*)\]", re.MULTILINE)
 _LEVEL: Final = re.compile(r"\d{1,3}(?:\.\d{1,3})?", re.ASCII)
 _HOST: Final = "host"
 _CLIENT: Final = "mcp-client"
+_INSTALL: Final = "droidgate shim install"
 OPEN, SHUT, UNKNOWN = GateState.OPEN, GateState.SHUT, GateState.UNKNOWN
 _STATES: Final[Mapping[str, GateState]] = {"ok": OPEN, "problem": SHUT, "unknown": UNKNOWN}
 _APPROVED: Final = {"policy": "your policy allows it", "option": "it is allowed while the server runs"}
@@ -297,6 +299,7 @@ class WhyOnPhone:
     _of_apps: dict[tuple[str, str], tuple[Gate, ...]] = field(default_factory=dict)
     _targets: dict[tuple[int, int], CallTarget] = field(default_factory=dict)
     _shims: ShimRoute = field(default_factory=ShimRoute)
+    _components: dict[tuple[str, str], list[str] | None] = field(default_factory=dict)
 
     @cached_property
     def targets(self) -> PhoneTargets:
@@ -504,13 +507,41 @@ class WhyOnPhone:
         if not component.has_action(action):
             return
         name = f"{app.package}/{app.application.qualified_name(component)}"
-        try:
-            listed = query_components(self.phone.device, kind, action, self.device_user.user)  # type: ignore[arg-type]
-        except (CommandFailedError, DeviceOutputError):
-            return
-        if name not in listed:
+        listed = self._found_by(kind, action)
+        if listed is not None and name not in listed:
             words = f"Android does not find it by {action}: the component is switched off"
             yield Gate("component-enabled", SHUT, words, f"cmd package query-{kind}")
+
+    def _found_by(self, kind: str, action: str) -> list[str] | None:
+        """Return the components that Android finds by an action; None where it does not say."""
+        if (kind, action) not in self._components:
+            listed = None
+            with suppress(CommandFailedError, DeviceOutputError):
+                listed = query_components(self.phone.device, kind, action, self.device_user.user)  # type: ignore[arg-type]
+            self._components[kind, action] = listed
+        return self._components[kind, action]
+
+    def _to_advertise(self, agent: AskingAgent, application_id: str | None = None) -> str:
+        """Return the options that a shim has to be installed with so that an agent finds it.
+
+        Args:
+            agent: The agent.
+            application_id: The shim that is installed, which keeps what it advertises; None for none.
+
+        Returns:
+            Nothing where the agent finds each shim, or this one.
+        """
+        found = set()
+        for interface in load_reach().interfaces if application_id is not None else ():
+            kinds, action = map(_KINDS.get, interface.components), interface.action_text
+            lists = [
+                self._found_by(kind, action) for kind in kinds if kind is not None and action is not None
+            ]
+            if any(item.startswith(f"{application_id}/") for listed in lists for item in listed or ()):
+                found.add(_advertised_by(interface))
+        spoken = {_advertised_by(item) for item in load_reach().interfaces if item.id in agent.kind.speaks}
+        words = set() if None in spoken or found & spoken else found | spoken
+        return "".join(f" --advertise {word}" for word in sorted(filter(None, words)))
 
     def agent_app(self, package: str) -> AskingAgent:
         """Return an agent's app.
@@ -592,7 +623,10 @@ class WhyOnPhone:
         try:
             application_id, _, prepared = self._shims.find(target, self.device_user, self.packages)
         except CallError as error:
-            yield Gate("shim", SHUT, error.failure.text, "pm list packages", error.hint)
+            fix = error.hint
+            if fix is not None and not is_of_host:
+                fix = fix.replace(_INSTALL, f"{_INSTALL}{self._to_advertise(agent)}")
+            yield Gate("shim", SHUT, error.failure.text, "pm list packages", fix)
             return
         shim = self.shims[application_id]
         if shim.status is None:
@@ -605,6 +639,11 @@ class WhyOnPhone:
                 f"{route} is switched off in {application_id}",
                 "switch it on in the shim's own screen",
             )
+            yield Gate("shim", SHUT, words, application_id, fix)
+        elif not is_of_host and (options := self._to_advertise(agent, application_id)):
+            words = f"{application_id} offers it, and does not advertise it to {agent.kind.title}"
+            source = quote_argument(f"adb:{self.phone.device.serial}/{target.app.package}")
+            fix = f"{_INSTALL} --from {source} --serial {self.phone.device.serial}{options}"
             yield Gate("shim", SHUT, words, application_id, fix)
         else:
             yield Gate("shim", OPEN, f"{application_id} offers it", application_id)
@@ -747,6 +786,12 @@ def reasons_for_models(
             row |= {"gate": gate.id, "found": gate.fact, "opened_by": gate.owner}
         rows.append(row)
     return rows
+
+
+def _advertised_by(interface: Interface) -> str | None:
+    """Return the word of `--advertise` for an interface; None where each shim has it, or none can."""
+    words = frontends_on_request()
+    return next((word for word in (interface.id, interface.format) if word in words), None)
 
 
 def _opens_screens(provider: Provider | None) -> bool:

@@ -378,7 +378,18 @@ def test_the_gates_of_a_shim_are_found_with_it(
     sample_phone: VirtualPhone, capsys: pytest.CaptureFixture[str]
 ) -> None:
     capability, source = f"{CLOCK_IN}/query_clock_in", f"adb:{sample_phone.serial}/{CLOCK_IN}"
-    assert run(["shim", "install", "--from", source, "--format", "all"]) == 0
+    agents = {"mmcp-broadcast": "mmcp-broadcast", "mmcp-activity": "mmcp", "org.agents.finds": "mmcp"}
+    advertised = ""
+    for arguments in (None, "--format all", "--advertise appfunctions"):
+        if arguments is not None:
+            assert run(["shim", "install", "--from", source, *arguments.split()]) == 0
+            advertised = " --advertise appfunctions" * ("appfunctions" in arguments)
+        for agent, word in agents.items():
+            (answer,) = why(capability, agent=agent, source=f"adb:{sample_phone.serial}")
+            assert decided(answer) == ("shim", "shut")
+            fix = answer.decisive_gate and answer.decisive_gate.fix
+            assert f"{advertised} --advertise {word}" in (fix or "")
+    assert run(["shim", "install", "--from", source, "--advertise", "mmcp-broadcast"]) == 0
     capsys.readouterr()
     assert ask(sample_phone, capability, "mcp-client") == ("approval", "not known")
     shim = f"dev.droidgate.shim.of.{CLOCK_IN}"
