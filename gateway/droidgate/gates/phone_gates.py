@@ -263,8 +263,6 @@ def _match(subjects: list[Subject], text: str | None, app: str | None, protocol:
     matches = [
         subject for subject in in_app if (key := _key_of(subject)) is not None and names_capability(text, key)
     ]
-    exact = [subject for subject in matches if subject.capability and subject.capability.id == text]
-    matches = exact or matches
     declared = [key for key in map(_key_of, in_app) if key is not None]
     keys = dict.fromkeys(key for key in map(_key_of, matches) if key is not None)
     if len({(key.package, key.capability) for key in keys}) > 1:

@@ -10,7 +10,7 @@ from droidgate.shims.device_user import DeviceUser, InstalledShim, installed_pac
 from droidgate.shims.host_client import ANY_APP, EVERY_CAPABILITY
 from droidgate.shims.shim_calls import named_shims, shim_with
 from droidgate_android.apk.reader import open_apk
-from droidgate_mappings.model.errors import DeviceError, UsageError
+from droidgate_mappings.model.errors import DeviceError, UsageError, option_hint
 from droidgate_mappings.records import dataclass
 from droidgate_mappings.text.counted_nouns import amount
 
@@ -53,7 +53,9 @@ def grant_capabilities(
     if not capabilities:
         raise UsageError(
             "no capability is named",
-            hint="name the ids of some, or '*' for all of a shim",
+            hint=option_hint(
+                "name some with {}, or '*' for all of a shim", "--capability ID", "capabilities"
+            ),
         )
     packages = device_user.packages()
     signer = None if agent == ANY_APP else _signer_of(device_user, installed_package(packages, agent))

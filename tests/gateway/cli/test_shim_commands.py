@@ -167,7 +167,7 @@ def test_a_shim_is_built_installed_called_synced_checked_and_uninstalled(shim: S
 
     checked = shim.document("doctor")
     assert [item for item in checked["checks"] if item["state"] == "problem"] == []
-    result = shim("call", "createNote", "--args", '{"title": "Oats", "content": "two bags"}')
+    result = shim("call", "legacy/createNote", "--args", '{"title": "Oats", "content": "two bags"}')
     assert result.code == 0
     assert any(b"two bags" in content for content in files_of(shim.phone, legacy).values())
 
