@@ -68,7 +68,7 @@ from droidgate.sources.phone_source import (
 from droidgate.sources.source_results import Providers
 from droidgate.sources.source_schemes import DEVICE_SCHEME, source_names
 from droidgate_mappings.formats.application import Application
-from droidgate_mappings.formats.format import found_by, load_formats
+from droidgate_mappings.formats.format import found_by, load_formats, silent_providers
 from droidgate_mappings.formats.installed import is_shim
 from droidgate_mappings.formats.reachability import Gate, GateState, find_component, interface_of
 from droidgate_mappings.model.capability import Capability, Provider
@@ -180,7 +180,14 @@ def _subjects_of_source(source: str, sdk: str | None) -> list[Subject]:
     if not reading.applications:
         check_declared(reading, [source])
     findings = _findings_of(reading)
-    return _subjects(reading, reading.applications, findings, sdk)
+    components = {(item.package, item.component) for item in reading}
+    silent = (
+        provider
+        for application in reading.applications
+        for provider in silent_providers(application, load_formats().values())
+        if (provider.package, provider.component) not in components
+    )
+    return _subjects((*reading, *silent), reading.applications, findings, sdk)
 
 
 def _findings_of(reading: Providers) -> tuple[Finding, ...]:
@@ -200,7 +207,10 @@ def _findings_of(reading: Providers) -> tuple[Finding, ...]:
 
 
 def _subjects(
-    reading: Providers, applications: Iterable[Application], findings: tuple[Finding, ...], sdk: str | None
+    reading: Iterable[Provider],
+    applications: Iterable[Application],
+    findings: tuple[Finding, ...],
+    sdk: str | None,
 ) -> list[Subject]:
     applications = tuple(applications)
     subjects: list[Subject] = []

@@ -194,7 +194,7 @@ ROWS: dict[str, Row] = {
     "a normal permission that the agent's app does not hold": (
         "34", timer(needs("USE"), before=NORMAL), "org.agents.holder", "permission", "shut"),
     "an action that is nearly the protocol's": (
-        "36.1", timer(action="mobile.mcp.SERVICES", asked=None), "mobile-mcp", "declaration", "shut"),
+        "36.1", timer(action="mobile.mcp.SERVICES", asked=None), "mobile-mcp", "manifest", "shut"),
     "a descriptor that is cut off": (
         "36.1", timer(xml="<mobile-mcp-capabilities/>", asked=None), "mobile-mcp", "declaration", "shut"),
     "an app that declares nothing": (
