@@ -486,6 +486,13 @@ def test_a_descriptor_that_cannot_be_read_is_the_reason(tmp_path: Path) -> None:
     assert "timer.xml" in (answer.decisive_gate.place or "")
 
 
+def test_a_receiver_in_a_file_lists_its_tools_later_as_on_a_phone(tmp_path: Path) -> None:
+    source = tmp_path / "radio.apk"
+    source.write_bytes(make_apk("org.radio", tool(broadcast=True).application))
+    (answer,) = why(agent="mmcp-broadcast", source=source)
+    assert (decided(answer), answer.reach) == (("declaration", "not known"), "native")
+
+
 @pytest.mark.slow
 def test_what_the_user_decided_on_computer_and_phone_shuts_a_gate(
     sample_phone: VirtualPhone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

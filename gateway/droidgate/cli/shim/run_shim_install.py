@@ -43,7 +43,7 @@ from droidgate.cli.shim.shim_documents import (
 )
 from droidgate.devices.device import connect_device
 from droidgate.shims.device_user import device_user_of
-from droidgate.shims.installation_steps import InstallationStep
+from droidgate.shims.installation_steps import REVOKE, InstallationStep
 from droidgate.shims.installations import (
     InstalledShims,
     InstallRequest,
@@ -227,6 +227,8 @@ def _short_installation(installed: InstalledShims) -> Iterator[Block]:
         yield Line()
     for item in installed.every:
         yield from _refused_blocks(item.application_id, item.steps)
+        if any(step.what == REVOKE and step.outcome == "done" for step in item.steps):
+            yield Line(f"any app could call {item.application_id}, and cannot any more: the grant is revoked")
     identity = installed.identity
     if identity is not None and identity.works:
         calls = f"{identity.application_id} calls app functions for all shims until the phone restarts"
