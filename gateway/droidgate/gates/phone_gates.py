@@ -545,7 +545,8 @@ class WhyOnPhone:
             lists = [
                 self._found_by(kind, action) for kind in kinds if kind is not None and action is not None
             ]
-            if any(item.startswith(f"{application_id}/") for listed in lists for item in listed or ()):
+            of_shim = f"{application_id}/"
+            if any(listed is None or any(item.startswith(of_shim) for item in listed) for listed in lists):
                 found.add(_advertised_by(interface))
         spoken = {_advertised_by(item) for item in load_reach().interfaces if item.id in agent.kind.speaks}
         words = set() if None in spoken or found & spoken else found | spoken
