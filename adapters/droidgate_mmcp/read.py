@@ -51,6 +51,7 @@ _OTHER_TOOL_KEYS: Final = frozenset({"inputSchema", "input_schema", "function"})
 ESCAPE_HINT: Final = (
     "the manifest JSON was probably not double-escaped for aapt: write every backslash twice in android:value"
 )
+COMPILED_HINT: Final = f"correct the JSON; if the source has it right, {ESCAPE_HINT}"
 QUOTES_HINT: Final = 'Android drops the quotes of a string resource: write \\" for each quote of the JSON'
 PLACEHOLDER_HINT: Final = "the build fills in ${...}, and its value is not known here; write the text itself"
 _PLACEHOLDER: Final = "${"
@@ -224,7 +225,7 @@ def hint_about_json(manifest: ManifestText) -> str | None:
         is_unquoted = is_string_reference(manifest.reference) and '"' not in manifest.text
         return QUOTES_HINT if is_unquoted else None
     if manifest.raw is None:
-        return ESCAPE_HINT
+        return COMPILED_HINT
     if _PLACEHOLDER in manifest.text:
         return PLACEHOLDER_HINT
     if "\\" not in manifest.raw:

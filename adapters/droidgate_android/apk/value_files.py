@@ -49,10 +49,10 @@ UNICODE_ESCAPE: Final = _code(
 )
 
 _XLIFF: Final = "urn:oasis:names:tc:xliff:document:1.2"
-_BARE_APOSTROPHE = re.compile(r"""(?>[^'"\\]|\\.|"(?:[^"\\]|\\.)*")*+'""", re.DOTALL)
+_BARE_APOSTROPHE = re.compile(r"""\A(?>[^'"\\]|\\.|"(?:[^"\\]|\\.)*")*+'""", re.DOTALL)
 # As aapt2 reads them: a backslash and its letter, then four digits, or fewer at the end of the text.
 _BROKEN_ESCAPE = re.compile(
-    r"(?>[^\\]|\\[^u]|\\u[0-9A-Fa-f]{4}|\\\Z)*+\\u(?![0-9A-Fa-f]{0,3}\s*\Z)", re.DOTALL
+    r"\A(?>[^\\]|\\[^u]|\\u[0-9A-Fa-f]{4}|\\\Z)*+\\u(?![0-9A-Fa-f]{0,3}\s*\Z)", re.DOTALL
 )
 _ARRAY_TAGS: Final = frozenset({"array", "string-array", "integer-array"})
 _IGNORED_TAGS: Final = frozenset({"eat-comment", "skip"})

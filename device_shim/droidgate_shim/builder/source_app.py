@@ -10,7 +10,7 @@ from typing import Final
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.formats.shim_backend import DiscoveredTool
 from droidgate_mappings.model.capability import Provider
-from droidgate_mappings.model.errors import InputError, UsageError
+from droidgate_mappings.model.errors import DroidgateError, InputError, UsageError
 from droidgate_mappings.model.findings import Finding, finding_code
 from droidgate_mappings.model.json_values import pointer_token
 from droidgate_mappings.records import dataclass, field, replace
@@ -20,7 +20,7 @@ _code = partial(finding_code, module=__name__)
 
 TOOLS_NOT_KNOWN: Final = _code(
     "shim-tools-not-known",
-    "An app lists its tools only in answer to a broadcast on the phone, and has not been asked",
+    "An app lists its tools only in answer to a broadcast on the phone, and has not listed them yet",
 )
 
 _DIGEST: Final = re.compile("[0-9a-f]{64}")
@@ -115,6 +115,19 @@ def complete_broadcast(app: SourceApp, component: str, tools: Sequence[Discovere
         digests={**app.digests, (listing_provider.protocol, component): listing.digest(tools)},
         findings=(*other_findings, *context.findings),
     )
+
+
+def without_answer(app: SourceApp, component: str, error: DroidgateError) -> SourceApp:
+    """Return an app of which a receiver was asked for its tools and did not list them, with the reason."""
+    message = f"{component} was asked, and did not list its tools: {error.message}"
+    hint = (
+        error.hint or "`droidgate agent list` asks it too, and `droidgate agent log` prints what comes back"
+    )
+    findings = (
+        finding.changed({"message": message, "hint": hint}) if _is_unasked(finding, component) else finding
+        for finding in app.findings
+    )
+    return replace(app, findings=tuple(findings))
 
 
 def is_unasked(provider: Provider) -> bool:

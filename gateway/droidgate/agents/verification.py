@@ -14,6 +14,7 @@ from droidgate.agents.mmcp_checks import check_activity, check_receiver
 from droidgate.agents.mobile_mcp_checks import check_service
 from droidgate.agents.rule_checks import DECLARED, CheckVerdict, RuleCheck
 from droidgate.shims.device_user import DeviceUser
+from droidgate.shims.refusals import NOT_MODELLED
 from droidgate.sources.linting import LintReport, lint
 from droidgate.sources.phone_source import PhoneRequest, read_phone
 from droidgate_mappings.formats.format import load_formats
@@ -28,7 +29,7 @@ Edition = Literal["S0", "S1"]
 """Editions of Mobile-MCP's specification: arguments as `args`, or as `input`."""
 
 SECONDS: Final = 5.0
-_NOT_MODELLED: Final = "Android refused the call: the virtual phone does not model "
+_NOT_MODELLED: Final = f"Android refused the call: {NOT_MODELLED}"
 """How the reason of a failed check begins where nothing of the app ran."""
 _FUNCTIONS_SDK: Final = 36
 _LIVE_RULES: Final[Mapping[str, Sequence[LintRule]]] = {
@@ -95,11 +96,16 @@ def verify_files(source: str, reason: str) -> Verification:
         UsageError: it declares nothing of a protocol whose apps can be verified.
     """
     report = lint(source, formats=_LIVE_RULES)
-    formats = _formats_of(report)
-    if not formats:
+    if not _formats_of(report):
         message = f"{source} declares no tools of Mobile-MCP, mMCP or AppFunctions"
         hint = "tools that an app reports only while it runs are checked on a phone"
         raise UsageError(message, hint=hint)
+    return _of_files(source, report, reason)
+
+
+def _of_files(source: str, report: LintReport, reason: str) -> Verification:
+    """Return what files break of an app that is not called, with the reason."""
+    formats = _formats_of(report)
     unchecked = (
         RuleCheck(rule, source, "not called", "not-checked", reason)
         for name in formats
@@ -121,7 +127,8 @@ def verify(
         request: What is to be checked, of an app that is installed.
 
     Raises:
-        UsageError: the app offers no tools to an agent, or has no capability of a call.
+        UsageError: the app offers no tools to an agent and its files break no rule, or it has no capability
+            of a call.
         DeviceError: the phone or an agent fails.
     """
     device, package = device_user.device, request.package
@@ -131,6 +138,8 @@ def verify(
     formats = _formats_of(report)
     if not components and APP_FUNCTIONS not in formats:
         message = f"the agent sees no tools of {package}"
+        if _errors_of(report):
+            return _of_files(package, report, message)
         hint = "be sure that it is enabled and exports a component of Mobile-MCP, mMCP or AppFunctions"
         raise UsageError(message, hint=hint)
     _open(device_user, package)

@@ -53,6 +53,7 @@ _REPLACE_SHIMS: Final = (
     f"replace the shims, whose grants are lost then: droidgate shim uninstall --all; {INSTALL_SHIM}"
 )
 _OF_APPS: Final = frozenset({"needs_approval", "unavailable"})
+_OF_RECEIVERS: Final = frozenset({"timeout", "backend_failure"})
 _ENDED: Final = "the shim ended the call; what the app has done by then is not undone"
 
 
@@ -236,7 +237,7 @@ class ShimRoute:
                 # The next command shows whether the phone failed, or only this shim or app.
                 device.run(["true"])
             except ShimRefusalError as error:
-                if error.failure.token == "timeout":  # noqa: S105 - a failure token
+                if error.failure.token in _OF_RECEIVERS:
                     return None  # a receiver that reports nothing to one shim reports nothing to another
                 if error.failure.token == "unavailable":  # noqa: S105 - a failure token
                     self._blind.add(package)

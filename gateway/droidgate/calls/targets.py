@@ -480,6 +480,7 @@ class PhoneTargets:
             for installed_app in self.reading.apps
             for provider in installed_app.providers
             if app in {None, installed_app.package} and protocol in {None, provider.protocol}
+            if not is_shim(installed_app.package)
         )
         return sorted(
             package

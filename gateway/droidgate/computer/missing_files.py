@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from droidgate_mappings.text.nearest_names import closest_name
 
+_PACKAGE: Final = re.compile(r"(?!.*\.(apk\w?|xapk|json|xml|kt|zip)$)[a-z]\w*(\.\w+){2,}", re.ASCII)
 _MOST_ENTRIES: Final = 1000
 """Most entries of a folder that a missing name is compared with."""
 
 
 def hint_of_missing(path: Path) -> str:
     """Return the name that was probably meant, or the folder that is missing."""
+    if _PACKAGE.fullmatch(str(path)) is not None:
+        return f"for an installed app, write adb:/{path}"
     folder = path.parent
     if not folder.is_dir():
         return f"the folder {folder} does not exist"

@@ -25,10 +25,11 @@ _INSTALL: Final = "pm install"
 _SESSION: Final = re.compile(r"Success: created install session \[(\d{1,10})\]")
 _FAILURE: Final = re.compile(r"Failure \[(?P<code>[A-Z][A-Z0-9_]*)(?:: (?P<text>.*))?\]", re.DOTALL)
 _SPLIT: Final = re.compile(r"[A-Za-z0-9_][\w.-]*\.apk", re.ASCII)
+_REMOVE: Final = "uninstall it first: adb uninstall PACKAGE"
 
 HINTS: Final[Mapping[str, str]] = {
-    "INSTALL_FAILED_UPDATE_INCOMPATIBLE": "it is installed with another signature: uninstall it first",
-    "INSTALL_FAILED_VERSION_DOWNGRADE": "a newer version is installed: uninstall it first",
+    "INSTALL_FAILED_UPDATE_INCOMPATIBLE": f"it is installed with another signature: {_REMOVE}",
+    "INSTALL_FAILED_VERSION_DOWNGRADE": f"a newer version is installed: {_REMOVE}",
     "INSTALL_FAILED_USER_RESTRICTED": "allow installing over USB in the developer options",
     "INSTALL_FAILED_INSUFFICIENT_STORAGE": "free some space on the device",
     "INSTALL_FAILED_OLDER_SDK": "the app needs a newer Android",

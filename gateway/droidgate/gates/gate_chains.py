@@ -361,12 +361,14 @@ def _declared_gates(subject: Subject, *, is_usable: bool) -> Iterator[Gate]:
         is_usable: It was read all the same, and this release of Android has it.
     """
     was_read = subject.capability is not None
+    is_explained = False
     codes = gates_of_codes()
     for finding in subject.findings:
         gate_id = codes.get(finding.code)
         if gate_id is None or not _is_about(finding, subject):
             continue
         state = UNKNOWN if is_usable and gate_id in _LENIENT else SHUT
+        is_explained |= gate_id in _LENIENT
         yield Gate(
             gate_id, state, finding.text, str(finding.source) if finding.source else None, finding.hint
         )
@@ -375,7 +377,7 @@ def _declared_gates(subject: Subject, *, is_usable: bool) -> Iterator[Gate]:
     elif subject.provider is not None:
         words = "no file of the app lists what it declares"
         yield Gate("declaration", UNKNOWN, words, subject.place, found_by(subject.provider), "user")
-    else:
+    elif not is_explained:
         words = "the app declares nothing in a protocol that is known"
         fix = "declare capabilities in one of the protocols of `droidgate formats`"
         place = None if subject.application is None else str(subject.application.place)

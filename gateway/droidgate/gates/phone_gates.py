@@ -68,7 +68,7 @@ from droidgate.sources.phone_source import (
 from droidgate.sources.source_results import Providers
 from droidgate.sources.source_schemes import DEVICE_SCHEME, source_names
 from droidgate_mappings.formats.application import Application
-from droidgate_mappings.formats.format import found_by, load_formats
+from droidgate_mappings.formats.format import found_by, load_formats, silent_providers
 from droidgate_mappings.formats.installed import is_shim
 from droidgate_mappings.formats.reachability import Gate, GateState, find_component, interface_of
 from droidgate_mappings.model.capability import Capability, Provider
@@ -79,12 +79,14 @@ from droidgate_mappings.records import dataclass, field, replace
 from droidgate_mappings.tables.reach import Interface, load_reach
 from droidgate_mappings.text.nearest_names import closest_name, suggest_name
 from droidgate_mappings.values.failures import CallError
+from droidgate_shim.builder.shim_manifest import frontends_on_request
 
 _KINDS: Final[Mapping[str, str]] = {"service": "services", "activity": "activities", "receiver": "receivers"}
 _AGENTS: Final = re.compile(r"^Valid agents: \[(?P<names>[^\]\n]*)\]", re.MULTILINE)
 _LEVEL: Final = re.compile(r"\d{1,3}(?:\.\d{1,3})?", re.ASCII)
 _HOST: Final = "host"
 _CLIENT: Final = "mcp-client"
+_INSTALL: Final = "droidgate shim install"
 OPEN, SHUT, UNKNOWN = GateState.OPEN, GateState.SHUT, GateState.UNKNOWN
 _STATES: Final[Mapping[str, GateState]] = {"ok": OPEN, "problem": SHUT, "unknown": UNKNOWN}
 _APPROVED: Final = {"policy": "your policy allows it", "option": "it is allowed while the server runs"}
@@ -178,7 +180,14 @@ def _subjects_of_source(source: str, sdk: str | None) -> list[Subject]:
     if not reading.applications:
         check_declared(reading, [source])
     findings = _findings_of(reading)
-    return _subjects(reading, reading.applications, findings, sdk)
+    components = {(item.package, item.component) for item in reading}
+    silent = (
+        provider
+        for application in reading.applications
+        for provider in silent_providers(application, load_formats().values())
+        if (provider.package, provider.component) not in components
+    )
+    return _subjects((*reading, *silent), reading.applications, findings, sdk)
 
 
 def _findings_of(reading: Providers) -> tuple[Finding, ...]:
@@ -198,7 +207,10 @@ def _findings_of(reading: Providers) -> tuple[Finding, ...]:
 
 
 def _subjects(
-    reading: Providers, applications: Iterable[Application], findings: tuple[Finding, ...], sdk: str | None
+    reading: Iterable[Provider],
+    applications: Iterable[Application],
+    findings: tuple[Finding, ...],
+    sdk: str | None,
 ) -> list[Subject]:
     applications = tuple(applications)
     subjects: list[Subject] = []
@@ -261,8 +273,6 @@ def _match(subjects: list[Subject], text: str | None, app: str | None, protocol:
     matches = [
         subject for subject in in_app if (key := _key_of(subject)) is not None and names_capability(text, key)
     ]
-    exact = [subject for subject in matches if subject.capability and subject.capability.id == text]
-    matches = exact or matches
     declared = [key for key in map(_key_of, in_app) if key is not None]
     keys = dict.fromkeys(key for key in map(_key_of, matches) if key is not None)
     if len({(key.package, key.capability) for key in keys}) > 1:
@@ -297,6 +307,7 @@ class WhyOnPhone:
     _of_apps: dict[tuple[str, str], tuple[Gate, ...]] = field(default_factory=dict)
     _targets: dict[tuple[int, int], CallTarget] = field(default_factory=dict)
     _shims: ShimRoute = field(default_factory=ShimRoute)
+    _components: dict[tuple[str, str], list[str] | None] = field(default_factory=dict)
 
     @cached_property
     def targets(self) -> PhoneTargets:
@@ -504,13 +515,42 @@ class WhyOnPhone:
         if not component.has_action(action):
             return
         name = f"{app.package}/{app.application.qualified_name(component)}"
-        try:
-            listed = query_components(self.phone.device, kind, action, self.device_user.user)  # type: ignore[arg-type]
-        except (CommandFailedError, DeviceOutputError):
-            return
-        if name not in listed:
+        listed = self._found_by(kind, action)
+        if listed is not None and name not in listed:
             words = f"Android does not find it by {action}: the component is switched off"
             yield Gate("component-enabled", SHUT, words, f"cmd package query-{kind}")
+
+    def _found_by(self, kind: str, action: str) -> list[str] | None:
+        """Return the components that Android finds by an action; None where it does not say."""
+        if (kind, action) not in self._components:
+            listed = None
+            with suppress(CommandFailedError, DeviceOutputError):
+                listed = query_components(self.phone.device, kind, action, self.device_user.user)  # type: ignore[arg-type]
+            self._components[kind, action] = listed
+        return self._components[kind, action]
+
+    def _to_advertise(self, agent: AskingAgent, application_id: str | None = None) -> str:
+        """Return the options that a shim has to be installed with so that an agent finds it.
+
+        Args:
+            agent: The agent.
+            application_id: The shim that is installed, which keeps what it advertises; None for none.
+
+        Returns:
+            Nothing where the agent finds each shim, or this one.
+        """
+        found = set()
+        for interface in load_reach().interfaces if application_id is not None else ():
+            kinds, action = map(_KINDS.get, interface.components), interface.action_text
+            lists = [
+                self._found_by(kind, action) for kind in kinds if kind is not None and action is not None
+            ]
+            of_shim = f"{application_id}/"
+            if any(listed is None or any(item.startswith(of_shim) for item in listed) for listed in lists):
+                found.add(_advertised_by(interface))
+        spoken = {_advertised_by(item) for item in load_reach().interfaces if item.id in agent.kind.speaks}
+        words = set() if None in spoken or found & spoken else found | spoken
+        return "".join(f" --advertise {word}" for word in sorted(filter(None, words)))
 
     def agent_app(self, package: str) -> AskingAgent:
         """Return an agent's app.
@@ -592,7 +632,10 @@ class WhyOnPhone:
         try:
             application_id, _, prepared = self._shims.find(target, self.device_user, self.packages)
         except CallError as error:
-            yield Gate("shim", SHUT, error.failure.text, "pm list packages", error.hint)
+            fix = error.hint
+            if fix is not None and not is_of_host:
+                fix = fix.replace(_INSTALL, f"{_INSTALL}{self._to_advertise(agent)}")
+            yield Gate("shim", SHUT, error.failure.text, "pm list packages", fix)
             return
         shim = self.shims[application_id]
         if shim.status is None:
@@ -605,6 +648,11 @@ class WhyOnPhone:
                 f"{route} is switched off in {application_id}",
                 "switch it on in the shim's own screen",
             )
+            yield Gate("shim", SHUT, words, application_id, fix)
+        elif not is_of_host and (options := self._to_advertise(agent, application_id)):
+            words = f"{application_id} offers it, and does not advertise it to {agent.kind.title}"
+            source = quote_argument(f"adb:{self.phone.device.serial}/{target.app.package}")
+            fix = f"{_INSTALL} --from {source} --serial {self.phone.device.serial}{options}"
             yield Gate("shim", SHUT, words, application_id, fix)
         else:
             yield Gate("shim", OPEN, f"{application_id} offers it", application_id)
@@ -747,6 +795,12 @@ def reasons_for_models(
             row |= {"gate": gate.id, "found": gate.fact, "opened_by": gate.owner}
         rows.append(row)
     return rows
+
+
+def _advertised_by(interface: Interface) -> str | None:
+    """Return the word of `--advertise` for an interface; None where each shim has it, or none can."""
+    words = frontends_on_request()
+    return next((word for word in (interface.id, interface.format) if word in words), None)
 
 
 def _opens_screens(provider: Provider | None) -> bool:

@@ -17,7 +17,7 @@ from droidgate_mappings.model.errors import DeviceError, DroidgateError, InputEr
 from droidgate_mappings.records import dataclass
 from droidgate_mappings.timed_steps import whole_step
 from droidgate_shim.builder.shims import build_bare_shim
-from droidgate_shim.builder.source_app import SourceApp, complete_broadcast
+from droidgate_shim.builder.source_app import SourceApp, complete_broadcast, without_answer
 
 ASK: Final = "ask an app by broadcast for its tools"
 
@@ -81,11 +81,11 @@ def _ask_app(client: HostClient, app: SourceApp, steps: list[InstallationStep]) 
         try:
             tools = client.discover_broadcast(component)
             app = complete_broadcast(app, name, tools)
-        except InputError as error:
-            steps.append(InstallationStep(f"{ASK}: {component}", "refused", why=error.message))
         except DroidgateError as error:
-            # The next command says whether it was the phone or only this app.
-            client.device.run(["true"])
+            if not isinstance(error, InputError):
+                # The next command says whether it was the phone or only this app.
+                client.device.run(["true"])
+            app = without_answer(app, name, error)
             steps.append(InstallationStep(f"{ASK}: {component}", "refused", why=error.message))
         else:
             steps.append(InstallationStep(f"{ASK}: {component}", "done", why=f"{len(tools)} tools"))

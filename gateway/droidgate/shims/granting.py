@@ -54,7 +54,7 @@ def grant_capabilities(
         raise UsageError(
             "no capability is named",
             hint=option_hint(
-                "name some with {}, or all of a shim with '*'", "--capability ID", "capabilities="
+                "name some with {}, or '*' for all of a shim", "--capability ID", "capabilities="
             ),
         )
     packages = device_user.packages()

@@ -14,6 +14,8 @@ _HINTS: Final = {
     "needs_approval": f"run `{SYNC_SHIMS}`",
     "unavailable": "`droidgate shim doctor` has the fix",
 }
+NOT_MODELLED: Final = "the virtual phone does not model "
+"""How the virtual phone says that nothing of an app ran."""
 
 
 class ShimMissingError(DeviceError):
@@ -34,7 +36,10 @@ class ShimRefusalError(DroidgateError):
     exit_code: ClassVar[int] = 5
 
     def __init__(self, failure: Failure, *, place: str | None = None) -> None:
-        super().__init__(failure.message(), place=place, hint=_HINTS.get(failure.token))
+        hint = _HINTS.get(failure.token)
+        if failure.text.startswith(NOT_MODELLED):
+            hint = "try it on an emulator or a phone: the virtual phone runs no code of your own app"
+        super().__init__(failure.message(), place=place, hint=hint)
         self.failure = failure
 
 

@@ -173,14 +173,16 @@ def shim_with(
         UsageError: none does, or several do and none was named.
     """
     candidates = named_shims(shims, application_id)
-    offered = [(item, route) for item in candidates if item.status for route in item.status.routes]
-    offering = [(item, route) for item, route in offered if route == capability] or [
+    offered = [(item, item.status.routes) for item in candidates if item.status]
+    # A whole id is not taken before another app's end of an id, as in a call.
+    offering = [
         (item, route)
-        for item, route in offered
-        if any(is_named(capability, package, route) for package in item.source_packages)
+        for item, routes in offered
+        for route in ([capability] if capability in routes else routes)
+        if route == capability or any(is_named(capability, name, route) for name in item.source_packages)
     ]
     if not offering:
-        names = sorted({route for _, route in offered})
+        names = sorted({route for _, routes in offered for route in routes})
         choices = f"{suggest_name(capability, names, most=_MOST_NAMED)}; " if names else ""
         hint = f"{choices}see `droidgate shim status --details`"
         raise UsageError(f"no shim on the phone offers {capability!r}", hint=hint)

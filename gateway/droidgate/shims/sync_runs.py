@@ -8,6 +8,7 @@ import contextlib
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final, Literal
 
+from droidgate.devices.device_errors import TransferError
 from droidgate.shims.answers import StatusAnswer
 from droidgate.shims.broadcast_discovery import DiscoveredApps, ask_broadcast_apps
 from droidgate.shims.building import KeyFile, Notify, chosen_key, unused_apps
@@ -16,19 +17,23 @@ from droidgate.shims.installation_steps import InstallationStep, remove_shim
 from droidgate.shims.installations import PreparedShim, install_ready
 from droidgate.shims.scopes import Scope, load_scopes, scope_of_installed
 from droidgate.shims.shell_identity import is_lending, needs_identity, release_identity, set_up_identity
-from droidgate.shims.shim_facts import ShimFacts, facts_of, installed_facts
+from droidgate.shims.shim_facts import ShimFacts, facts_of, installed_facts, installed_routes
 from droidgate.shims.source_apps import NothingDeclaredError, read_source_apps
 from droidgate.sources.source_schemes import DEVICE_SCHEME
 from droidgate_mappings.formats.installed import INSTALL_SHIM, SHIM_PACKAGE
-from droidgate_mappings.model.errors import DeviceError
+from droidgate_mappings.model.capability import Capability, reachable_definitions
+from droidgate_mappings.model.errors import DeviceError, InputError
 from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.model.types import Type
 from droidgate_mappings.records import dataclass, field, replace
 from droidgate_shim.builder.protocols import LeftOut, choose_protocols, chosen_protocols
 from droidgate_shim.builder.shims import BuiltShim, NothingToOfferError, build_bare_shim, build_shims
 from droidgate_shim.builder.source_app import SourceApp
+from droidgate_shim.engine.routes import RouteTable, read_route_table
 
 ChangeKind = Literal["added", "changed", "removed", "same"]
 
+_OTHERWISE: Final = "the app behind it, or how the shim is built, changed"
 _FOR_OTHERS: Final = "it calls app functions for the other shims"
 
 
@@ -138,7 +143,35 @@ def _difference(status: StatusAnswer, built: BuiltShim) -> str:
     differences = [f"signed by another than the shim was built for: {', '.join(others)}"] if others else []
     differences += [f"new: {', '.join(new)}"] if new else []
     differences += [f"gone: {', '.join(removed)}"] if removed else []
-    return "; ".join(differences) or "the app behind it, or how the shim is built, changed"
+    return "; ".join(differences) or _OTHERWISE
+
+
+def _with_changed_capabilities(device_user: DeviceUser, change: PlannedChange) -> PlannedChange:
+    """Return a change with the capabilities whose parameters or results are others than in the old shim."""
+    if change.kind != "changed" or change.built is None:
+        return change
+    try:
+        former = installed_routes(device_user, device_user.packages()[change.application_id])
+    except (InputError, TransferError):
+        return change
+    now = read_route_table(dict(change.built.routes))
+    names = [
+        name
+        for name in now.routes
+        if name in former.routes and _declared(now, name) != _declared(former, name)
+    ]
+    if not names:
+        return change
+    words = [f"other parameters or results: {', '.join(names)}"]
+    return replace(change, why="; ".join([change.why] * (change.why != _OTHERWISE) + words))
+
+
+def _declared(table: RouteTable, name: str) -> tuple[Capability, dict[str, Type]]:
+    """Return what a route takes and returns, with the definitions that these refer to."""
+    capability = table.routes[name].capability
+    definitions = dict(table.definitions)
+    reached = reachable_definitions(capability, definitions)
+    return capability, {name: type_ for name, type_ in definitions.items() if name in reached}
 
 
 def _is_looked_after(shim: InstalledShim, packages: Collection[str] | None) -> bool:
@@ -229,7 +262,8 @@ def plan_sync(device_user: DeviceUser, report: Notify) -> SyncPlan:
     signers = {item.application_id: build.key.signing.digest for build in builds for item in build.built}
     asked_apps = [app for build in builds for app in build.asked.apps]
     unclear = {app.package for app in asked_apps if not app.signer or app.unasked_components}
-    changes = plan_changes(installed, built, None if is_whole else packages, unclear)
+    planned = plan_changes(installed, built, None if is_whole else packages, unclear)
+    changes = tuple(_with_changed_capabilities(device_user, change) for change in planned)
     _report_broken(installed, changes, report)
     key = builds[0].key
     changes, callers = _with_identity_planned(device_user, changes, installed, built, key, signers)

@@ -15,6 +15,7 @@ from droidgate_mappings.formats.format import (
     detect_format,
     load_formats,
     only_format,
+    silent_providers,
 )
 from droidgate_mappings.formats.installed import InstalledState
 from droidgate_mappings.formats.leniency import ReadingContext, crash_report
@@ -209,12 +210,7 @@ class FormatReader:
                 state = None if state_for is None else state_for(format_)
                 self._read_application(application, format_, code, state)
         if self.options.with_silent:
-            self.providers += (
-                provider
-                for format_ in self.options.formats
-                if format_.phones.find_silent is not None
-                for provider in format_.phones.find_silent(application)
-            )
+            self.providers += silent_providers(application, self.options.formats)
 
     def read_code_alone(self, code: Code) -> None:
         """Read source code that belongs to no application."""

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -544,13 +544,15 @@ def found_by(provider: Provider) -> str | None:
 
 def finder_of_silent(application: Application) -> str | None:
     """Return what would find the capabilities that no file of an application lists; None where files do."""
-    silent = (
-        provider
-        for format_ in load_formats().values()
-        if format_.phones.find_silent is not None
-        for provider in format_.phones.find_silent(application)
-    )
+    silent = silent_providers(application, load_formats().values())
     return next(filter(None, map(found_by, silent)), None)
+
+
+def silent_providers(application: Application, formats: Iterable[Format]) -> Iterator[Provider]:
+    """Yield the providers of an application that would have to be asked for their capabilities."""
+    for format_ in formats:
+        if format_.phones.find_silent is not None:
+            yield from format_.phones.find_silent(application)
 
 
 def find_format(text: str) -> tuple[Format, DialectTable]:

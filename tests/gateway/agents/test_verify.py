@@ -13,7 +13,7 @@ from unittest.mock import patch
 
 import pytest
 
-from device_shim.phone_system.phone_system_apps import run, uid_of
+from device_shim.phone_system.phone_system_apps import make_apk, run, uid_of
 from device_shim.shim_phone.conftest import JVM
 from droidgate.agents import agent_client, function_checks, mmcp_checks, mobile_mcp_checks
 from droidgate.agents.agent_client import FIRST_AGENT, AgentClient
@@ -26,6 +26,7 @@ from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.phone import VirtualPhone, start_phone
 from gateway.agents.faulty_tool import (
     CALL,
+    COMPONENTS,
     DESCRIPTOR,
     FUNCTION,
     FUNCTIONS,
@@ -263,6 +264,12 @@ def test_an_app_that_the_virtual_phone_cannot_run_breaks_no_rule() -> None:
             live = [check for check in report.checks if check.transport != "declared"]
             assert not [check for check in live if check.verdict == "failed"], protocol
             assert any("check it on an emulator" in check.reason for check in live), protocol
+        hidden = COMPONENTS["mmcp"].replace('exported="true"', 'exported="false"')
+        bench.phone.install(make_apk(TOOL, hidden))
+        report = bench.check(TOOL, {})
+        assert [item.code for item in report.findings] == ["mmcp-exported"]
+        reasons = {check.reason for check in report.checks if check.verdict == "not-checked"}
+        assert reasons == {f"the agent sees no tools of {TOOL}"}
 
 
 def test_every_live_rule_of_a_function_has_a_planted_fault() -> None:

@@ -210,7 +210,8 @@ def test_a_second_run_of_a_batch_calls_only_what_is_new(bare: ReachedPhone, tmp_
     write(batch, note("first", "One"), note("second", "Two"), note("odd", "New"), note("third", "Three"))
     with bare.counted() as commands:
         again = run(bare, "--batch", batch, "--yes")
-    assert (again.code, "4 ok" in again.out) == (0, True)
+    assert (again.code, "4 ok; 2 of an earlier run, not made again" in again.out) == (0, True)
+    assert re.findall(r"^ok (\w+) \(earlier run\): ", again.out, re.MULTILINE) == ["first", "second"]
     added = results.read_bytes().removeprefix(before).decode().splitlines()
     assert sorted(json.loads(line)["id"] for line in added) == ["odd", "odd", "third", "third"]
     assert len(executed(commands)) == 2

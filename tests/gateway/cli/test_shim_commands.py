@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
+from device_shim.phone_system.phone_system_apps import make_apk
 from droidgate.cli import run
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.signing_keys import make_key
@@ -106,12 +107,13 @@ def outcomes(record: Mapping[str, Any]) -> dict[str, str]:
 
 
 def changed_clock_in(version_code: int) -> bytes:
-    """Return the clock-in app with another description of one capability."""
+    """Return the clock-in app with another description of one capability, and another one's parameter."""
     root = sample_apps_directory() / "clock-in" / "app" / "src" / "main"
     files = {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*.xml")}
     name = "res/xml/mcp_capabilities.xml"
     files[name] = files[name].replace(b"Doing it twice", b"Doing so twice")
     assert b"Doing so twice" in files[name]
+    files[name] = files[name].replace(b'required="false"', b'required="true"')
     return pack_project(
         files, key=signing_key(), package=CLOCK_IN, version_code=version_code, minimum_sdk=24, target_sdk=36
     )
@@ -152,6 +154,8 @@ def test_a_shim_is_built_installed_called_synced_checked_and_uninstalled(shim: S
     kinds = {item["application_id"].removeprefix(SHIM_OF): item["kind"] for item in synced["changes"]}
     same = dict.fromkeys((PDF_TOOL, TALLY, NOTES, legacy, HOLDER), "same")
     assert kinds == {CLOCK_IN: "changed", WEATHER: "removed", **same}
+    (why,) = [item["why"] for item in synced["changes"] if item["kind"] == "changed"]
+    assert why == "other parameters or results: query_clock_in"
     assert [(item["kind"], item["application_id"]) for item in planned["changes"]] == [
         (item["kind"], item["application_id"]) for item in synced["changes"]
     ]
@@ -167,7 +171,7 @@ def test_a_shim_is_built_installed_called_synced_checked_and_uninstalled(shim: S
 
     checked = shim.document("doctor")
     assert [item for item in checked["checks"] if item["state"] == "problem"] == []
-    result = shim("call", "createNote", "--args", '{"title": "Oats", "content": "two bags"}')
+    result = shim("call", "legacy/createNote", "--args", '{"title": "Oats", "content": "two bags"}')
     assert result.code == 0
     assert any(b"two bags" in content for content in files_of(shim.phone, legacy).values())
 
@@ -209,8 +213,21 @@ def test_any_app_is_granted_only_where_it_was_said_and_taken_back_too(shim: Shim
     assert (checked.code, "no problem was found, 1 risk;" in checked.out) == (0, True)
     shim("install")
     assert grants_on_the_phone(shim) == [("any-app", "*")]
-    shim("install", "--no-allow-any-app")
+    taken_back = f"any app could call {SHIM_OF}{CLOCK_IN}, and cannot any more"
+    assert taken_back in shim("install", "--no-allow-any-app").out
     assert grants_on_the_phone(shim) == []
+    assert taken_back not in shim("install", "--no-allow-any-app").out
+
+
+def test_a_receiver_that_the_virtual_phone_cannot_run_is_the_reason(shim: Shim) -> None:
+    action = '<action android:name="com.example.ACTION_MMCP_{}"/>'.format
+    filters = f"<intent-filter>{action('DISCOVERY')}{action('INVOKE')}</intent-filter>"
+    receiver = f'<receiver android:name=".R" android:exported="true">{filters}</receiver>'
+    shim.phone.install(make_apk("org.radio", receiver))
+    refused = shim("install", *ALL, "--from", "adb:/org.radio")
+    assert refused.code == 3
+    assert "the virtual phone does not model the code of receiver org.radio/.R" in refused.err
+    assert "try it on an emulator or a phone" in refused.err
 
 
 @pytest.fixture(scope="module")
@@ -288,7 +305,7 @@ def test_the_same_key_signs_again_and_another_key_is_reported(shim: Shim) -> Non
     refused = shim("install", *ALL, "--from", folder, "--key", shim.other_key())
     assert refused.code == 4
     assert "INSTALL_FAILED_UPDATE_INCOMPATIBLE" in refused.out
-    assert "uninstall it first" in refused.out
+    assert "uninstall it first: adb uninstall PACKAGE" in refused.out
     assert shim.on_phone() == {CLOCK_IN}
 
 

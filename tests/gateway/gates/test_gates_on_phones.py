@@ -194,7 +194,7 @@ ROWS: dict[str, Row] = {
     "a normal permission that the agent's app does not hold": (
         "34", timer(needs("USE"), before=NORMAL), "org.agents.holder", "permission", "shut"),
     "an action that is nearly the protocol's": (
-        "36.1", timer(action="mobile.mcp.SERVICES", asked=None), "mobile-mcp", "declaration", "shut"),
+        "36.1", timer(action="mobile.mcp.SERVICES", asked=None), "mobile-mcp", "manifest", "shut"),
     "a descriptor that is cut off": (
         "36.1", timer(xml="<mobile-mcp-capabilities/>", asked=None), "mobile-mcp", "declaration", "shut"),
     "an app that declares nothing": (
@@ -378,7 +378,18 @@ def test_the_gates_of_a_shim_are_found_with_it(
     sample_phone: VirtualPhone, capsys: pytest.CaptureFixture[str]
 ) -> None:
     capability, source = f"{CLOCK_IN}/query_clock_in", f"adb:{sample_phone.serial}/{CLOCK_IN}"
-    assert run(["shim", "install", "--from", source, "--format", "all"]) == 0
+    agents = {"mmcp-broadcast": "mmcp-broadcast", "mmcp-activity": "mmcp", "org.agents.finds": "mmcp"}
+    advertised = ""
+    for arguments in (None, "--format all", "--advertise appfunctions"):
+        if arguments is not None:
+            assert run(["shim", "install", "--from", source, *arguments.split()]) == 0
+            advertised = " --advertise appfunctions" * ("appfunctions" in arguments)
+        for agent, word in agents.items():
+            (answer,) = why(capability, agent=agent, source=f"adb:{sample_phone.serial}")
+            assert decided(answer) == ("shim", "shut")
+            fix = answer.decisive_gate and answer.decisive_gate.fix
+            assert f"{advertised} --advertise {word}" in (fix or "")
+    assert run(["shim", "install", "--from", source, "--advertise", "mmcp-broadcast"]) == 0
     capsys.readouterr()
     assert ask(sample_phone, capability, "mcp-client") == ("approval", "not known")
     shim = f"dev.droidgate.shim.of.{CLOCK_IN}"
@@ -473,6 +484,13 @@ def test_a_descriptor_that_cannot_be_read_is_the_reason(tmp_path: Path) -> None:
     assert decided(answer) == ("declaration", "shut")
     assert answer.decisive_gate is not None
     assert "timer.xml" in (answer.decisive_gate.place or "")
+
+
+def test_a_receiver_in_a_file_lists_its_tools_later_as_on_a_phone(tmp_path: Path) -> None:
+    source = tmp_path / "radio.apk"
+    source.write_bytes(make_apk("org.radio", tool(broadcast=True).application))
+    (answer,) = why(agent="mmcp-broadcast", source=source)
+    assert (decided(answer), answer.reach) == (("declaration", "not known"), "native")
 
 
 @pytest.mark.slow

@@ -340,20 +340,22 @@ def installed(name: str, *routes: str) -> InstalledShim:
     "by the shim and the id": ("y", "a.two", (1, "y")),
     "by the end of an id": ("N#get", None, (1, "b.N#get")),
     "by the ends of the app and the id": ("notes.N#get", None, (1, "b.N#get")),
-    "by a whole id that is another's end": ("b.get", None, (0, "b.get")),
+    "by a whole id that ends another of its shim": ("get", "a.one", (0, "get")),
+    "by the shim, of two with an id that ends so": ("b.get", "a.two", (1, "c.b.get")),
 })  # fmt: skip
 def test_the_shim_is_found_by_the_names_of_what_it_offers(
     name: str, application_id: str | None, expected: tuple[int, str]
 ) -> None:
-    shims = [installed("a.one", "x", "y", "b.get"), installed("a.two", "y", "b.N#get", "c.b.get")]
+    shims = [installed("a.one", "x", "y", "b.get", "get"), installed("a.two", "y", "b.N#get", "c.b.get")]
     shim, identifier = shim_with(shims, name, application_id)
     assert (shims.index(shim), identifier) == expected
 
 
 def test_a_name_that_no_shim_or_several_shims_offer_is_refused() -> None:
-    first, two = installed("a.one", "x", "y"), installed("a.two", "y")
+    first, two = installed("a.one", "x", "y", "get"), installed("a.two", "y", "b.N#get")
     for capability, name, message in (
         ("y", None, "several"),
+        ("get", None, "several"),
         ("z", None, "no shim"),
         ("x", "a.two", "no shim"),
         ("y", "com.example.notes", "several"),

@@ -317,7 +317,9 @@ def _discover(shim: Shim, argument: Mapping[str, Json], reply: HostReply) -> Non
 
     def answer(tools: Tools | None) -> None:
         if tools is None:
-            reply.fail(Failure("timeout", "the receiver reported no tools"))
+            reason = shim.discoveries.not_modelled.get(component)
+            timeout = Failure("timeout", "the receiver reported no tools")
+            reply.fail(timeout if reason is None else Failure("backend_failure", reason))
         else:
             reply.put({"tools": [list(tool) for tool in tools]})
 

@@ -11,6 +11,7 @@ from droidgate_phone.apps.shim.call_control import CallControl
 from droidgate_phone.apps.shim.installed_targets import BROADCAST
 from droidgate_phone.java.app_values import AndroidError, BroadcastResult
 from droidgate_phone.java.intents import ComponentName, Intent
+from droidgate_phone.system.processes import AndroidNotModelledError
 from droidgate_shim.engine.strict_json import write_strict
 
 ACTION_DISCOVERY: Final = "com.example.ACTION_MMCP_DISCOVERY"
@@ -28,6 +29,8 @@ class Discoveries:
     def __init__(self, control: CallControl) -> None:
         self._control = control
         self._known: dict[tuple[ComponentName, str], Tools] = {}
+        self.not_modelled: dict[ComponentName, str] = {}
+        """Why nothing of a receiver ran on the virtual phone."""
 
     def ask(self, component: ComponentName, then: Callable[[Tools | None], None]) -> None:
         """Ask a receiver for its tools, and go on with them; with None where it does not answer in time."""
@@ -53,8 +56,10 @@ class Discoveries:
         try:
             intent = Intent(ACTION_DISCOVERY, component, flags=FLAG_INCLUDE_STOPPED_PACKAGES)
             control.context.send_ordered_broadcast(intent, receive)
-        except AndroidError:
+        except AndroidError as error:
             cancel()
+            if isinstance(error, AndroidNotModelledError):
+                self.not_modelled[component] = error.message
             end(None)
 
 

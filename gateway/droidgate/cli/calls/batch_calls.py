@@ -63,6 +63,7 @@ def call_batch(path: Path, options: Call) -> int:
     callers = _Callers(options)
     counts, hints = Counter[str](), dict[str | None, None]()
     with open_journal(results) as journal:
+        earlier = {request.id for request in requests if journal.outcome(request) is not None}
         outcomes = run_batch(
             requests,
             callers.call,
@@ -75,7 +76,7 @@ def call_batch(path: Path, options: Call) -> int:
             for outcome in outcomes:
                 counts[outcome.status] += 1
                 hints[outcome.hint] = None
-                show([Line(_line(outcome))])
+                show([Line(_line(outcome, is_earlier=outcome.id in earlier))])
         except KeyboardInterrupt:
             print_warning(f"stopped; to go on, run it again with the same results: {results}")
             raise
@@ -84,6 +85,8 @@ def call_batch(path: Path, options: Call) -> int:
     if counts["not-made"]:
         print_warning(f"hint: the next run makes what was not made: {amount(counts['not-made'], 'call')}")
     summary = ", ".join(f"{counts[status]} {status}" for status in get_args(CallStatus) if counts[status])
+    if earlier:
+        summary += f"; {len(earlier)} of an earlier run, not made again"
     show([Line(f"results: {one_line(str(results))}"), Line(summary)])
     return ExitCode.OK if counts["ok"] == counts.total() else ExitCode.CALL_FAILED
 
@@ -154,9 +157,10 @@ class _Callers:
         return self._callers[serial], call
 
 
-def _line(outcome: BatchOutcome) -> str:
+def _line(outcome: BatchOutcome, *, is_earlier: bool) -> str:
     text = one_line_json(dict(outcome.outputs)) if outcome.status == "ok" else outcome.error or ""
-    return f"{outcome.status} {one_line(outcome.id)}: {one_line(text)}"
+    run = " (earlier run)" if is_earlier else ""
+    return f"{outcome.status} {one_line(outcome.id)}{run}: {one_line(text)}"
 
 
 def call_commands(path: Path, options: Call) -> int:

@@ -43,7 +43,7 @@ from droidgate.cli.shim.shim_documents import (
 )
 from droidgate.devices.device import connect_device
 from droidgate.shims.device_user import device_user_of
-from droidgate.shims.installation_steps import InstallationStep
+from droidgate.shims.installation_steps import REVOKE, InstallationStep
 from droidgate.shims.installations import (
     InstalledShims,
     InstallRequest,
@@ -61,7 +61,6 @@ _QUESTION: Final = (
     "Agents that call by an Intent, as the prototype of Mobile-MCP does, cannot be distinguished. "
     "Either the phone asks its user for each such call, or any app on this phone may call these:"
 )
-_ASKING: Final = "asking apps for their tools"
 _LONGEST: Final = 100
 """Characters of an app's capability ids that the question has."""
 
@@ -228,7 +227,8 @@ def _short_installation(installed: InstalledShims) -> Iterator[Block]:
         yield Line()
     for item in installed.every:
         yield from _refused_blocks(item.application_id, item.steps)
-    yield from _refused_blocks(_ASKING, installed.prepared.asked)
+        if any(step.what == REVOKE and step.outcome == "done" for step in item.steps):
+            yield Line(f"any app could call {item.application_id}, and cannot any more: the grant is revoked")
     identity = installed.identity
     if identity is not None and identity.works:
         calls = f"{identity.application_id} calls app functions for all shims until the phone restarts"
@@ -278,7 +278,7 @@ def _synced_page(plan: SyncPlan, synced: Sequence[SyncedChange], *, dry_run: boo
         for item in synced
     ]
     blocks: list[Block] = [Table(("CHANGE", "APP", "WHY"), rows), Line()] if rows else []
-    blocks += _whole_sync(plan, synced) if shows_details() else _short_sync(plan, synced)
+    blocks += _whole_sync(plan, synced) if shows_details() else _short_sync(synced)
     blocks += unused_blocks(plan.unused)
     blocks += left_out_lines(plan.left_out)
     changed = sum(item.change.kind != "same" for item in synced)
@@ -303,7 +303,7 @@ def _whole_sync(plan: SyncPlan, synced: Sequence[SyncedChange]) -> Iterator[Bloc
             yield Line()
 
 
-def _short_sync(plan: SyncPlan, synced: Sequence[SyncedChange]) -> Iterator[Block]:
+def _short_sync(synced: Sequence[SyncedChange]) -> Iterator[Block]:
     """Yield the access rules that nothing enforces, and what Android refused."""
     security = [
         block
@@ -314,7 +314,6 @@ def _short_sync(plan: SyncPlan, synced: Sequence[SyncedChange]) -> Iterator[Bloc
         )
     ]
     yield from security_page(security)
-    yield from _refused_blocks(_ASKING, plan.asked)
     for item in synced:
         yield from _refused_blocks(item.change.application_id, item.steps)
 
