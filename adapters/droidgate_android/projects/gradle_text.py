@@ -127,14 +127,14 @@ _VERSION = re.compile(
 _NUMBER = re.compile(r"\(?\s*(?P<digits>[0-9][0-9_]{0,12})\s*\)?")
 _PIECE = re.compile(
     r"\"(?P<double>(?:\\.|[^\"\\])*)\"|'(?P<single>(?:\\.|[^'\\])*)'"
-    r"|(?:(?:(?:rootProject|project|providers|ext|extra|properties)\b\s*\.?\s*)*+"
+    r"|(?:(?:(?:rootProject|project|providers|ext|extra|properties)\b\s*\.?\s*){0,4}+"
     r"(?:(?:gradleProperty|findProperty|property|get)\s*\(\s*[\"'](?P<called>[\w.-]+)[\"']\s*\)"
     r"|\[\s*[\"'](?P<indexed>[\w.-]+)[\"']\s*\]|(?P<name>[A-Za-z_]\w*)))"
     r"(?:\s*\.\s*(?:get|toString|toInt|toInteger)\(\)|\s+as\s+(?:String|Int(?:eger)?|int)\b|!!)*+"
     r"|(?P<other>\S)"
 )
 _INTERPOLATED = re.compile(r"\$(?:\{([^{}\"]*)\}|(\w+))")
-_PROPERTY = re.compile(r"\s*+([\w.-]++)\s*+[=:](.*)")
+_PROPERTY = re.compile(r"\A\s*+([\w.-]++)\s*+[=:](.*)")
 _PLACEHOLDER = re.compile(
     r"(?<![\w.-])[\"']?(?P<key>[\w.-]+)[\"']?\s*(?:\]\s*=|:|\bto\b)\s*(?P<value>\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|\w+)"
 )
