@@ -136,7 +136,7 @@ def scan_page(result: ScanResult) -> list[Block]:
 def _reasons(result: ScanResult) -> list[Block]:
     """Return why sources were not read: the first ones and how to list the others, or all with details."""
     limit = "" if shows_details() else f" LIMIT {_MOST_REASONS + 1}"
-    rows = list(result.catalog.ask(f"SELECT source, reason {_NOT_READ} ORDER BY source{limit}"))
+    rows = list(result.catalog.read_rows(f"SELECT source, reason {_NOT_READ} ORDER BY source{limit}"))
     if not rows:
         return []
     shown_rows = rows if shows_details() else rows[:_MOST_REASONS]
@@ -160,9 +160,9 @@ def _left_out(result: ScanResult) -> list[Block]:
 
 def _counted_otherwise(result: ScanResult) -> list[Block]:
     """Return why `inspect` may count more or fewer providers and capabilities of the same sources."""
-    ((equal_sources,),) = result.catalog.ask(_SAME_CONTENT)
-    ((twice,),) = result.catalog.ask(_DECLARED_TWICE)
-    ((others,),) = result.catalog.ask(_IN_VARIANTS)
+    ((equal_sources,),) = result.catalog.read_rows(_SAME_CONTENT)
+    ((twice,),) = result.catalog.read_rows(_DECLARED_TWICE)
+    ((others,),) = result.catalog.read_rows(_IN_VARIANTS)
     lines: list[Block] = []
     if others:
         counted = amount(others, "capability", "capabilities")
@@ -175,7 +175,7 @@ def _counted_otherwise(result: ScanResult) -> list[Block]:
         lines.append(Line(f"{declared} of an app and of a descriptor: counted twice, by `inspect` once"))
     silent = sum(
         count
-        for protocol, dialect, count in result.catalog.ask(_WITHOUT_CAPABILITIES)
+        for protocol, dialect, count in result.catalog.read_rows(_WITHOUT_CAPABILITIES)
         if found_by(Provider(protocol=protocol, dialect=dialect)) is not None
     )
     if silent:

@@ -119,7 +119,7 @@ class Catalog:
             UsageError: DuckDB is not installed.
             InputError: the catalog cannot be read.
         """
-        rows = self.ask(
+        rows = self.read_rows(
             f"SELECT DISTINCT unit, package FROM apps WHERE starts_with(package, {quoted(OWN_PREFIX)})"
         )
         units = {unit for unit, package in rows if own_app(package) is not None}
@@ -169,7 +169,7 @@ class Catalog:
                 raise InputError(message, place=place, hint=_SCAN_ANEW)
         return connection
 
-    def ask(self, sql: str) -> Rows:
+    def read_rows(self, sql: str) -> Rows:
         """Yield the rows that a query of ours gives.
 
         Raises:
@@ -181,7 +181,7 @@ class Catalog:
 
     @contextmanager
     def asking(self) -> Iterator[AskCatalog]:
-        """Lend a function that asks queries of ours over one connection, one after the other; as `ask`."""
+        """Lend a function that asks queries of ours over one connection, in turn; as `read_rows`."""
         duckdb = need("duckdb", "coverage")
 
         def ask(sql: str) -> Rows:
