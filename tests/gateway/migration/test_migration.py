@@ -128,6 +128,19 @@ def test_a_format_that_is_not_a_part_of_an_app_is_refused(tmp_path: Path) -> Non
     assert "droidgate convert" in (error.hint or "")
 
 
+@pytest.mark.parametrize("target", ["appfunctions", "mmcp", "mobile-mcp"])
+def test_a_descriptor_without_a_component_gets_the_one_that_it_has_from_another_format(
+    target: str, tmp_path: Path
+) -> None:
+    project = copy_module("notes", tmp_path)
+    alone, other = (
+        Provider(protocol=protocol, capabilities=(Capability(id="count_beds"),))
+        for protocol in (target, "mcp")
+    )
+    component = migration_plan.migrate(other, to=target, into=project).changes[0].after
+    assert migration_plan.migrate(alone, to=target, into=project).changes[0].after == component
+
+
 ENTRY_POINTS = """package dev.notes
 import androidx.appfunctions.*
 @AppFunctionServiceEntryPoint(serviceName = "NotesService", appFunctionXmlFileName = "notes")
