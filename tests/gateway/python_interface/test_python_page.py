@@ -308,6 +308,7 @@ def test_one_provider_of_several_converts_alone() -> None:
 
 
 LIST: Any = ["apps"]
+NUMBER: Any = 1
 ANYTHING: Any = None
 READ: Any = read(APP)
 ANY_WORD: Any = "kotln"
@@ -325,6 +326,10 @@ SERVICE = sample_apps_directory() / "clock-in"
     (lambda: droidgate.diff([], Path("ap")), "did you mean 'apps'?"),
     (lambda: droidgate.Phone(ANYTHING).call("a", deadline=0), "a call may take 1 to 150 seconds"),
     (lambda: droidgate.Phone(ANYTHING).explain("a", deadline=151), "a call may take 1 to 150 seconds"),
+    (lambda: droidgate.Phone(ANYTHING).call("a", LIST), "give a mapping of names to JSON values"),
+    (lambda: droidgate.Phone(ANYTHING).explain("a", {NUMBER: 2}), "give a mapping of names to JSON values"),
+    (lambda: droidgate.Phone(ANYTHING).call("a", {"b": {1}}), "give JSON values"),
+    (lambda: call_shim(ANYTHING, "a", {"b": "\ud800"}), "give JSON values"),
     (lambda: droidgate.serve(deadline=float("nan")), "a call may take 1 to 150 seconds"),
     (lambda: call_shim(ANYTHING, "a", {}, deadline_ms=0), "a call may take 0.001 to 150 seconds"),
     (lambda: droidgate.lint(READ), "name what was read: only convert, diff and migrate take providers"),
