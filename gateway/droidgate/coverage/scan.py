@@ -426,11 +426,11 @@ class _Scan:
             is_strange = any(
                 path.name != KEPT_LOG_FILE and not path.match(KNOWN_FILES) for path in self._folder.iterdir()
             )
-        except OSError as error:
+        except (OSError, ValueError) as error:
             place = printable(str(self._folder))
             if not self._folder.is_dir() and self._folder.exists():
                 raise InputError("it is a file", place=place, hint="a catalog is a folder") from None
-            raise InputError(f"cannot be made: {error.strerror}", place=place) from None
+            raise InputError(f"cannot be made: {getattr(error, 'strerror', error)}", place=place) from None
         is_catalog = any((self._folder / item).exists() for item in (CATALOG_FILE, LOG_FILE))
         if is_strange and not is_catalog:
             hint = "name a folder that is empty, or not there yet"

@@ -16,6 +16,7 @@ from typing import Final, get_args
 
 from lxml import etree
 
+from droidgate.computer.output_folder import replace_file
 from droidgate.converting.conversion import Conversion, convert
 from droidgate.migration.called_functions import find_called_functions
 from droidgate.migration.source_sets import (
@@ -25,7 +26,6 @@ from droidgate.migration.source_sets import (
     find_source_set,
     read_text_file,
     refuse_links_outside,
-    replace_text,
 )
 from droidgate.sources import providers_of, read_sources
 from droidgate.sources.source_results import Providers, check_java_package, provider_label, provider_labels
@@ -458,7 +458,7 @@ class MigrationPlan:
         for change, path in sorted(
             zip(self.changes, paths, strict=True), key=lambda pair: pair[1].name == MANIFEST
         ):
-            replace_text(path.resolve(), change.after)
+            replace_file(path.resolve(), change.after.encode())
 
 
 def plan_migration(

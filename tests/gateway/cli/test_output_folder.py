@@ -25,7 +25,7 @@ def test_a_different_file_stops_everything(tmp_path: Path) -> None:
         write_files({tmp_path / "new.xml": b"1", present: b"2"}, force=False)
     assert caught.value.place == str(present)
     assert caught.value.hint is not None
-    assert "--force" in caught.value.hint
+    assert "overwrite with" in caught.value.hint
     assert present.read_text() == "mine"
     assert not (tmp_path / "new.xml").exists()
 

@@ -8,8 +8,9 @@ import pytest
 
 from adapters.handlers.jvm import compile_java, resource_classes
 from adapters.handlers.providers import WEATHER, sample_provider
+from droidgate.computer.output_folder import replace_file
 from droidgate.migration import migration_plan
-from droidgate.migration.source_sets import find_source_set, read_text_file, replace_text
+from droidgate.migration.source_sets import find_source_set, read_text_file
 from droidgate.sources import read
 from droidgate_mappings.formats.format import find_format
 from droidgate_mappings.model.capability import Capability, CapabilityAccess, ComponentAccess, Provider
@@ -367,7 +368,7 @@ def test_what_is_read_and_written_back_has_the_same_bytes(data: bytes, tmp_path:
     path.chmod(0o640)
     text = read_text_file(path, tmp_path)
     assert data == b"" or "früh" in text
-    replace_text(path, text)
+    replace_file(path, text.encode())
     assert path.read_bytes() == data
     assert path.stat().st_mode & 0o777 == 0o640
     assert [item.name for item in tmp_path.iterdir()] == ["file"]
@@ -388,7 +389,7 @@ def test_a_file_of_another_encoding_is_refused(data: bytes, message: str, tmp_pa
 def test_a_file_in_place_of_a_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "res").write_text("")
     with pytest.raises(WriteError, match="cannot be written"):
-        replace_text(tmp_path / "res/values/a.xml", "")
+        replace_file(tmp_path / "res/values/a.xml", b"")
 
 
 # Each sample app goes into every other one's project and into its own: written once, found, then still

@@ -4,6 +4,7 @@ as a source: the providers that a scan found, under the names of its sources.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -97,7 +98,7 @@ class Catalog:
         try:
             text = read_bytes(str(place / CATALOG_FILE), label=str(place))
         except InputError:
-            if not (place / CATALOG_FILE).exists():
+            if not os.path.exists(place / CATALOG_FILE):  # noqa: PTH110 - a name may be too long
                 raise _no_catalog(place) from None
             raise
         try:
@@ -216,10 +217,10 @@ def _facts_of(document: Mapping[str, Any]) -> dict[str, Any]:
 
 def _no_catalog(place: Path) -> InputError:
     shown_path = printable(str(place))
-    if (place / LOG_FILE).exists():
+    if os.path.exists(place / LOG_FILE):  # noqa: PTH110
         hint = "its scan has not ended; run it again to go on"
         return InputError("the catalog is not finished", place=shown_path, hint=hint)
-    message = "it is not a catalog" if place.exists() else "there is no such folder"
+    message = "it is not a catalog" if os.path.exists(place) else "there is no such folder"  # noqa: PTH110
     hint = "name a catalog; `droidgate scan SRC --catalog DIR` makes one"
     return InputError(message, place=shown_path, hint=hint)
 
