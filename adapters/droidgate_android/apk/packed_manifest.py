@@ -71,7 +71,7 @@ class AppFacts:
             ("minSdk", least, _MAX_SDK),
             ("targetSdk", target, _MAX_SDK),
         ):
-            if number is not None and not (isinstance(number, int) and 0 < number <= limit):
+            if number is not None and not (type(number) is int and 0 < number <= limit):
                 raise InputError(f"{word} {number!r} is not between 1 and {limit}", place=path)
         return AppFacts(package, code, self.version_name or gradle.version_name or plain_name, least, target)
 

@@ -26,7 +26,7 @@ def _with_write_errors(
     """Return a function of a path that raises a `WriteError` for what the system refuses."""
 
     @wraps(function)
-    def checked(path: Path, *others: _Others.args, **named: _Others.kwargs) -> _Returned:
+    def checked(path: Path, /, *others: _Others.args, **named: _Others.kwargs) -> _Returned:
         try:
             return function(path, *others, **named)
         except (OSError, ValueError) as error:
