@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from droidgate.shims.refusals import ShimRefusalError as ShimRefusalError
     from droidgate.shims.shim_calls import ShimAnswer as ShimAnswer
     from droidgate.shims.sync_runs import SyncedChange as SyncedChange
-    from droidgate.sources import Providers as Providers, read as read
+    from droidgate.sources import Providers as Providers, read as read, read_content as read_content
     from droidgate.sources.callability import (
         Callability as Callability,
         callability_of as callability_of,
@@ -132,7 +132,7 @@ else:
         "droidgate.shims.refusals": "ShimRefusalError",
         "droidgate.shims.shim_calls": "ShimAnswer",
         "droidgate.shims.sync_runs": "SyncedChange",
-        "droidgate.sources": "Providers read",
+        "droidgate.sources": "Providers read read_content",
         "droidgate.sources.callability": "Callability callability_of",
         "droidgate.sources.differences": "diff",
         "droidgate.sources.linting": "LintReport lint",

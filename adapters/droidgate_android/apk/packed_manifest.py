@@ -71,8 +71,8 @@ class AppFacts:
             ("minSdk", least, _MAX_SDK),
             ("targetSdk", target, _MAX_SDK),
         ):
-            if number is not None and not 0 < number <= limit:
-                raise InputError(f"{word} {number} is not between 1 and {limit}", place=path)
+            if number is not None and not (type(number) is int and 0 < number <= limit):
+                raise InputError(f"{word} {number!r} is not between 1 and {limit}", place=path)
         return AppFacts(package, code, self.version_name or gradle.version_name or plain_name, least, target)
 
     def with_releases(self) -> AppFacts:

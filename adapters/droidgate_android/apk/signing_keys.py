@@ -152,14 +152,17 @@ def load_key(path: Path) -> SigningKey:
     """
     try:
         mode = path.stat().st_mode
+        if not stat.S_ISREG(mode):
+            raise InputError("it is not a file", place=str(path), hint="name the PEM file of a key")
         if os.name == "posix" and mode & _OTHERS:
             message = "others can read this private key"
             hint = f"chmod 600 {path}; if somebody else had it, delete it and reinstall what it signed"
             raise InputError(message, place=str(path), hint=hint)
         with path.open("rb") as file:
             data = file.read(_MAX_BYTES)
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", place=str(path)) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", error)
+        raise InputError(f"cannot be read: {reason}", place=str(path)) from None
     return _parse_key(data, str(path))
 
 

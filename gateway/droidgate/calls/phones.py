@@ -119,7 +119,8 @@ class Phone:
             progress: Gets what the call waits for, each second, on another thread.
 
         Raises:
-            UsageError: no capability, or more than one, is named so, or the deadline is out of range.
+            UsageError: no capability, or more than one, is named so, the deadline is out of range, or the
+                arguments are not a JSON object.
             CallError: the call failed or is not allowed; `failure.token` says why.
             DeviceError: the phone fails; whether the call was made is not known.
             WriteError: the trace cannot be written, or there is a file of its name.

@@ -241,7 +241,7 @@ def diff(record: PinRecord, now: Provider) -> "Comparison":
 def _identity_of(path: Path) -> tuple[int, ...]:
     try:
         status = os.lstat(path)
-    except OSError:
+    except (OSError, ValueError):
         return ()
     return (status.st_ino, status.st_mtime_ns, status.st_size, status.st_mode, status.st_uid)
 

@@ -193,7 +193,7 @@ def open_trace(path: str | os.PathLike[str] | None, *, force: bool | None = None
             "choose another file" if force is None else "choose another file, or overwrite with --force",
         )
         raise WriteError(message, place=str(file), hint=hint) from None
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise unwritable(file, error) from None
     sink = os.fdopen(descriptor, "wb")
     try:

@@ -25,6 +25,8 @@ def hint_of_missing(path: Path) -> str:
         names = [entry.name for entry in islice(folder.iterdir(), _MOST_ENTRIES)]
     except OSError:
         names = []
+    if path.name in names:
+        return "it is a link to what does not exist"
     begun = [name for name in names if name.startswith(path.name)]
     closest = begun[0] if len(begun) == 1 else closest_name(path.name, names)
     if closest is not None:

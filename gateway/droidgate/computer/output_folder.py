@@ -6,14 +6,33 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import wraps
 from pathlib import Path, PurePosixPath
-from typing import Literal
+from typing import Concatenate, Literal, ParamSpec, TypeVar
 
+from droidgate.computer.private_files import unwritable
 from droidgate_mappings.model.errors import UsageError, WriteError, option_hint
 from droidgate_mappings.timed_steps import timed_step
 
 WriteStatus = Literal["created", "updated", "unchanged", "would create", "would update"]
+_Others = ParamSpec("_Others")
+_Returned = TypeVar("_Returned")
+
+
+def _with_write_errors(
+    function: Callable[Concatenate[Path, _Others], _Returned],
+) -> Callable[Concatenate[Path, _Others], _Returned]:
+    """Return a function of a path that raises a `WriteError` for what the system refuses."""
+
+    @wraps(function)
+    def checked(path: Path, /, *others: _Others.args, **named: _Others.kwargs) -> _Returned:
+        try:
+            return function(path, *others, **named)
+        except (OSError, ValueError) as error:
+            raise unwritable(path, error) from error
+
+    return checked
 
 
 def write_files(files: Mapping[Path, bytes], *, force: bool) -> dict[Path, WriteStatus]:
@@ -24,8 +43,8 @@ def write_files(files: Mapping[Path, bytes], *, force: bool) -> dict[Path, Write
         force: Replace files that are there and differ.
 
     Raises:
-        WriteError: a file differs, or a folder or file is in the way; nothing is
-            written then. Or two names are one file here, as `A` and `a` on most Windows and macOS disks.
+        WriteError: a file differs, or a folder or file is in the way; nothing is written then. Or a file
+            cannot be written, or two names are one file here, as `A` and `a` on most Windows and macOS disks.
     """
     statuses = {path: _status(path, data) for path, data in files.items()}
     different = [path for path, status in statuses.items() if status == "updated"]
@@ -60,6 +79,7 @@ def compare_files(files: Mapping[Path, bytes]) -> dict[Path, WriteStatus]:
     return {path: changes.get(status, status) for path, status in statuses.items()}
 
 
+@_with_write_errors
 def path_below(folder: Path, relative: str) -> Path:
     """Return the path of an artifact below a folder.
 
@@ -77,8 +97,11 @@ def path_below(folder: Path, relative: str) -> Path:
     return path
 
 
+@_with_write_errors
 def _status(path: Path, data: bytes) -> WriteStatus:
-    in_the_way = next((parent for parent in path.parents if parent.exists() and not parent.is_dir()), None)
+    in_the_way = next(
+        (parent for parent in path.parents if os.path.lexists(parent) and not parent.is_dir()), None
+    )
     if in_the_way is not None or path.is_dir():
         message = (
             "a folder is in the way of a file" if in_the_way is None else "a file is in the way of a folder"
@@ -92,6 +115,7 @@ def _status(path: Path, data: bytes) -> WriteStatus:
     return "unchanged" if path.read_bytes() == data else "updated"
 
 
+@_with_write_errors
 def replace_file(path: Path, data: bytes, *, like: Path | None = None) -> None:
     """Write a file as a whole or not at all; its permissions stay. Folders are made.
 
@@ -101,7 +125,7 @@ def replace_file(path: Path, data: bytes, *, like: Path | None = None) -> None:
         like: A file whose permissions it gets, from its first moment on, in place of its own.
 
     Raises:
-        OSError: it cannot be written.
+        WriteError: it cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".droidgate-")
@@ -111,10 +135,8 @@ def replace_file(path: Path, data: bytes, *, like: Path | None = None) -> None:
         model = path if like is None else like
         Path(name).chmod(model.stat().st_mode & 0o777 if model.exists() else 0o666 & ~_umask())
         Path(name).replace(path)
-    except BaseException as error:
+    except BaseException:
         Path(name).unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise OSError(error.errno, error.strerror, str(path)) from error
         raise
 
 

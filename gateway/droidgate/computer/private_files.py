@@ -43,7 +43,7 @@ def read_private(path: Path, *, largest: int, may_be_link: bool = False) -> byte
         descriptor = os.open(path, os.O_RDONLY | _NO_WAITING | (_FOLLOWED if may_be_link else NO_LINK))
     except FileNotFoundError:
         return None
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise unreadable_error(path, error) from None
     try:
         check_private(descriptor, path)
@@ -97,7 +97,7 @@ def replace_private(path: Path, data: bytes) -> None:
             Path(name).unlink(missing_ok=True)
             raise
         sync_folder(path.parent)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise unwritable(path, error) from None
 
 
@@ -139,7 +139,7 @@ def private_file(path: Path) -> Iterator[int]:
         except FileNotFoundError:
             make_private_folder(path.parent)
             descriptor = os.open(path, flags, 0o600)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise unwritable(path, error) from None
     try:
         check_private(descriptor, path)
@@ -184,11 +184,13 @@ def lock_file(descriptor: int, *, wait: bool) -> bool:
         os.lseek(descriptor, position, os.SEEK_SET)
 
 
-def unreadable_error(path: Path, error: OSError) -> DroidgateError:
-    """Return the error for a file that cannot be read."""
-    return InputError(f"the file cannot be read: {error.strerror}", place=str(path))
+def unreadable_error(path: Path, error: OSError | ValueError) -> DroidgateError:
+    """Return the error for a file that cannot be read; Python refuses some names itself."""
+    reason = error.strerror if isinstance(error, OSError) else error
+    return InputError(f"the file cannot be read: {reason}", place=str(path))
 
 
-def unwritable(path: Path, error: OSError) -> DroidgateError:
-    """Return the error for a file that cannot be written."""
-    return WriteError(f"the file cannot be written: {error.strerror}", place=str(path))
+def unwritable(path: Path, error: OSError | ValueError) -> DroidgateError:
+    """Return the error for a file that cannot be written; Python refuses some names itself."""
+    reason = error.strerror if isinstance(error, OSError) else error
+    return WriteError(f"the file cannot be written: {reason}", place=str(path))

@@ -81,7 +81,7 @@ class Conversion:
         return tuple(name for translation in self.translations for name in translation.writing.names)
 
     def write(self, folder: str | PathLike[str], *, force: bool = False) -> Mapping[Path, WriteStatus]:
-        """Write the files into a folder, and return what became of each: created, replaced or unchanged.
+        """Write the files into a folder, and return what became of each: created, updated or unchanged.
 
         Args:
             folder: The folder; it is made where it does not exist.

@@ -127,8 +127,10 @@ def _read_names(names: Conversion | Mapping[str, Any] | str | PathLike[str]) -> 
         place = str(names)
         try:
             value = parse_json(Path(names).read_bytes(), path=place)
-        except OSError as error:
-            raise InputError(error.strerror or "cannot be read", place=place, hint=_HINT) from error
+        except (OSError, ValueError) as error:
+            raise InputError(
+                f"cannot be read: {getattr(error, 'strerror', error)}", place=place, hint=_HINT
+            ) from error
     try:
         return _Names.model_validate(value)
     except ValidationError as error:

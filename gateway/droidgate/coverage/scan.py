@@ -15,6 +15,7 @@ from typing import Any, Final, Protocol, TypeVar
 from droidgate.computer.optional_packages import need
 from droidgate.computer.process_limits import usable_cores
 from droidgate.computer.version import VERSION
+from droidgate.coverage.catalog_questions import query_catalog
 from droidgate.coverage.catalog_writing import (
     KEPT_LOG_FILE,
     CatalogParts,
@@ -226,6 +227,24 @@ class ScanResult:
         counts = {**self.outcomes, "capabilities": self.catalog.rows["capabilities"]}
         return f"<ScanResult {', '.join(f'{name}={count}' for name, count in counts.items())}>"
 
+    def ask(
+        self, sql: str, *, memory: int | None = None, deadline: float | None = None
+    ) -> list[tuple[Any, ...]]:
+        """Return the rows that a query of the catalog gives, as `droidgate catalog sql` does.
+
+        Args:
+            sql: One SELECT; it reads the catalog's tables and no other file.
+            memory: MiB that DuckDB may take; what it takes by itself by default.
+            deadline: Seconds that the query may take; without it, any time.
+
+        Raises:
+            UsageError: DuckDB refuses the query.
+            BudgetError: it needs more memory, or takes longer.
+            InputError: the catalog cannot be read.
+        """
+        with query_catalog(self.catalog, sql, memory=memory, deadline=deadline) as answered:
+            return list(answered.rows)
+
 
 MakeExecutor = Callable[[PoolSettings], Executor]
 
@@ -314,7 +333,7 @@ class _Scan:
         if not (self._options.keep_log or self._out_of_time):
             log.path.unlink()
         outcomes: dict[str, int] = dict(
-            catalog.ask("SELECT outcome, count(*) FROM sources GROUP BY 1 ORDER BY 1")
+            catalog.read_rows("SELECT outcome, count(*) FROM sources GROUP BY 1 ORDER BY 1")
         )
         return ScanResult(catalog, outcomes, self._resumed, self._known_count, tuple(self._out_of_time))
 
@@ -407,11 +426,11 @@ class _Scan:
             is_strange = any(
                 path.name != KEPT_LOG_FILE and not path.match(KNOWN_FILES) for path in self._folder.iterdir()
             )
-        except OSError as error:
+        except (OSError, ValueError) as error:
             place = printable(str(self._folder))
             if not self._folder.is_dir() and self._folder.exists():
                 raise InputError("it is a file", place=place, hint="a catalog is a folder") from None
-            raise InputError(f"cannot be made: {error.strerror}", place=place) from None
+            raise InputError(f"cannot be made: {getattr(error, 'strerror', error)}", place=place) from None
         is_catalog = any((self._folder / item).exists() for item in (CATALOG_FILE, LOG_FILE))
         if is_strange and not is_catalog:
             hint = "name a folder that is empty, or not there yet"
@@ -434,7 +453,9 @@ class _Scan:
 
 def _units_of(catalogs: Iterable[Catalog]) -> Iterator[str]:
     for catalog in catalogs:
-        rows = catalog.ask("SELECT DISTINCT unit FROM sources WHERE unit IS NOT NULL AND kind <> 'installed'")
+        rows = catalog.read_rows(
+            "SELECT DISTINCT unit FROM sources WHERE unit IS NOT NULL AND kind <> 'installed'"
+        )
         yield from (row[0] for row in rows)
 
 

@@ -16,6 +16,7 @@ from typing import Final, get_args
 
 from lxml import etree
 
+from droidgate.computer.output_folder import replace_file
 from droidgate.converting.conversion import Conversion, convert
 from droidgate.migration.called_functions import find_called_functions
 from droidgate.migration.source_sets import (
@@ -25,7 +26,6 @@ from droidgate.migration.source_sets import (
     find_source_set,
     read_text_file,
     refuse_links_outside,
-    replace_text,
 )
 from droidgate.sources import providers_of, read_sources
 from droidgate.sources.source_results import Providers, check_java_package, provider_label, provider_labels
@@ -458,7 +458,7 @@ class MigrationPlan:
         for change, path in sorted(
             zip(self.changes, paths, strict=True), key=lambda pair: pair[1].name == MANIFEST
         ):
-            replace_text(path.resolve(), change.after)
+            replace_file(path.resolve(), change.after.encode())
 
 
 def plan_migration(
@@ -743,14 +743,31 @@ def migrate(
     providers = providers_of(source)
     if isinstance(source, (str, PathLike)):
         providers, _ = without_results(providers, to)
-    providers = replace(providers, providers=tuple(_join_providers(providers, target)))
-    conversion = convert(providers, to)
+    joined = _join_providers(_with_components(providers, target, dialect), target)
+    conversion = convert(replace(providers, providers=tuple(joined)), to)
     plan = plan_migration(
         project, source_set, conversion.translations, target, dialect, language or source_set.language
     )
     if not drop:
         _check_losses(project, source_set, conversion.translations)
     return Migration(**{item.name: getattr(plan, item.name) for item in fields(plan)}, conversion=conversion)
+
+
+def _with_components(
+    providers: Iterable[Provider], target: Format, dialect: DialectTable
+) -> Iterator[Provider]:
+    """Yield the providers; one of a file alone gets the component that it would have from another format.
+
+    Without it, a writer of the same format gives the file back, which is not part of an app.
+    """
+    component, binding = dialect.capacity and dialect.capacity.component, find_binding(target.id)
+    for provider in providers:
+        if provider.component is None and provider.protocol == target.id and component is not None:
+            permission = provider.access.permission or (binding and binding.component)
+            access = provider.access.changed({"permission": permission})
+            yield provider.changed({"component": component, "access": access})
+        else:
+            yield provider
 
 
 def without_results(providers: Providers, to: str) -> tuple[Providers, tuple[str, ...]]:

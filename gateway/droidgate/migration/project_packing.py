@@ -389,7 +389,7 @@ class PackedApp:
         return self.packing.files
 
     def write(self, out: str | PathLike[str], *, force: bool = False) -> WriteStatus:
-        """Write the APK, and return what became of the file: created, replaced or unchanged.
+        """Write the APK, and return what became of the file: created, updated or unchanged.
 
         Args:
             out: The file; its folders are made.

@@ -11,14 +11,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, Literal
 
-from droidgate.computer.output_folder import replace_file
 from droidgate_android.apk.packed_files import MANIFEST, main_source_sets
 from droidgate_android.handlers.places import MARK
 from droidgate_android.manifest_edit import parse_manifest
 from droidgate_android.projects.gradle_text import GradleFile
 from droidgate_android.projects.module_build import read_module_build
 from droidgate_android.projects.project_files import is_regular_file, read_project_file
-from droidgate_mappings.model.errors import InputError, WriteError, option_hint
+from droidgate_mappings.model.errors import InputError, option_hint
 from droidgate_mappings.records import dataclass
 from droidgate_mappings.text.xml_text import Element, child_elements
 
@@ -70,7 +69,7 @@ def find_source_set(project: Path, namespace: str | None = None) -> WritableSour
     Raises:
         InputError: no manifest, or several modules with an application element.
     """
-    if not project.is_dir():
+    if not os.path.isdir(project):  # noqa: PTH112 - a name may be too long
         message = "not a folder"
         raise InputError(message, place=str(project), hint="give the folder of an Android app's project")
     folders = [project] if (project / MANIFEST).is_file() else sorted(main_source_sets(project))
@@ -177,15 +176,3 @@ def read_text_file(path: Path, project: Path) -> str:
         with suppress(UnicodeError):
             return data.decode()
     raise InputError(message, place=str(path), hint="save the file as UTF-8")
-
-
-def replace_text(path: Path, text: str) -> None:
-    """Write a text file as a whole or not at all; its permissions stay. Folders are made.
-
-    Raises:
-        WriteError: it cannot be written.
-    """
-    try:
-        replace_file(path, text.encode())
-    except OSError as error:
-        raise WriteError(f"cannot be written: {error.strerror}", place=str(path)) from None

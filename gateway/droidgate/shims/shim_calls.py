@@ -20,6 +20,7 @@ from droidgate_mappings.model.names import is_named
 from droidgate_mappings.records import dataclass
 from droidgate_mappings.tables.failure_tokens import FALLBACK
 from droidgate_mappings.text.nearest_names import suggest_name
+from droidgate_mappings.values.coercion import check_arguments
 from droidgate_mobile_mcp.wire import (
     WIRE_DIALECTS,
     MalformedResponseError,
@@ -119,13 +120,15 @@ def call_shim(
         deadline_ms: How long it may take, 1 to 150,000 milliseconds; the shim's own limit where it is None.
 
     Raises:
-        UsageError: no shim, or more than one, offers the capability, or the deadline is out of range.
+        UsageError: no shim, or more than one, offers the capability, the deadline is out of range, or the
+            arguments are not a JSON object.
         InputError: another key than the user's, or the one that is named, signed the shim.
         ShimRefusalError: the call failed.
         DeviceError: the device or the shim fails.
     """
     if deadline_ms is not None:
         check_seconds(deadline_ms / 1000, SHORTEST_MS / 1000)
+    check_arguments(arguments)
     packages = device_user.packages()
     chosen, identifier = shim_with(installed_shims(device_user, packages), capability, shim)
     check_signer(device_user, packages[chosen.application_id], signed_by)

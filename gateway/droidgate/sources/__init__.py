@@ -30,6 +30,7 @@ __all__ = [
     "open_reader",
     "providers_of",
     "read",
+    "read_content",
     "read_source",
     "read_sources",
 ]
@@ -69,6 +70,32 @@ def read(
     providers = read_sources(names, formats=formats, strict=strict, variant=variant)
     check_declared(providers, names)
     return providers
+
+
+def read_content(
+    data: bytes | str, name: str, *, formats: Iterable[str] | None = None, strict: bool = False
+) -> Providers:
+    """Return what the content of one file declares; nothing on disk is read.
+
+    Args:
+        data: A descriptor, a manifest, source code, an APK or a container of split APKs.
+        name: The file's name, for places and for what only a name tells, such as `.kt`.
+        formats: As `read` takes them.
+        strict: Every leniency of a reader is an error.
+
+    Raises:
+        InputError: it cannot be read, or declares nothing.
+        UsageError: a format is unknown.
+
+    Example:
+        >>> droidgate.read_content(b'{"protocolVersion": "1.0", "tools": []}', "upload.json")[0].protocol
+        'mmcp'
+    """
+    chosen = chosen_formats(formats) or load_formats().values()
+    content = data.encode(errors="surrogatepass") if isinstance(data, str) else data
+    providers = _read_alone(name, content, ReadOptions(tuple(chosen), strict=strict))
+    check_declared(providers, (name,))
+    return replace(providers, sources=(name,))
 
 
 def providers_of(source: str | PathLike[str] | Provider | Iterable[Provider]) -> Providers:
@@ -250,11 +277,17 @@ def _read_device(source: str, options: ReadOptions) -> Providers:
 def _read_standard_input(stdin: BinaryIO, options: ReadOptions) -> Providers:
     from droidgate.sources.folders import MAX_FILE_BYTES
 
-    data = stdin.read(MAX_FILE_BYTES + 1)
-    if len(data) > MAX_FILE_BYTES:
-        raise BudgetError(f"it has more than {MAX_FILE_BYTES} bytes", place=STANDARD_INPUT)
+    return _read_alone(STANDARD_INPUT, stdin.read(MAX_FILE_BYTES + 1), options)
+
+
+def _read_alone(name: str, data: bytes, options: ReadOptions) -> Providers:
+    from droidgate.sources.folders import MAX_FILE_BYTES
+    from droidgate_android.apk.file_kinds import is_zip
+
+    if len(data) > MAX_FILE_BYTES and (name == STANDARD_INPUT or not is_zip(data)):
+        raise BudgetError(f"it has more than {MAX_FILE_BYTES} bytes", place=name)
     reader = open_reader(options)
-    reader.read_named(STANDARD_INPUT, data)
+    reader.read_named(name, data, is_alone=True)
     return reader.result()
 
 

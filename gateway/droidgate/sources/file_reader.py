@@ -24,7 +24,6 @@ from droidgate.sources.source_code import (
     with_output_of,
 )
 from droidgate.sources.source_results import Providers, only_in_variants
-from droidgate.sources.source_schemes import STANDARD_INPUT
 from droidgate_android.apk.file_kinds import is_binary_xml, is_zip
 from droidgate_android.projects.android_project import (
     MAIN,
@@ -100,8 +99,13 @@ def _declares_the_same(tied: Provider, loose: Provider) -> bool:
 class FileReader(FormatReader):
     """Reads files and folders; what cannot be read in a folder is a problem, not an error."""
 
-    def read_named(self, path: str, data: bytes) -> None:
+    def read_named(self, path: str, data: bytes, *, is_alone: bool = False) -> None:
         """Read a file that was named itself: its path as a user would write it, and its content.
+
+        Args:
+            path: Its path.
+            data: Its content.
+            is_alone: It is not on disk, so a manifest has no files next to it.
 
         Raises:
             InputError: it is broken, or no format claims it.
@@ -116,7 +120,7 @@ class FileReader(FormatReader):
             data = source_text_of(data, place).encode()
         if is_manifest(data):
             self.files_read[place] = None
-            self._read_manifest_file(path, data)
+            self._read_manifest_file(path, data, is_alone=is_alone)
         elif not (
             self.read_file(SourceFile(place, data), is_named=True) or self._read_code_file(place, data)
         ):
@@ -264,10 +268,10 @@ class FileReader(FormatReader):
             return f"it was to be read as {names} only"
         return f"known formats: {names}"
 
-    def _read_manifest_file(self, path: str, data: bytes) -> None:
+    def _read_manifest_file(self, path: str, data: bytes, *, is_alone: bool) -> None:
         context = self.context()
         unlisted: list[InputError] = []
-        if path == STANDARD_INPUT:
+        if is_alone:
             module, name = Module({"main": SourceSet({path: data}, "", path)}), "main"
         else:
             file = Path(path).absolute()

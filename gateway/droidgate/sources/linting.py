@@ -292,7 +292,7 @@ def lint(
         variant: The only variant of source trees that is checked; without it, all source sets are.
 
     Raises:
-        InputError: a source cannot be read, and no linter explains why.
+        InputError: the only source cannot be read, and no linter explains why; one of several is a finding.
         DeviceError: the phone cannot be reached or used.
         UsageError: a format or the variant is unknown, or standard input is named twice.
 
@@ -308,8 +308,15 @@ def lint(
     read: set[str] = set()
     options = ReadOptions(tuple(chosen), strict=strict, variant=variant)
     for number, name in enumerate(names, 1):
-        with timed_step(f"check {numbered(name, number, len(names))}"):
-            findings.update(dict.fromkeys(_lint_source(name, options, problems, read)))
+        try:
+            with timed_step(f"check {numbered(name, number, len(names))}"):
+                findings.update(dict.fromkeys(_lint_source(name, options, problems, read)))
+        except InputError as error:
+            if len(names) == 1:
+                raise
+            unread = (error, *error.others)
+            problems += unread
+            findings.update(dict.fromkeys(map(unreadable_finding, unread)))
     with_rules = read & {item.id for item in chosen if item.has_rules}
     return LintReport(
         tuple(findings), tuple(problems), tuple(sorted(with_rules)), tuple(sorted(read - with_rules))

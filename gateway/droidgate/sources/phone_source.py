@@ -49,11 +49,12 @@ from droidgate_mappings.formats.installed import (
     is_shim,
     own_app,
 )
-from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.capability import Place, Provider
 from droidgate_mappings.model.errors import DeviceError, DroidgateError, InputError, UsageError
-from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.records import dataclass, field, replace
+from droidgate_mappings.text.counted_nouns import amount
 from droidgate_mappings.text.nearest_names import suggest_name
 from droidgate_mappings.timed_steps import timed_step
 from droidgate_mappings.user_folders import cache_folder
@@ -143,9 +144,10 @@ class PhoneReading:
     def declared(self) -> Providers:
         """What its apps declare, as any other source's."""
         applications = tuple(app.application for app in self.apps if app.application is not None)
+        left_out = (_report_left_out(self),) if self.left_out else ()
         return Providers(
             providers=tuple(provider for app in self.apps for provider in app.providers),
-            findings=tuple(finding for app in self.apps for finding in app.findings),
+            findings=(*left_out, *(finding for app in self.apps for finding in app.findings)),
             applications=applications,
             files_read=tuple(application.place.path for application in applications),
             problems=(*self.problems, *(problem for app in self.apps for problem in app.problems)),
@@ -160,6 +162,25 @@ class PhoneReading:
     def kept(self) -> int:
         """How many apps were known from an earlier run."""
         return sum(app.was_kept for app in self.apps)
+
+
+OWN_APPS_LEFT_OUT: Final = finding_code(
+    "own-apps-left-out",
+    "A phone has shims or other apps of droidgate, which are read only where they are named",
+    __name__,
+)
+
+
+def _report_left_out(reading: PhoneReading) -> Finding:
+    place = f"{DEVICE_SCHEME}{reading.serial}"
+    return Finding(
+        code=OWN_APPS_LEFT_OUT,
+        level=Level.NOTE,
+        pointer="",
+        message=f"left out: {amount(len(reading.left_out), 'app')} of droidgate itself (shims, its agent)",
+        source=Place(path=place),
+        hint=f"name one to read it: {place}/{reading.left_out[0]}",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,13 +207,15 @@ class PhoneRequest:
 def read_device_source(source: str, *, formats: Iterable[Format], strict: bool = False) -> PhoneReading:
     """Read a phone as a user writes it: `adb:`, `adb:SERIAL`, `adb:SERIAL/PACKAGE`.
 
+    Shims and droidgate's agent apps repeat what other apps declare, so they are read only where one is named.
+
     Raises:
         UsageError: it is written otherwise.
         DeviceError: the phone cannot be reached or used.
     """
     serial, package = parse_phone_source(source)
     device = connect_device(serial)
-    return read_phone(device, PhoneRequest(tuple(formats), strict=strict, package=package))
+    return read_phone(device, PhoneRequest(tuple(formats), strict=strict, package=package, own_apps=False))
 
 
 def parse_phone_source(source: str) -> tuple[str | None, str | None]:

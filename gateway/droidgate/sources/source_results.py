@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, overload
 
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.model.capability import Capability, Provider
@@ -131,7 +131,7 @@ def check_java_package(name: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Providers:
+class Providers(Sequence[Provider]):
     """What sources declare; a sequence of providers, with what reading them found.
 
     Attributes:
@@ -253,5 +253,9 @@ class Providers:
     def __len__(self) -> int:
         return len(self.providers)
 
-    def __getitem__(self, position: int) -> Provider:
+    @overload
+    def __getitem__(self, position: int) -> Provider: ...
+    @overload
+    def __getitem__(self, position: slice) -> Sequence[Provider]: ...
+    def __getitem__(self, position: int | slice) -> Provider | Sequence[Provider]:
         return self.providers[position]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from os import PathLike, fspath
+from pathlib import Path
 from typing import Final
 
 from droidgate_mappings.model.capability import Provider
@@ -35,4 +36,11 @@ def source_names(sources: Iterable[str | PathLike[str]]) -> list[str]:
             if any(isinstance(part, Provider) for part in parts):
                 hint = "name what was read: only convert, diff and migrate take providers"
             raise UsageError(message, hint=hint)
-    return [fspath(source) for source in names]
+    return list(map(_name_of, names))
+
+
+def _name_of(source: str | PathLike[str]) -> str:
+    """Return a source as text; a path object names a file, whatever its name begins with."""
+    name = fspath(source)
+    is_scheme = name == STANDARD_INPUT or (":" in name and not Path(name).is_absolute())
+    return f"./{name}" if isinstance(source, PathLike) and is_scheme else name

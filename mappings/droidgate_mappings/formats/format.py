@@ -561,7 +561,7 @@ def find_format(text: str) -> tuple[Format, DialectTable]:
     Raises:
         UsageError: unknown format or dialect.
     """
-    format_id, _, dialect_id = text.partition("+")
+    format_id, _, dialect_id = str(text).partition("+")
     formats = load_formats()
     if format_id not in formats:
         names = [f"{name}+{item.id}" for name in formats for item in formats[name].dialects]

@@ -20,7 +20,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Final
 
 from droidgate_mappings.model.capability import Capability, type_behind
-from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.json_values import Json, canonical_json, json_equal, pointer_token, shown_json
 from droidgate_mappings.model.types import (
     AllOfType,
@@ -572,6 +572,21 @@ class FittedResult:
 
     value: Json
     coercions: tuple[Coercion, ...] = ()
+
+
+def check_arguments(arguments: object) -> None:
+    """Raise where what a program gives as a call's arguments is not a JSON object.
+
+    Raises:
+        UsageError: it is none, or holds what JSON does not have.
+    """
+    if not isinstance(arguments, Mapping) or not all(isinstance(name, str) for name in arguments):
+        message = f"the arguments are not a JSON object with names: {arguments!r:.80}"
+        raise UsageError(message, hint="give a mapping of names to JSON values")
+    try:
+        canonical_json(arguments).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UsageError(f"the arguments are not JSON: {error}", hint="give JSON values") from None
 
 
 def fit_arguments(

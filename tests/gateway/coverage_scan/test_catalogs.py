@@ -22,6 +22,7 @@ import pytest
 import droidgate
 from droidgate.cli import run
 from droidgate.coverage.cluster import Cluster
+from droidgate.coverage.scan import ScanResult
 from droidgate.shims.source_apps import open_apps
 from droidgate.sources.catalogs import catalog
 from droidgate.sources.catalogs.catalog import DECLARATIONS_ALONE, Catalog, query
@@ -439,7 +440,7 @@ def test_a_terminal_shows_what_a_run_does_after_a_second_until_something_is_prin
 ])  # fmt: skip
 def test_the_refusal_of_a_query_lists_the_tables_and_columns(sql: str, hint: str, catalog: Catalog) -> None:
     with pytest.raises(UsageError) as raised:
-        answer_of(catalog, sql)
+        ScanResult(catalog, {}, 0, 0).ask(sql)
     assert str(raised.value.hint).startswith(hint)
 
 

@@ -8,8 +8,9 @@ import pytest
 
 from adapters.handlers.jvm import compile_java, resource_classes
 from adapters.handlers.providers import WEATHER, sample_provider
+from droidgate.computer.output_folder import replace_file
 from droidgate.migration import migration_plan
-from droidgate.migration.source_sets import find_source_set, read_text_file, replace_text
+from droidgate.migration.source_sets import find_source_set, read_text_file
 from droidgate.sources import read
 from droidgate_mappings.formats.format import find_format
 from droidgate_mappings.model.capability import Capability, CapabilityAccess, ComponentAccess, Provider
@@ -126,6 +127,19 @@ def test_a_format_that_is_not_a_part_of_an_app_is_refused(tmp_path: Path) -> Non
     project = copy_module("pdf-tool", tmp_path)
     error = refusal(UsageError, lambda: migrate(sample_provider("pdf-tool/app"), "mcp", project))
     assert "droidgate convert" in (error.hint or "")
+
+
+@pytest.mark.parametrize("target", ["appfunctions", "mmcp", "mobile-mcp"])
+def test_a_descriptor_without_a_component_gets_the_one_that_it_has_from_another_format(
+    target: str, tmp_path: Path
+) -> None:
+    project = copy_module("notes", tmp_path)
+    alone, other = (
+        Provider(protocol=protocol, capabilities=(Capability(id="count_beds"),))
+        for protocol in (target, "mcp")
+    )
+    component = migration_plan.migrate(other, to=target, into=project).changes[0].after
+    assert migration_plan.migrate(alone, to=target, into=project).changes[0].after == component
 
 
 ENTRY_POINTS = """package dev.notes
@@ -354,7 +368,7 @@ def test_what_is_read_and_written_back_has_the_same_bytes(data: bytes, tmp_path:
     path.chmod(0o640)
     text = read_text_file(path, tmp_path)
     assert data == b"" or "früh" in text
-    replace_text(path, text)
+    replace_file(path, text.encode())
     assert path.read_bytes() == data
     assert path.stat().st_mode & 0o777 == 0o640
     assert [item.name for item in tmp_path.iterdir()] == ["file"]
@@ -375,7 +389,7 @@ def test_a_file_of_another_encoding_is_refused(data: bytes, message: str, tmp_pa
 def test_a_file_in_place_of_a_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "res").write_text("")
     with pytest.raises(WriteError, match="cannot be written"):
-        replace_text(tmp_path / "res/values/a.xml", "")
+        replace_file(tmp_path / "res/values/a.xml", b"")
 
 
 # Each sample app goes into every other one's project and into its own: written once, found, then still

@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from inspect import isfunction
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
@@ -294,6 +294,7 @@ def test_a_result_has_what_could_not_be_read_next_to_it() -> None:
         convert("apps", to="mcp"),
         migrate("apps", to="mobile-mcp", into="apps/app"),
         lint("apps"),
+        lint("apps/app", "apps/mmcp_manifest.json"),
     ):
         assert [problem.place for problem in result.problems] == ["apps/mmcp_manifest.json:1:22"]
         assert "problems=1" in repr(result)
@@ -307,7 +308,9 @@ def test_one_provider_of_several_converts_alone() -> None:
     assert len(convert(providers, to="mcp").files) == len(providers)
 
 
+MMCP = '{"protocolVersion": "1.0", "tools": [{"name": "a", "parameters": {"type": "object"}}]}'
 LIST: Any = ["apps"]
+NUMBER: Any = 1
 ANYTHING: Any = None
 READ: Any = read(APP)
 ANY_WORD: Any = "kotln"
@@ -320,11 +323,19 @@ SERVICE = sample_apps_directory() / "clock-in"
     (lambda: read("ap"), "did you mean 'apps'?"),
     (lambda: droidgate.lint(Path("aps")), "did you mean 'apps'?"),
     (lambda: droidgate.build_shim("app"), "did you mean 'apps'?"),
+    (lambda: read("dangling"), "it is a link to what does not exist"),
+    (lambda: convert(READ, to="mcp").write("dangling"), "choose another output folder"),
+    (lambda: pack(APP, key=APP), "name the PEM file of a key"),
+    (lambda: read(Path("adb:")), "check the path"),
     (lambda: read(LIST), "pass each of several sources on its own: *SOURCES"),
     (lambda: convert(LIST, to="mcp"), "read several sources together with droidgate.read(*SOURCES)"),
     (lambda: droidgate.diff([], Path("ap")), "did you mean 'apps'?"),
     (lambda: droidgate.Phone(ANYTHING).call("a", deadline=0), "a call may take 1 to 150 seconds"),
     (lambda: droidgate.Phone(ANYTHING).explain("a", deadline=151), "a call may take 1 to 150 seconds"),
+    (lambda: droidgate.Phone(ANYTHING).call("a", LIST), "give a mapping of names to JSON values"),
+    (lambda: droidgate.Phone(ANYTHING).explain("a", {NUMBER: 2}), "give a mapping of names to JSON values"),
+    (lambda: droidgate.Phone(ANYTHING).call("a", {"b": {1}}), "give JSON values"),
+    (lambda: call_shim(ANYTHING, "a", {"b": "\ud800"}), "give JSON values"),
     (lambda: droidgate.serve(deadline=float("nan")), "a call may take 1 to 150 seconds"),
     (lambda: call_shim(ANYTHING, "a", {}, deadline_ms=0), "a call may take 0.001 to 150 seconds"),
     (lambda: droidgate.lint(READ), "name what was read: only convert, diff and migrate take providers"),
@@ -346,12 +357,36 @@ def test_an_argument_that_cannot_be_used_is_an_error_with_the_fix(
     write_tree(
         Path(), {"apps/plain/AndroidManifest.xml": '<manifest package="a.b"><application/></manifest>'}
     )
+    Path("dangling").symlink_to("nowhere")
     Path("taken").mkdir()
     Path("taken/tools.json").write_text("other")
     with pytest.raises(droidgate.DroidgateError) as caught:
         called()
     assert caught.value.hint == hint
     assert str(caught.value).endswith(f"\nhint: {hint}")
+
+
+@pytest.mark.usefixtures("own_folder")
+@pytest.mark.parametrize("name", ["n" * 300, "a\0b"], ids=["long", "NUL"])
+def test_a_name_that_no_file_can_have_is_one_error(name: str) -> None:
+    for write in (convert(READ, to="mcp").write, pack(APP).write):
+        with pytest.raises(droidgate.WriteError, match="cannot be written: "):
+            write(name)
+    for called in (read, pack, lambda path: migrate(READ, to="mcp", into=path)):
+        with pytest.raises(droidgate.InputError):
+            called(name)
+
+
+def test_what_is_in_memory_is_read_like_its_file(tmp_path: Path) -> None:
+    (tmp_path / "mmcp.json").write_text(MMCP)
+    on_disk, in_memory = read(tmp_path / "mmcp.json"), droidgate.read_content(MMCP.encode(), "mmcp.json")
+    assert isinstance(in_memory, Sequence)
+    assert [repr(item) for item in in_memory[:1]] == [
+        repr(item).replace(str(tmp_path) + "/", "") for item in on_disk
+    ]
+    assert str(in_memory[0].source) == "mmcp.json:1"
+    manifest = (APP / "app/src/main/AndroidManifest.xml").read_bytes()
+    assert droidgate.read_content(manifest, "AndroidManifest.xml").files_read == ("AndroidManifest.xml",)
 
 
 @pytest.mark.usefixtures("own_folder")

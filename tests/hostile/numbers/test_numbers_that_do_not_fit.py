@@ -51,7 +51,9 @@ def test_a_number_beyond_a_double_hides_no_app_from_a_scan(number: str, tmp_path
     reported = json.loads(run.out)
     assert reported["outcomes"] == {"read": 1}
     assert reported["rows"]["capabilities"] == 2
-    (declaration,) = next(iter(Catalog.open(tmp_path / "catalog").ask("SELECT declaration FROM providers")))
+    (declaration,) = next(
+        iter(Catalog.open(tmp_path / "catalog").read_rows("SELECT declaration FROM providers"))
+    )
     input_type = read_part(Provider, declaration).capabilities[1].input
     assert input_type.properties["n"].type.enum[0] == Decimal(number)  # type: ignore[union-attr, index]
 

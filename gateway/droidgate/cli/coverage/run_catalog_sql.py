@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import sys
 from itertools import islice
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from droidgate.cli.coverage.coverage_options import CatalogSql
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import Document, PublishedDocument, print_json_with_rows
 from droidgate.cli.output.pages import Line, Table, show
-from droidgate.sources.catalogs.catalog import Answered, Catalog, query
+from droidgate.coverage.catalog_questions import query_catalog
+from droidgate.sources.catalogs.catalog import Answered, Catalog
 from droidgate.sources.catalogs.csv_answers import json_value_of, write_csv
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.model.json_values import Json, one_line_json
@@ -28,13 +27,8 @@ def ask_catalog(options: CatalogSql) -> int:
         raise UsageError("--json and --csv exclude each other", hint="choose one of them")
     print_answer = _print_document if options.as_json else _print_csv if options.as_csv else _show
     catalog = Catalog.open(options.catalog)
-    with TemporaryDirectory(prefix="droidgate-") as folder:
-        if "conversions" in options.query.lower():
-            from droidgate.coverage.conversion_table import complete_conversions
-
-            catalog = complete_conversions(catalog, Path(folder))
-        with query(catalog, options.query, memory=options.memory, deadline=options.deadline) as answered:
-            print_answer(answered)
+    with query_catalog(catalog, options.query, memory=options.memory, deadline=options.deadline) as answered:
+        print_answer(answered)
     return ExitCode.OK
 
 

@@ -119,7 +119,7 @@ def scan_page(result: ScanResult) -> list[Block]:
 def _reasons(result: ScanResult) -> list[Block]:
     """Return why sources were not read: the first ones and how to list the others, or all with details."""
     limit = "" if shows_details() else f" LIMIT {_MOST_REASONS + 1}"
-    rows = list(result.catalog.ask(f"SELECT source, reason {_NOT_READ} ORDER BY source{limit}"))
+    rows = list(result.catalog.read_rows(f"SELECT source, reason {_NOT_READ} ORDER BY source{limit}"))
     if not rows:
         return []
     shown_rows = rows if shows_details() else rows[:_MOST_REASONS]

@@ -4,6 +4,7 @@ as a source: the providers that a scan found, under the names of its sources.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -97,7 +98,7 @@ class Catalog:
         try:
             text = read_bytes(str(place / CATALOG_FILE), label=str(place))
         except InputError:
-            if not (place / CATALOG_FILE).exists():
+            if not os.path.exists(place / CATALOG_FILE):  # noqa: PTH110 - a name may be too long
                 raise _no_catalog(place) from None
             raise
         try:
@@ -119,7 +120,7 @@ class Catalog:
             UsageError: DuckDB is not installed.
             InputError: the catalog cannot be read.
         """
-        rows = self.ask(
+        rows = self.read_rows(
             f"SELECT DISTINCT unit, package FROM apps WHERE starts_with(package, {quoted(OWN_PREFIX)})"
         )
         units = {unit for unit, package in rows if own_app(package) is not None}
@@ -169,7 +170,7 @@ class Catalog:
                 raise InputError(message, place=place, hint=_SCAN_ANEW)
         return connection
 
-    def ask(self, sql: str) -> Rows:
+    def read_rows(self, sql: str) -> Rows:
         """Yield the rows that a query of ours gives.
 
         Raises:
@@ -181,7 +182,7 @@ class Catalog:
 
     @contextmanager
     def asking(self) -> Iterator[AskCatalog]:
-        """Lend a function that asks queries of ours over one connection, one after the other; as `ask`."""
+        """Lend a function that asks queries of ours over one connection, in turn; as `read_rows`."""
         duckdb = need("duckdb", "coverage")
 
         def ask(sql: str) -> Rows:
@@ -216,10 +217,10 @@ def _facts_of(document: Mapping[str, Any]) -> dict[str, Any]:
 
 def _no_catalog(place: Path) -> InputError:
     shown_path = printable(str(place))
-    if (place / LOG_FILE).exists():
+    if os.path.exists(place / LOG_FILE):  # noqa: PTH110
         hint = "its scan has not ended; run it again to go on"
         return InputError("the catalog is not finished", place=shown_path, hint=hint)
-    message = "it is not a catalog" if place.exists() else "there is no such folder"
+    message = "it is not a catalog" if os.path.exists(place) else "there is no such folder"  # noqa: PTH110
     hint = "name a catalog; `droidgate scan SRC --catalog DIR` makes one"
     return InputError(message, place=shown_path, hint=hint)
 
