@@ -16,7 +16,7 @@ from typing import Final, get_args
 
 from lxml import etree
 
-from droidgate.converting.conversion import Conversion, convert
+from droidgate.converting.conversion import Conversion, convert_into
 from droidgate.migration.called_functions import find_called_functions
 from droidgate.migration.source_sets import (
     Language,
@@ -33,6 +33,7 @@ from droidgate_android.apk.packed_files import MANIFEST
 from droidgate_android.handlers.methods import identifiers
 from droidgate_android.handlers.places import MARK
 from droidgate_android.manifest_edit import COMPONENTS, merge_manifest, parse_manifest
+from droidgate_mappings.fit.losses import NEW_NAME
 from droidgate_mappings.formats.format import (
     Artifact,
     ExistingFunction,
@@ -486,14 +487,13 @@ def plan_migration(
     """
     _check_components(translations)
     planner = _Planner(project, source_set, target, dialect, language)
-    for translation in translations:
-        planner.add(translation)
+    written = tuple(map(planner.add, translations))
     files = planner.files()
     return MigrationPlan(
         project=project,
         changes=tuple(file for file in files if file.before != file.after),
         unchanged=tuple(file.path for file in files if file.before == file.after),
-        translations=tuple(translations),
+        translations=written,
         notes=tuple(dict.fromkeys(planner.notes)),
     )
 
@@ -535,6 +535,19 @@ def _security_notes(translation: Translation) -> Iterator[str]:
             yield f"security: {about}{finding.message}{hint}"
 
 
+def _with_ids(translation: Translation, ids: Mapping[str, str]) -> Translation:
+    """Return a translation with a finding for each capability that has another id in the built app."""
+    writing, source = translation.writing, translation.source.capabilities
+    renamed = {
+        pointer: NEW_NAME.finding(pointer, original=capability.id, written=ids[id_], source=capability.source)
+        for position, capability in enumerate(source)
+        if (id_ := writing.provider.capabilities[position].id) in ids and ids[id_] != capability.id
+        for pointer in [f"/capabilities/{position}/id"]
+    }
+    kept = [finding for finding in writing.findings if finding.pointer not in renamed]
+    return replace(translation, writing=replace(writing, findings=(*kept, *renamed.values())))
+
+
 class _Planner:
     def __init__(
         self,
@@ -556,11 +569,12 @@ class _Planner:
         self.manifest = read_text_file(self.manifest_path, self.project)
         self.merged = self.manifest
 
-    def add(self, translation: Translation) -> None:
+    def add(self, translation: Translation) -> Translation:
+        """Plan what is written of a provider, and return it with the names that the build gives."""
         source = translation.source
         if self.language != "none" and is_declared_in(self.source_set.folder, source, self.target):
             self.notes.extend(own_code_notes(source, self.manifest))
-            return
+            return translation
         self.notes.extend(_security_notes(translation))
         self.notes.extend(access_notes(translation.writing.provider, self.target, self.manifest))
         code = self.handler_code(translation)
@@ -584,6 +598,7 @@ class _Planner:
                 self.merged, text, path=self.relative(self.manifest_path), namespace=self.source_set.namespace
             )
         self.plan_files(addition.files, translation.writing.provider)
+        return _with_ids(translation, code.ids)
 
     def plan_files(self, files: Mapping[str, Artifact], provider: Provider) -> None:
         for path, artifact in files.items():
@@ -744,12 +759,14 @@ def migrate(
     if isinstance(source, (str, PathLike)):
         providers, _ = without_results(providers, to)
     providers = replace(providers, providers=tuple(_join_providers(providers, target)))
-    conversion = convert(providers, to)
-    plan = plan_migration(
-        project, source_set, conversion.translations, target, dialect, language or source_set.language
-    )
+    language = language or source_set.language
+    if target.in_code is not None:
+        dialect = target.in_code(dialect, language)
+    conversion = convert_into(providers, target, dialect)
+    plan = plan_migration(project, source_set, conversion.translations, target, dialect, language)
     if not drop:
         _check_losses(project, source_set, conversion.translations)
+    conversion = replace(conversion, translations=plan.translations)
     return Migration(**{item.name: getattr(plan, item.name) for item in fields(plan)}, conversion=conversion)
 
 
