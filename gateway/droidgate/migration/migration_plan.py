@@ -8,6 +8,7 @@ is missing in it.
 from __future__ import annotations
 
 import difflib
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike, fspath
@@ -17,7 +18,7 @@ from typing import Final, get_args
 from lxml import etree
 
 from droidgate.converting.conversion import Conversion, convert_into
-from droidgate.migration.called_functions import find_called_functions
+from droidgate.migration.called_functions import build_of, find_called_functions
 from droidgate.migration.source_sets import (
     Language,
     WritableSourceSet,
@@ -33,6 +34,7 @@ from droidgate_android.apk.packed_files import MANIFEST
 from droidgate_android.handlers.methods import identifiers
 from droidgate_android.handlers.places import MARK
 from droidgate_android.manifest_edit import COMPONENTS, merge_manifest, parse_manifest
+from droidgate_android.projects.module_build import read_module_build
 from droidgate_mappings.fit.losses import NEW_NAME
 from droidgate_mappings.formats.format import (
     Artifact,
@@ -508,7 +510,10 @@ def _check_components(translations: Sequence[Translation]) -> None:
             raise UsageError(
                 message,
                 hint=option_hint(
-                    f"migrate one of them with {{}}: {labels}", "--provider", "read(...).choose(NAME)"
+                    f"migrate one of them with {{}}: {labels}; if the project has a component of that name, "
+                    "rename it first",
+                    "--provider",
+                    "read(...).choose(NAME)",
                 ),
             )
 
@@ -764,10 +769,13 @@ def migrate(
         dialect = target.in_code(dialect, language)
     conversion = convert_into(providers, target, dialect)
     plan = plan_migration(project, source_set, conversion.translations, target, dialect, language)
+    existing = _read_build(project, target)
     if not drop:
-        _check_losses(project, source_set, conversion.translations)
+        _check_losses(existing, source_set, conversion.translations)
+    notes = (*plan.notes, *_notes_of_modules(existing, plan, source_set, target))
     conversion = replace(conversion, translations=plan.translations)
-    return Migration(**{item.name: getattr(plan, item.name) for item in fields(plan)}, conversion=conversion)
+    parts = {item.name: getattr(plan, item.name) for item in fields(plan)}
+    return Migration(**{**parts, "notes": notes}, conversion=conversion)
 
 
 def without_results(providers: Providers, to: str) -> tuple[Providers, tuple[str, ...]]:
@@ -859,17 +867,57 @@ def _shared_names(first: Provider, second: Provider) -> set[str]:
     }
 
 
-def _check_losses(project: Path, source_set: WritableSourceSet, translations: Sequence[Translation]) -> None:
+def _read_build(project: Path, target: Format) -> Iterable[Provider]:
+    """Return what the build of a project declares in a format; nothing where it cannot be read."""
+    try:
+        return read_sources([fspath(build_of(project))], formats=[target.id])
+    except InputError:
+        return ()
+
+
+_MODULE: Final = re.compile(rf"(.*?)/src/[^/]+/(?:java/|kotlin/|res/|assets/|{MANIFEST})")
+
+
+def _notes_of_modules(
+    existing: Iterable[Provider], plan: MigrationPlan, source_set: WritableSourceSet, target: Format
+) -> Iterator[str]:
+    """Yield a note for each module that may be in the same app and declares the format too."""
+    folder = source_set.folder.resolve()
+    manifest = next(change.after for change in plan.changes if Path(change.path).name == MANIFEST)
+    is_app = read_module_build(folder.parent.parent, plan.project).is_application
+    modules: dict[Path, list[Provider]] = {}
+    for provider in existing:
+        match = None if provider.source is None else _MODULE.match(os.path.realpath(provider.source.path))
+        if match is not None and match[1] != os.fspath(folder.parent.parent):
+            modules.setdefault(Path(match[1]), []).append(provider)
+    for module, providers in modules.items():
+        if is_app and read_module_build(module, module).is_application:
+            continue
+        path = module / "src/main" / MANIFEST
+        shared = _references(manifest) & _references(read_text_file(path, module)) if path.is_file() else ()
+        same = (
+            f"; both name {', '.join(sorted(shared))}, and an app keeps one file of a name" if shared else ""
+        )
+        labels = ", ".join(provider_labels(providers))
+        yield f"the module {module.name} declares {target.title} too ({labels}); lint the app with both{same}"
+
+
+def _references(manifest: str) -> set[str]:
+    """Return the XML files that a manifest names: descriptors, and guidance about the whole app."""
+    root = parse_manifest(manifest, path=MANIFEST)
+    applications = (child for child in child_elements(root) if child.tag == "application")
+    values = {value for application in applications for _, value in _values(application, "")}
+    return {value for value in values if value.startswith("@xml/") or value.endswith(".xml")}
+
+
+def _check_losses(
+    existing: Iterable[Provider], source_set: WritableSourceSet, translations: Sequence[Translation]
+) -> None:
     """Refuse to write a component again without capabilities that it has.
 
     Raises:
         WriteError: it would lose one.
     """
-    formats = {translation.writing.provider.protocol for translation in translations}
-    try:
-        existing = read_sources([fspath(project)], formats=sorted(formats))
-    except InputError:
-        return
     folder, namespace = source_set.folder.resolve(), source_set.namespace
     for written in (translation.writing.provider for translation in translations):
         methods = _method_names(written)
@@ -882,7 +930,8 @@ def _check_losses(project: Path, source_set: WritableSourceSet, translations: Se
             if lost and len(names) == 1 and Path(provider.source.path).resolve().is_relative_to(folder):
                 message = f"{written.component} would no longer declare {', '.join(lost)}"
                 hint = option_hint(
-                    "{} drops them; to keep them, migrate what declares them in the same run",
+                    "{} drops them; to keep them, migrate their source in the same run, or rename the "
+                    "component in the project",
                     "--drop",
                     "drop=True",
                 )
