@@ -11,6 +11,7 @@ import difflib
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from os import PathLike, fspath
 from pathlib import Path, PurePosixPath
 from typing import Final, get_args
@@ -868,11 +869,11 @@ def _shared_names(first: Provider, second: Provider) -> set[str]:
 
 
 def _read_build(project: Path, target: Format) -> Iterable[Provider]:
-    """Return what the build of a project declares in a format; nothing where it cannot be read."""
-    try:
-        return read_sources([fspath(build_of(project))], formats=[target.id])
-    except InputError:
-        return ()
+    """Return what the build of a project declares in a format, or else the project; nothing if unreadable."""
+    for folder in (build_of(project), project):
+        with suppress(InputError):
+            return read_sources([fspath(folder)], formats=[target.id])
+    return ()
 
 
 _MODULE: Final = re.compile(rf"(.*?)/src/[^/]+/(?:java/|kotlin/|res/|assets/|{MANIFEST})")
@@ -883,7 +884,8 @@ def _notes_of_modules(
 ) -> Iterator[str]:
     """Yield a note for each module that may be in the same app and declares the format too."""
     folder = source_set.folder.resolve()
-    manifest = next(change.after for change in plan.changes if Path(change.path).name == MANIFEST)
+    changed = (change.after for change in plan.changes if Path(change.path).name == MANIFEST)
+    manifest = next(changed, None) or read_text_file(source_set.folder / MANIFEST, plan.project)
     is_app = read_module_build(folder.parent.parent, plan.project).is_application
     modules: dict[Path, list[Provider]] = {}
     for provider in existing:

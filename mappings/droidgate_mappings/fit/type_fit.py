@@ -447,7 +447,8 @@ def _fit_shape(fit: Collector, type_: Type, node: Node, notes: list[str]) -> dic
         }
         return {"properties": properties, **_fit_class(fit, type_, pointer)}
     if isinstance(type_, ArrayType):
-        return {"items": _fit_items(fit, type_, Node(f"{pointer}/items", "items", None, notes))}
+        outer_notes = notes if fit.capacity.as_classes else None
+        return {"items": _fit_items(fit, type_, Node(f"{pointer}/items", "items", None, outer_notes))}
     if isinstance(type_, AllOfType):
         members = tuple(
             _fit_part(fit, member, f"{pointer}/members/{position}")

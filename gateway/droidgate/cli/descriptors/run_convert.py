@@ -52,6 +52,7 @@ FIDELITY_FILE: Final = "fidelity.json"
 NAMES_FILE: Final = "names.json"
 
 _STANDARD_OUTPUT: Final = Path("-")
+_NONE: Final[Mapping[Path, str]] = {}
 _LEFT: Final = "no longer written"
 _LINE: Final = re.compile(r":\d+\Z")
 
@@ -105,7 +106,7 @@ class ProviderConversion(Document):
 
 
 class FileState(Document):
-    """A file of a conversion, and what became of it, or with `--check` would."""
+    """A file of a conversion, and what would become of it."""
 
     path: str
     state: str
@@ -119,7 +120,7 @@ class FidelityDocument(PublishedDocument, schema="droidgate.fidelity/2"):
         problems: What could not be read, and the providers that could not be written.
         conversions: One for each provider that was written.
         left_over: Files of earlier conversions that are still in the folder, and are no longer written.
-        states: What became of each file; none in `fidelity.json` itself.
+        states: With `--check`, what would become of each file.
     """
 
     target: ConversionTarget
@@ -187,7 +188,7 @@ def convert_sources(options: Convert) -> Report | Callable[[], int]:
         files = write_files(data, force=options.force) | left
     report = Report(
         lambda: conversion_page(converted, sources=options.form == "markdown"),
-        lambda: fidelity_document(converted, states=files),
+        lambda: fidelity_document(converted, states=files if options.check else {}),
         code,
         files,
         lambda: [
@@ -403,16 +404,16 @@ def _subjects_of(translation: Translation) -> list[str]:
 
 
 def fidelity_document(
-    converted: Conversion, left_over: tuple[str, ...] = (), *, states: Mapping[Path, str] | None = None
+    converted: Conversion, left_over: tuple[str, ...] = (), *, states: Mapping[Path, str] = _NONE
 ) -> FidelityDocument:
-    """Return what a conversion cost, as `fidelity.json` has it, with what became of its files."""
+    """Return what a conversion cost, as `fidelity.json` has it, with what would become of its files."""
     conversions = zip(converted.translations, converted.artifacts, strict=True)
     return FidelityDocument.of(
         converted,
         target=_target_of(converted),
         conversions=tuple(_conversion(item, files) for item, files in conversions),
         left_over=left_over,
-        states=tuple(FileState(path=path.as_posix(), state=state) for path, state in (states or {}).items()),
+        states=tuple(FileState(path=path.as_posix(), state=state) for path, state in states.items()),
     )
 
 
