@@ -107,6 +107,7 @@ FORMAT: Final = Format(
         lazily("droidgate_appfunctions.kotlin.callable_functions:find_functions"),
     ),
     write_handlers=lazily("droidgate_appfunctions.handlers:write_handlers"),
+    in_code=lazily("droidgate_appfunctions.handlers:in_code"),
     phones=PhoneSupport(
         looks_for=LOOKS_FOR,
         listing=LISTING,

@@ -28,10 +28,10 @@ from droidgate_android.handlers.java import (
     write_shared_classes,
 )
 from droidgate_android.handlers.kotlin import KOTLIN_TYPES, kotlin_comment, kotlin_string
-from droidgate_android.handlers.methods import RESERVED_WORDS, identifiers
+from droidgate_android.handlers.methods import KOTLIN_WORDS, RESERVED_WORDS, identifiers
 from droidgate_android.handlers.places import ClassPlace, place_classes
 from droidgate_appfunctions.asset_names import asset_name
-from droidgate_appfunctions.format import APP_LEVEL, NAMES, PLATFORM, V1
+from droidgate_appfunctions.format import APP_LEVEL, FORMAT_ID, NAMES, PLATFORM, V1, facts_of
 from droidgate_mappings.formats.format import ExistingFunction, HandlerCode, HandlerRequest
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.names import NameRule, map_names
@@ -47,9 +47,12 @@ from droidgate_mappings.model.types import (
     ScalarType,
     Type,
 )
+from droidgate_mappings.tables.capacity import NameRuleTable, TypeCapacity
 from droidgate_mappings.tables.failure_tokens import load_failure_tokens
+from droidgate_mappings.tables.loading import DialectTable
 
 _CLASS_NAME: Final = NameRule(allowed="[A-Za-z0-9_]", first="[A-Za-z]", max_length=100)
+_PROPERTY_NAME: Final = NameRuleTable(allowed="[A-Za-z0-9_]", first="[A-Za-z_]", max_length=100)
 _INDENT: Final = "    "
 _MOST_LEVELS: Final = 128
 """Definitions that combinations are followed through."""
@@ -69,6 +72,39 @@ _GETTERS: Final = {
     "string": "getString({})",
 }
 _fill: Final = partial(fill_template, "droidgate_appfunctions")
+_FACTS_IN_KOTLIN: Final = frozenset({
+    "deprecation", "functionsFile", "legacyDescription", "metadataAttribute", "metadataAttributes",
+    "metadataElements", "metadataNamespace",
+})  # fmt: skip
+_TEXT: Final = TypeCapacity(written_as="string")
+
+
+def in_code(dialect: DialectTable, language: str) -> DialectTable:
+    """Return a dialect with the capacity of source code from which Jetpack's compiler makes the descriptor.
+
+    Its annotations constrain texts and whole numbers, not the texts of a list, and those of all its releases
+    have no pattern. An access level needs an experimental annotation of the latest one.
+    """
+    capacity = dialect.capacity
+    if not _is_compiled(dialect.id, language) or capacity is None:
+        return dialect
+    lost = {"restrict_callers", "access_level"}
+    changes = {
+        "as_classes": True,
+        "types": {**capacity.types, "string": _TEXT.changed({"constraints": frozenset({"enum", "format"})})},
+        "item_types": dict.fromkeys(("string", "bytes", "null", "array"), _TEXT),
+        "property_rule": _PROPERTY_NAME,
+        "access": capacity.access - lost,
+        "access_enforced": capacity.access_enforced - lost,
+        "extension_facts": {FORMAT_ID: _FACTS_IN_KOTLIN},
+    }
+    return dialect.changed({"capacity": capacity.changed(changes)})
+
+
+def _is_compiled(dialect: str, language: str) -> bool:
+    return language == "kotlin" and dialect not in {PLATFORM, V1, APP_LEVEL}
+
+
 _IMPORTS: Final = {
     "AppFunctionDeclaration": "androidx.appfunctions.AppFunctionDeclaration",
     "AppFunctionIntValueConstraint": "androidx.appfunctions.AppFunctionIntValueConstraint",
@@ -104,7 +140,7 @@ def write_service(
     imports = sorted(
         path
         for name, path in used.items()
-        if name in text or name == "AppFunctionServiceEntryPoint" or name in writer.platform_classes
+        if f"@{name}(" in text or name == "AppFunctionServiceEntryPoint" or name in writer.platform_classes
     )
     lines = [
         f"package {place.package}",
@@ -158,7 +194,7 @@ class _Writer:
     def function(self, capability: Capability, identifier: str) -> Iterator[str]:
         """Yield the lines of one function."""
         declared = capability.input if isinstance(capability.input, ObjectType) else ObjectType()
-        names = identifiers(declared.properties)
+        names = map_names([(name, name) for name in declared.properties], _PROPERTY_NAME.rule())
         tags = [
             (f"param {names[name]}", property_.type.description)
             for name, property_ in declared.properties.items()
@@ -168,8 +204,14 @@ class _Writer:
             tags.append(("return", capability.output.description))
         yield ""
         if capability.description or tags:
-            yield from kotlin_comment(capability.description or capability.id, _INDENT, tags)
-        yield f"{_INDENT}@AppFunctionDeclaration(isDescribedByKDoc = true)"
+            yield from kotlin_comment(capability.description or "", _INDENT, tags)
+        deprecation = facts_of(capability.extensions).get("deprecation")
+        if deprecation is not None:
+            yield f"{_INDENT}@Deprecated({kotlin_string(str(deprecation))})"
+        disabled = "" if capability.access.enabled_by_default else "isEnabled = false, "
+        yield f"{_INDENT}@AppFunctionDeclaration({disabled}isDescribedByKDoc = true)"
+        if capability.output is not None:
+            yield from _constraint(capability.output, _INDENT)
         yield f"{_INDENT}suspend fun {identifier}("
         for name, property_ in declared.properties.items():
             yield from self.value(names[name], property_, identifier, _INDENT * 2)
@@ -206,9 +248,9 @@ class _Writer:
         """Return the statement that makes one JSON object of the parameters."""
         declared = capability.input.properties if isinstance(capability.input, ObjectType) else {}
         old_names = {written: name for name, written in function.arguments.items()}
-        lines = ["val arguments = JSONObject()"]
+        lines = [f"val {_unused('arguments', names)} = JSONObject()"]
         for name, property_ in declared.items():
-            type_, value = property_.type, names[name]
+            type_, value = property_.type, _in_code(names[name])
             is_list = isinstance(type_, ArrayType)
             items = type_.items if isinstance(type_, ArrayType) else type_
             if not isinstance(items, ScalarType) or items.kind in {"bytes", "null"}:
@@ -224,7 +266,9 @@ class _Writer:
         self, capability: Capability, function: ExistingFunction, returns: str, reasons: list[str]
     ) -> list[str]:
         """Return the statements that call a function and make the declared result of its JSON."""
-        pieces = {"id": kotlin_string(function.capability.id), "arguments": "arguments", "context": "this"}
+        taken = capability.input.properties if isinstance(capability.input, ObjectType) else {}
+        arguments = _unused("arguments", {name: name for name in taken})
+        pieces = {"id": kotlin_string(function.capability.id), "arguments": arguments, "context": "this"}
         roles = ", ".join(pieces.get(parameter.role, "") for parameter in function.parameters)
         made = {"class": "()", "context": "(this)"}.get(function.instance, "")
         call = f"{function.owner.removeprefix(f'{self.package}.')}{made}.{function.name}({roles})"
@@ -254,16 +298,12 @@ class _Writer:
         self, identifier: str, property_: Property, owner: str, indent: str, word: str = ""
     ) -> Iterator[str]:
         """Yield the lines of a parameter or property. One that may be left out is null by default."""
-        type_ = property_.type
-        if type_.enum is not None and isinstance(type_, ScalarType) and type_.kind in {"string", "int32"}:
-            kind = "String" if type_.kind == "string" else "Int"
-            values = ", ".join(kotlin_string(v) if isinstance(v, str) else str(v) for v in type_.enum)
-            yield f"{indent}@AppFunction{kind}ValueConstraint(enumValues = [{values}])"
-        written = self.type_of(type_, f"{owner}_{identifier}")
+        yield from _constraint(property_.type, indent)
+        written = self.type_of(property_.type, f"{owner}_{identifier}")
         if property_.required:
-            yield f"{indent}{word}{identifier}: {written},"
+            yield f"{indent}{word}{_in_code(identifier)}: {written},"
         else:
-            yield f"{indent}{word}{identifier}: {written.removesuffix('?')}? = null,"
+            yield f"{indent}{word}{_in_code(identifier)}: {written.removesuffix('?')}? = null,"
 
     def type_of(self, type_: Type, suggested: str) -> str:
         """Return the Kotlin type of a type; an object gets a class with the suggested name."""
@@ -278,7 +318,7 @@ class _Writer:
             return self.reference(type_.name)
         if isinstance(type_, ArrayType):
             items = type_.items if type_.items is not None else ScalarType(kind="string")
-            if isinstance(items, ScalarType) and items.kind in _ARRAYS and not items.nullable:
+            if isinstance(items, ScalarType) and items.kind in _ARRAYS:
                 return _ARRAYS[items.kind]
             return f"List<{self.plain_type_of(items, f'{suggested}_item')}>"
         if isinstance(type_, OpaqueType):
@@ -333,17 +373,18 @@ class _Writer:
         """Yield the lines of every class: definitions first, then the objects inside them."""
         for name, definition in self.definitions.items():
             if isinstance(definition, ObjectType | AllOfType | OneOfType):
-                yield from self.class_lines(self.names[name], definition, name)
+                yield from self.class_lines(self.names[name], definition)
         done = 0
         while done < len(self.inner):
             name, definition = self.inner[done]
             done += 1
-            yield from self.class_lines(name, definition, name)
+            yield from self.class_lines(name, definition)
 
-    def class_lines(self, name: str, type_: ObjectType | AllOfType | OneOfType, about: str) -> Iterator[str]:
+    def class_lines(self, name: str, type_: ObjectType | AllOfType | OneOfType) -> Iterator[str]:
         """Yield the lines of one class, a sealed interface for a choice."""
         yield ""
-        yield from kotlin_comment(type_.description or f"The type {about}", "")
+        if type_.description:
+            yield from kotlin_comment(type_.description, "")
         yield "@AppFunctionSerializable(isDescribedByKDoc = true)"
         parents = "".join(f", {parent}" for parent in self.sealed.get(name, ()))
         heritage = f" : {parents[2:]}" if parents else ""
@@ -358,7 +399,7 @@ class _Writer:
         if not properties:
             yield f"class {name}{heritage}"
             return
-        names = identifiers(properties)
+        names = map_names([(key, key) for key in properties], _PROPERTY_NAME.rule())
         yield f"data class {name}("
         for key, property_ in properties.items():
             if property_.type.description:
@@ -386,6 +427,33 @@ class _Writer:
         return self.properties[type_.name]
 
 
+def _constraint(type_: Type, indent: str) -> Iterator[str]:
+    """Yield the annotation that holds the values of a text, or of one or several whole numbers."""
+    scalar = type_.items if isinstance(type_, ArrayType) and type_.items is not None else type_
+    if scalar.kind != "int32" and (scalar.kind != "string" or scalar is not type_):
+        return
+    arguments = []
+    if scalar.enum is not None:
+        values = (kotlin_string(value) if isinstance(value, str) else str(value) for value in scalar.enum)
+        arguments.append(f"enumValues = [{', '.join(values)}]")
+    if scalar.format is not None and scalar.kind == "string":
+        arguments.append(f"format = {kotlin_string(scalar.format)}")
+    if arguments:
+        kind = "String" if scalar.kind == "string" else "Int"
+        yield f"{indent}@AppFunction{kind}ValueConstraint({', '.join(arguments)})"
+
+
+def _in_code(name: str) -> str:
+    return f"`{name}`" if name in KOTLIN_WORDS or not name.strip("_") else name
+
+
+def _unused(word: str, names: Mapping[str, str]) -> str:
+    """Return a name for a local value that is not the name of a parameter."""
+    while word in names.values():
+        word += "_"
+    return word
+
+
 def _class_word(name: str) -> str:
     tail = re.split(r"[.$/#]", re.sub(r"[<>?].*", "", name))[-1]
     words = re.findall(r"[A-Za-z0-9]+", tail)
@@ -409,9 +477,12 @@ _KOTLIN_NOTES: Final = (
     ),
     (
         "Jetpack's compiler makes the functions file and its schema, and names the functions after the class "
-        "and its methods: their ids are not those of the source."
+        "and its methods."
     ),
-    "With 1.0.0-alpha10 to alpha12 the annotation AppFunctionDeclaration is called AppFunction.",
+    (
+        "With 1.0.0-alpha10 to alpha12 the annotation AppFunctionDeclaration is called AppFunction, and that "
+        "of texts may have no format."
+    ),
 )
 
 
@@ -425,13 +496,17 @@ def write_handlers(request: HandlerRequest) -> HandlerCode:
     if dialect == APP_LEVEL:
         return HandlerCode((), notes=(_WITHOUT_SERVICE,))
     place = place_classes(provider.component, request.namespace)
-    if request.language == "kotlin" and dialect not in {PLATFORM, V1}:
+    if _is_compiled(dialect, request.language):
         asset = asset_name(provider, dialect)
         service = write_service(provider, place, asset.removesuffix(".xml"), request.functions)
         return HandlerCode(
             artifacts=service.artifacts,
             left_out=frozenset({f"assets/{asset}", f"assets/{NAMES['schema_asset']}"}),
             component=place.component_name,
+            ids={
+                id_: f"{place.package}.Base{place.component}#{name}"
+                for id_, name in identifiers(capability.id for capability in provider.capabilities).items()
+            },
             notes=(*_KOTLIN_NOTES, *service.notes),
         )
     if dialect == V1:

@@ -34,7 +34,7 @@ def kotlin_comment(text: str, indent: str, tags: Sequence[tuple[str, str]] = ())
 
     Only what would end the comment, begin another or look like a tag is set apart by a blank.
     """
-    lines = list(_comment_lines(text, indent))
+    lines = list(_comment_lines(text, indent)) if text else []
     for tag, about in tags:
         lines.extend(_comment_lines(f"@{tag} ", indent, about))
     if len(lines) == 1:

@@ -13,7 +13,7 @@ from itertools import product
 from typing import Final
 
 from droidgate_android.projects.version_catalog import VersionCatalog, read_version_catalog
-from droidgate_mappings.records import dataclass, field
+from droidgate_mappings.records import dataclass, field, replace
 
 MAX_CHARACTERS: Final = 256 * 1024
 """A longer script is not read."""
@@ -224,6 +224,17 @@ class GradleFile:
         return base + "".join(
             self.suffixes.get(name, "") for name in dict.fromkeys(("", flavour, build_type))
         )
+
+    def of_variant(self, name: str) -> GradleFile:
+        """Return the file with the application id of a variant as that of all its source sets."""
+        names = self.names_in(name)
+        chosen = () if names is None else self.variant(names)
+        base = next((self.own_ids[item] for item in chosen if item in self.own_ids), self.base_id)
+        base = base or self.default_package
+        if names is None or base is None:
+            return self
+        id_ = base + "".join(self.suffixes.get(item, "") for item in ("", *chosen))
+        return replace(self, base_id=id_, own_ids={}, suffixes={})
 
     def variant(self, names: Iterable[str] = ()) -> tuple[str, ...]:
         """Return the flavour of each dimension and the build type of a variant, as Gradle chooses them.

@@ -113,7 +113,13 @@ def convert(source: str | PathLike[str] | Provider | Iterable[Provider], to: str
         >>> list(conversion.files)
         ['tools.json']
     """
-    target, dialect = find_format(to)
+    return convert_into(source, *find_format(to))
+
+
+def convert_into(
+    source: str | PathLike[str] | Provider | Iterable[Provider], target: Format, dialect: DialectTable
+) -> Conversion:
+    """Convert as `convert` does, into a dialect whose capacity may differ from that of the format."""
     with timed_step(f"convert to {target.id}+{dialect.id}"):
         read = providers_of(source)
         check_convertible(read)

@@ -43,7 +43,7 @@ def find_called_functions(
         Nothing where the provider is that of another project: its code is not there to be called.
     """
     source = translation.source
-    build = _build_of(project)
+    build = build_of(project)
     if source.source is None or not _is_below(source.source.path, build):
         return {}
     format_ = load_formats().get(source.protocol)
@@ -66,7 +66,7 @@ def find_called_functions(
     return dict(_as_written(functions, translation, source_set))
 
 
-def _build_of(project: Path) -> Path:
+def build_of(project: Path) -> Path:
     """Return the folder of the build that a project is part of."""
     folder = Path(os.path.realpath(project))
     for around in [folder, *folder.parents][:_MOST_LEVELS]:

@@ -8,8 +8,10 @@ is missing in it.
 from __future__ import annotations
 
 import difflib
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from os import PathLike, fspath
 from pathlib import Path, PurePosixPath
 from typing import Final, get_args
@@ -17,8 +19,8 @@ from typing import Final, get_args
 from lxml import etree
 
 from droidgate.computer.output_folder import replace_file
-from droidgate.converting.conversion import Conversion, convert
-from droidgate.migration.called_functions import find_called_functions
+from droidgate.converting.conversion import Conversion, convert_into
+from droidgate.migration.called_functions import build_of, find_called_functions
 from droidgate.migration.source_sets import (
     Language,
     WritableSourceSet,
@@ -33,6 +35,8 @@ from droidgate_android.apk.packed_files import MANIFEST
 from droidgate_android.handlers.methods import identifiers
 from droidgate_android.handlers.places import MARK
 from droidgate_android.manifest_edit import COMPONENTS, merge_manifest, parse_manifest
+from droidgate_android.projects.module_build import read_module_build
+from droidgate_mappings.fit.losses import NEW_NAME
 from droidgate_mappings.formats.format import (
     Artifact,
     ExistingFunction,
@@ -486,14 +490,13 @@ def plan_migration(
     """
     _check_components(translations)
     planner = _Planner(project, source_set, target, dialect, language)
-    for translation in translations:
-        planner.add(translation)
+    written = tuple(map(planner.add, translations))
     files = planner.files()
     return MigrationPlan(
         project=project,
         changes=tuple(file for file in files if file.before != file.after),
         unchanged=tuple(file.path for file in files if file.before == file.after),
-        translations=tuple(translations),
+        translations=written,
         notes=tuple(dict.fromkeys(planner.notes)),
     )
 
@@ -508,7 +511,10 @@ def _check_components(translations: Sequence[Translation]) -> None:
             raise UsageError(
                 message,
                 hint=option_hint(
-                    f"migrate one of them with {{}}: {labels}", "--provider", "read(...).choose(NAME)"
+                    f"migrate one of them with {{}}: {labels}; if the project has a component of that name, "
+                    "rename it first",
+                    "--provider",
+                    "read(...).choose(NAME)",
                 ),
             )
 
@@ -535,6 +541,19 @@ def _security_notes(translation: Translation) -> Iterator[str]:
             yield f"security: {about}{finding.message}{hint}"
 
 
+def _with_ids(translation: Translation, ids: Mapping[str, str]) -> Translation:
+    """Return a translation with a finding for each capability that has another id in the built app."""
+    writing, source = translation.writing, translation.source.capabilities
+    renamed = {
+        pointer: NEW_NAME.finding(pointer, original=capability.id, written=ids[id_], source=capability.source)
+        for position, capability in enumerate(source)
+        if (id_ := writing.provider.capabilities[position].id) in ids and ids[id_] != capability.id
+        for pointer in [f"/capabilities/{position}/id"]
+    }
+    kept = [finding for finding in writing.findings if finding.pointer not in renamed]
+    return replace(translation, writing=replace(writing, findings=(*kept, *renamed.values())))
+
+
 class _Planner:
     def __init__(
         self,
@@ -556,11 +575,12 @@ class _Planner:
         self.manifest = read_text_file(self.manifest_path, self.project)
         self.merged = self.manifest
 
-    def add(self, translation: Translation) -> None:
+    def add(self, translation: Translation) -> Translation:
+        """Plan what is written of a provider, and return it with the names that the build gives."""
         source = translation.source
         if self.language != "none" and is_declared_in(self.source_set.folder, source, self.target):
             self.notes.extend(own_code_notes(source, self.manifest))
-            return
+            return translation
         self.notes.extend(_security_notes(translation))
         self.notes.extend(access_notes(translation.writing.provider, self.target, self.manifest))
         code = self.handler_code(translation)
@@ -584,6 +604,7 @@ class _Planner:
                 self.merged, text, path=self.relative(self.manifest_path), namespace=self.source_set.namespace
             )
         self.plan_files(addition.files, translation.writing.provider)
+        return _with_ids(translation, code.ids)
 
     def plan_files(self, files: Mapping[str, Artifact], provider: Provider) -> None:
         for path, artifact in files.items():
@@ -744,13 +765,19 @@ def migrate(
     if isinstance(source, (str, PathLike)):
         providers, _ = without_results(providers, to)
     joined = _join_providers(_with_components(providers, target, dialect), target)
-    conversion = convert(replace(providers, providers=tuple(joined)), to)
-    plan = plan_migration(
-        project, source_set, conversion.translations, target, dialect, language or source_set.language
-    )
+    providers = replace(providers, providers=tuple(joined))
+    language = language or source_set.language
+    if target.in_code is not None:
+        dialect = target.in_code(dialect, language)
+    conversion = convert_into(providers, target, dialect)
+    plan = plan_migration(project, source_set, conversion.translations, target, dialect, language)
+    existing = _read_build(project, target)
     if not drop:
-        _check_losses(project, source_set, conversion.translations)
-    return Migration(**{item.name: getattr(plan, item.name) for item in fields(plan)}, conversion=conversion)
+        _check_losses(existing, source_set, conversion.translations)
+    notes = (*plan.notes, *_notes_of_modules(existing, plan, source_set, target))
+    conversion = replace(conversion, translations=plan.translations)
+    parts = {item.name: getattr(plan, item.name) for item in fields(plan)}
+    return Migration(**{**parts, "notes": notes}, conversion=conversion)
 
 
 def _with_components(
@@ -859,17 +886,58 @@ def _shared_names(first: Provider, second: Provider) -> set[str]:
     }
 
 
-def _check_losses(project: Path, source_set: WritableSourceSet, translations: Sequence[Translation]) -> None:
+def _read_build(project: Path, target: Format) -> Iterable[Provider]:
+    """Return what the build of a project declares in a format, or else the project; nothing if unreadable."""
+    for folder in (build_of(project), project):
+        with suppress(InputError):
+            return read_sources([fspath(folder)], formats=[target.id])
+    return ()
+
+
+_MODULE: Final = re.compile(rf"(.*?)/src/[^/]+/(?:java/|kotlin/|res/|assets/|{MANIFEST})")
+
+
+def _notes_of_modules(
+    existing: Iterable[Provider], plan: MigrationPlan, source_set: WritableSourceSet, target: Format
+) -> Iterator[str]:
+    """Yield a note for each module that may be in the same app and declares the format too."""
+    folder = source_set.folder.resolve()
+    changed = (change.after for change in plan.changes if Path(change.path).name == MANIFEST)
+    manifest = next(changed, None) or read_text_file(source_set.folder / MANIFEST, plan.project)
+    is_app = read_module_build(folder.parent.parent, plan.project).is_application
+    modules: dict[Path, list[Provider]] = {}
+    for provider in existing:
+        match = None if provider.source is None else _MODULE.match(os.path.realpath(provider.source.path))
+        if match is not None and match[1] != os.fspath(folder.parent.parent):
+            modules.setdefault(Path(match[1]), []).append(provider)
+    for module, providers in modules.items():
+        if is_app and read_module_build(module, module).is_application:
+            continue
+        path = module / "src/main" / MANIFEST
+        shared = _references(manifest) & _references(read_text_file(path, module)) if path.is_file() else ()
+        same = (
+            f"; both name {', '.join(sorted(shared))}, and an app keeps one file of a name" if shared else ""
+        )
+        labels = ", ".join(provider_labels(providers))
+        yield f"the module {module.name} declares {target.title} too ({labels}); lint the app with both{same}"
+
+
+def _references(manifest: str) -> set[str]:
+    """Return the XML files that a manifest names: descriptors, and guidance about the whole app."""
+    root = parse_manifest(manifest, path=MANIFEST)
+    applications = (child for child in child_elements(root) if child.tag == "application")
+    values = {value for application in applications for _, value in _values(application, "")}
+    return {value for value in values if value.startswith("@xml/") or value.endswith(".xml")}
+
+
+def _check_losses(
+    existing: Iterable[Provider], source_set: WritableSourceSet, translations: Sequence[Translation]
+) -> None:
     """Refuse to write a component again without capabilities that it has.
 
     Raises:
         WriteError: it would lose one.
     """
-    formats = {translation.writing.provider.protocol for translation in translations}
-    try:
-        existing = read_sources([fspath(project)], formats=sorted(formats))
-    except InputError:
-        return
     folder, namespace = source_set.folder.resolve(), source_set.namespace
     for written in (translation.writing.provider for translation in translations):
         methods = _method_names(written)
@@ -882,7 +950,8 @@ def _check_losses(project: Path, source_set: WritableSourceSet, translations: Se
             if lost and len(names) == 1 and Path(provider.source.path).resolve().is_relative_to(folder):
                 message = f"{written.component} would no longer declare {', '.join(lost)}"
                 hint = option_hint(
-                    "{} drops them; to keep them, migrate what declares them in the same run",
+                    "{} drops them; to keep them, migrate their source in the same run, or rename the "
+                    "component in the project",
                     "--drop",
                     "drop=True",
                 )

@@ -295,7 +295,8 @@ class FileReader(FormatReader):
         providers_before, findings_before = len(self.providers), len(self.findings)
         self.findings += module.findings
         code = code_of_module(module, variant)
-        applications = self._read_applications(module, (MAIN, *sets.chosen))
+        named = module if variant is None else replace(module, gradle=module.gradle.of_variant(variant))
+        applications = self._read_applications(named, (MAIN, *sets.chosen))
         for name, application in applications.items():
             self.read_application(application, code=code if name == MAIN else Code())
         if MAIN not in applications and not module.is_merged:
@@ -340,6 +341,8 @@ class FileReader(FormatReader):
             # The application describes the functions of its variants too.
             described = replace(main, components=main.components[:1], loose_assets=())
             inner.read_application(described, code=code)
+            # Whether the app's functions are in these files is known from `main`, which is read before.
+            inner.findings = [item for item in inner.findings if item.code != CAPABILITIES_NOT_FOUND]
             inner.providers = [item for item in inner.providers if is_below(item.source, folders)]
             code = Code()
         for application in applications.values():

@@ -154,6 +154,7 @@ class ProviderComparison(Frozen):
         protocol: Its format.
         package: Its application, as the new side (where there is one) says it.
         component: Its component, likewise.
+        name: Its own name, or the file that declares it, likewise.
         status: What happened to it.
         weight: The heaviest of its changes.
         changes: Changes of the provider itself; for an added or removed one that fact alone.
@@ -163,6 +164,7 @@ class ProviderComparison(Frozen):
     protocol: str
     package: str | None
     component: str | None
+    name: str | None = None
     status: ChangeStatus
     weight: Weight
     changes: tuple[Change, ...]

@@ -490,11 +490,17 @@ def _whole_provider(provider: Provider, *, is_new: bool) -> ProviderComparison:
         protocol=provider.protocol,
         package=provider.package,
         component=provider.component,
+        name=_name_of(provider),
         status="added" if is_new else "removed",
         weight=change.weight,
         changes=(change,),
         capabilities=(),
     )
+
+
+def _name_of(provider: Provider) -> str | None:
+    file = None if provider.source is None else provider.source.path.rpartition("/")[2]
+    return provider.name or file
 
 
 def _whole(code: str, message: str, pointer: str, part: Provider | Capability, *, is_new: bool) -> Change:
@@ -535,6 +541,7 @@ def _compare_providers(old: Provider, new: Provider) -> tuple[ProviderComparison
         protocol=new.protocol,
         package=new.package or old.package,
         component=new.component or old.component,
+        name=_name_of(new),
         status="changed",
         weight=heaviest(
             [*(change.weight for change in changes), *(capability.weight for capability in capabilities)]

@@ -545,6 +545,11 @@ TYPE_DESCRIPTION: Final = _appended(
     Level.MOVED,
     "types of the target have no description; it is appended to the capability's",
 )
+ITEM_DESCRIPTION: Final = Loss(
+    "text-moved",
+    Level.MOVED,
+    "items of an array have no description in the target; it is appended to the array's",
+)
 DESCRIPTION_ADDED: Final = Loss(
     "field-defaulted", Level.DEFAULTED, "the target requires a description; {written!r} is written"
 )
@@ -573,6 +578,7 @@ NULL: Final = _appended(
     "the target cannot allow null; the description says that the source allows it",
 )
 NULL_OF_PART: Final = Loss("nullable-moved", Level.RENAMED, "the target states null for the whole type")
+NULL_ADDED: Final = Loss("notation-dropped", Level.RENAMED, "what may be left out is null in the target")
 NULL_OF_WHOLE: Final = Loss("nullable-moved", Level.RENAMED, "the target allows null for the whole type")
 EXCLUSIVE: Final = Loss(
     "exclusive-dropped",
@@ -596,6 +602,9 @@ BARE_REFERENCE: Final = Loss(
     "reference-wrapped",
     Level.RENAMED,
     "the reference is written as a choice of one, which has the description",
+)
+INLINED: Final = Loss(
+    "notation-dropped", Level.RENAMED, "the definition {name!r} is written in place of the reference"
 )
 DANGLING_REFERENCE: Final = Loss(
     "reference-dropped",

@@ -10,6 +10,7 @@ from droidgate_mappings.fit import losses
 from droidgate_mappings.fit.collector import Collector, Node
 from droidgate_mappings.fit.description_notes import MAY_BE_NULL, constraint_note, put_first, schema_notes
 from droidgate_mappings.fit.losses import Loss, is_usual_format, keyword_loss
+from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.model.json_values import Json, canonical_json, json_equal, pointer_token
 from droidgate_mappings.model.leaves import different_leaves, find_leaf, leaves_of_type
 from droidgate_mappings.model.names import map_names
@@ -98,6 +99,13 @@ def _kind_of_reference(fit: Collector, reference: RefType, usual: str, depth: in
             kind = replacing_kind(fit, definition, depth + 1)
             fit.kinds[reference.name] = kind if kind not in _REPLACED else usual
     return fit.kinds[reference.name]
+
+
+def _written_kind(fit: Collector, type_: Type) -> str:
+    """Return the kind that is written of the type behind references."""
+    target = fit.resolved(type_)
+    is_kept = fit.capacity.types[target.kind].written_as == target.kind and _carries_shape(fit, target)
+    return target.kind if is_kept else replacing_kind(fit, target)
 
 
 def replace_shape(fit: Collector, type_: Type, kind: str, pointer: str, notes: list[str]) -> Type:
@@ -222,8 +230,10 @@ def fit_type(fit: Collector, type_: Type, node: Node, *, as_kind: str | None = N
     """
     if type_.kind == "one-of" and should_unwrap(fit, type_):
         return unwrap(fit, type_, node.pointer, lambda inner: fit_type(fit, inner, node))
-    if type_.kind == "ref" and _dangles(fit, type_):
+    if isinstance(type_, RefType) and _dangles(fit, type_):
         return _replace_dangling(fit, type_, node)
+    if isinstance(type_, RefType) and _is_without_class(fit, type_):
+        return _replace_reference(fit, type_, node, as_kind)
     if isinstance(type_, RefType) and _is_bare_reference(fit, type_, node):
         return _wrap_reference(fit, type_, node)
     notes: list[str] = []
@@ -238,7 +248,7 @@ def fit_type(fit: Collector, type_: Type, node: Node, *, as_kind: str | None = N
     facts = fit_facts(fit, type_, node, notes, kind=kind)
     if is_kept:
         fitted = type_
-        facts.update(_fit_shape(fit, type_, node))
+        facts.update(_fit_shape(fit, type_, node, notes))
         if isinstance(type_, AllOfType | OneOfType):
             facts["nullable"] = _lift_null(fit, type_, node, notes, is_nullable=facts["nullable"])
     else:
@@ -261,7 +271,8 @@ def _fit_description(fit: Collector, text: str | None, node: Node, notes: list[s
     leaf = node.leaf("description")
     carried = fit.capacity.type_descriptions
     top = node.top
-    if carried == "all" or (carried == "top" and top is not None):
+    is_item = node.role == "items" and fit.capacity.as_classes
+    if not is_item and (carried == "all" or (carried == "top" and top is not None)):
         if text is not None:
             text = fit.clean(text, leaf, quiet=bool(notes))
         text = fit.add_notes(text, notes, leaf)
@@ -271,7 +282,7 @@ def _fit_description(fit: Collector, text: str | None, node: Node, notes: list[s
             text = fit.clean(top, leaf, quiet=True)
         return text
     if text is not None:
-        fit.report_moved(losses.TYPE_DESCRIPTION, leaf, text)
+        fit.report_moved(losses.ITEM_DESCRIPTION if is_item else losses.TYPE_DESCRIPTION, leaf, text)
         put_first(text, notes)
     if node.outer_notes is not None and notes:
         node.outer_notes.append(f"[{top}: {' '.join(notes)}]" if top is not None else " ".join(notes))
@@ -299,6 +310,8 @@ def fit_facts(
         if value is None:
             continue
         is_excluded = node.role == "input" and name in capacity.top_words_excluded
+        if node.role == "items" and type_.kind in capacity.item_types:
+            is_excluded = name not in capacity.item_types[type_.kind].constraints
         if kind is not None and not is_excluded and carries(fit, type_, kind, name, value):
             facts[name] = value
         elif name == "format" and is_usual_format(type_, value):
@@ -380,7 +393,8 @@ def _carries_null(fit: Collector, node: Node) -> bool:
     capacity = fit.capacity
     if node.role == "definition":
         return capacity.nullable and capacity.nullable_definitions
-    return capacity.nullable and (node.role != "items" or capacity.nullable_items or fit.comes_from_target)
+    in_items = capacity.nullable_items or (fit.comes_from_target and not capacity.as_classes)
+    return capacity.nullable and (node.role != "items" or in_items)
 
 
 def _lifts_null(fit: Collector) -> bool:
@@ -418,8 +432,10 @@ def carries(fit: Collector, type_: Type, kind: str, name: str, value: Any) -> bo
     return matches is not None and bool(value) and all(map(matches, value))
 
 
-def _fit_shape(fit: Collector, type_: Type, node: Node) -> dict[str, Any]:
-    """Return the changed shape fields of a type whose kind and inner types the dialect carries."""
+def _fit_shape(fit: Collector, type_: Type, node: Node, notes: list[str]) -> dict[str, Any]:
+    """Return the changed shape fields of a type whose kind and inner types the dialect carries; what items
+    cannot hold goes to `notes`.
+    """
     pointer = node.pointer
     if type_.kind in SCALAR_KINDS:
         return {}
@@ -431,7 +447,8 @@ def _fit_shape(fit: Collector, type_: Type, node: Node) -> dict[str, Any]:
         }
         return {"properties": properties, **_fit_class(fit, type_, pointer)}
     if isinstance(type_, ArrayType):
-        return {"items": _fit_items(fit, type_, Node(f"{pointer}/items", "items"))}
+        outer_notes = notes if fit.capacity.as_classes else None
+        return {"items": _fit_items(fit, type_, Node(f"{pointer}/items", "items", None, outer_notes))}
     if isinstance(type_, AllOfType):
         members = tuple(
             _fit_part(fit, member, f"{pointer}/members/{position}")
@@ -452,6 +469,9 @@ def _fit_items(fit: Collector, array: ArrayType, node: Node) -> Type | None:
     if array.items is not None:
         is_nested = isinstance(fit.resolved(array.items), ArrayType) and not fit.comes_from_target
         as_kind = "string" if is_nested and not fit.capacity.nested_arrays else None
+        kind = _written_kind(fit, array.items)
+        if kind in fit.capacity.item_types and fit.capacity.item_types[kind].written_as != kind:
+            as_kind = fit.capacity.item_types[kind].written_as
         return fit_type(fit, array.items, node, as_kind=as_kind)
     if not fit.capacity.items_required:
         return None
@@ -527,9 +547,13 @@ def fit_property(
     if not required and not carries_required:
         fit.report(losses.OPTIONAL, node.leaf("required"))
         required = True
+    type_ = fit_type(fit, property_.type, Node(node.leaf("type"), *node[1:]))
+    if fit.capacity.as_classes and not required and not type_.nullable:
+        fit.report(losses.NULL_ADDED, node.leaf("type/nullable"))
+        type_ = type_.changed({"nullable": True})
     return property_.changed(
         {
-            "type": fit_type(fit, property_.type, Node(node.leaf("type"), *node[1:])),
+            "type": type_,
             "required": required,
             "extensions": fit.fit_extensions(property_.extensions, node.pointer),
         }
@@ -621,8 +645,44 @@ def unwrap(fit: Collector, choice: OneOfType, pointer: str, write: Callable[[Typ
 
 def _dangles(fit: Collector, reference: RefType) -> bool:
     """Return whether a reference leads nowhere and the dialect cannot say so."""
-    is_kept = fit.comes_from_target and fit.capacity.dangling_references
+    is_kept = fit.comes_from_target and fit.capacity.dangling_references and not fit.capacity.as_classes
     return reference.name not in fit.provider.definitions and not is_kept
+
+
+def _is_without_class(fit: Collector, reference: RefType) -> bool:
+    """Return whether a reference leads to what has no name of its own in source code."""
+    return fit.capacity.as_classes and _written_kind(fit, reference) not in {"object", "all-of", "one-of"}
+
+
+def _replace_reference(fit: Collector, reference: RefType, node: Node, as_kind: str | None) -> Type:
+    """Return the type that a reference leads to, with the facts of both; any type for a circle.
+
+    What is lost of the definition here has no leaf of its own: the gravest loss is reported at the name.
+    """
+    target = fit.resolved(reference)
+    if isinstance(target, RefType):
+        return _replace_dangling(fit, reference, node)
+    texts = [text for text in (reference.description, target.description) if text]
+    merged = target.changed(
+        {
+            "nullable": reference.nullable or target.nullable,
+            "description": " ".join(dict.fromkeys(texts)) or None,
+        }
+    )
+    lost: list[Finding] = []
+
+    def write() -> Type:
+        fitted = fit_type(fit, merged, node, as_kind=as_kind)
+        lost.extend(fit.findings)
+        return fitted
+
+    fitted = fit_moved(fit, reference, write, node.pointer, losses.INLINED, name=reference.name)
+    gravest = max(lost, key=lambda finding: finding.level, default=None)
+    if gravest is not None and gravest.level > Level.RENAMED:
+        leaf = node.leaf("name")
+        at_name = gravest.changed({"pointer": leaf})
+        fit.findings[:] = [at_name if finding.pointer == leaf else finding for finding in fit.findings]
+    return fitted
 
 
 def _replace_dangling(fit: Collector, reference: RefType, node: Node) -> Type:

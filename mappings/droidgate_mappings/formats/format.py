@@ -217,12 +217,14 @@ class HandlerCode:
         artifacts: Source files, relative to `src/main` (`java/dev/example/ToolService.java`).
         left_out: Paths of descriptor artifacts that the build makes itself from this code.
         component: Fully qualified class of the component that the manifest names.
+        ids: Written capability id -> the id that the build makes of this code, where that differs.
         notes: What the author still has to do, one sentence each (a dependency, a permission).
     """
 
     artifacts: tuple[Artifact, ...]
     left_out: frozenset[str] = frozenset()
     component: str | None = None
+    ids: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 
@@ -386,6 +388,8 @@ class Format:
             as a source.
         code: How source code is read that declares capabilities; None where none does.
         write_handlers: Writes source code that answers a written provider's calls.
+        in_code: The dialect with the capacity of that source code in a language, where the build makes the
+            descriptor of it; without it, the code carries what the dialect does.
         write_functions: Functions that do what a provider of the app declares, written for the handlers of
             other protocols to call: takes the provider as it was read and the package of new classes, and
             returns them by the ids of its capabilities.
@@ -411,6 +415,7 @@ class Format:
 
     code: CodeReader | None = None
     write_handlers: Callable[[HandlerRequest], HandlerCode] | None = None
+    in_code: Callable[[DialectTable, str], DialectTable] | None = None
     write_functions: Callable[[Provider, str], Mapping[str, ExistingFunction]] | None = None
     phones: PhoneSupport = PhoneSupport()
     calls: CallSupport = CallSupport()

@@ -59,6 +59,9 @@ class Capacity(Frozen):
         most_description: How many characters of a capability's description are taken; None without a limit.
             A longer one is written whole, since what callers need is often at its end, and reported.
         types: Kind of type -> how it is written.
+        item_types: The same for the items of arrays, where that differs.
+        as_classes: Types are classes of source code: only objects have names of their own, the items of
+            arrays have no description, and what may be left out may be null.
         nested: Types inside a parameter (items, properties, members, alternatives, references) are carried.
         exclusive_only: A one-of is always exclusive.
         inclusive_only: A one-of is never exclusive.
@@ -118,6 +121,8 @@ class Capacity(Frozen):
     capability_defaults: dict[CapabilityField, str] = {}
     most_description: int | None = None
     types: dict[str, TypeCapacity]
+    item_types: dict[str, TypeCapacity] = {}
+    as_classes: bool = False
     nested: bool = True
     exclusive_only: bool = False
     inclusive_only: bool = False

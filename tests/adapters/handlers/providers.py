@@ -145,6 +145,8 @@ def handlers_for(
     target_format, dialect = find_format(target)
     assert target_format.write is not None
     assert target_format.write_handlers is not None
+    if target_format.in_code is not None:
+        dialect = target_format.in_code(dialect, language)
     written = target_format.write(provider, dialect).provider
     request = HandlerRequest(written, dialect, language, namespace, {})
     return written, target_format.write_handlers(request)

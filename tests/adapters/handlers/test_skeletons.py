@@ -1,6 +1,7 @@
 """Every skeleton in Java or Kotlin compiles against Android 16, whatever the names and texts are."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -17,10 +18,15 @@ from adapters.handlers.providers import (
 from conftest import Golden
 from droidgate_android.handlers.author_class import write_author_class
 from droidgate_android.handlers.places import place_classes
-from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_appfunctions.kotlin.kotlin_sources import read_sources
+from droidgate_mappings.formats.format import SourceFile, find_format
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Capability, Provider, child_types, type_behind
 from droidgate_mappings.model.errors import WriteError
-from droidgate_mappings.model.types import ObjectType, Type
-from model_types import array, int32, optional, record, required, string
+from droidgate_mappings.model.findings import Level
+from droidgate_mappings.model.types import AllOfType, ObjectType, Property, Type
+from model_types import array, binary, int32, optional, record, ref, required, string
+from titled_rows import titled
 
 TARGETS = (
     "mobile-mcp+1.0", "mobile-mcp+1.0-input", "mobile-mcp+prototype", "mmcp+1.0", "mmcp+draft",
@@ -153,6 +159,92 @@ def test_the_author_reads_which_keys_a_result_takes(output: Type, comment: str |
     (written,) = write_author_class(provider, place, language, {}).artifacts
     text = written.text
     assert [line.strip() for line in text.splitlines() if "//" in line] == ([comment] if comment else [])
+
+
+VALUES = "/capabilities/0/input/properties/value/type"
+LETTERS: dict[str, Type] = {"Letter": string(enum=("A", "B"), description="One letter.")}
+
+
+@titled(("value", "losses"), {
+    "an enum": (string(enum=("a", "b")), {}),
+    "a format": (string(format="date"), {}),
+    "a pattern": (string(pattern="^[A-Z]+$"), {"pattern": Level.WIDENED}),
+    "an enum of numbers in a list": (array(int32(enum=(1, 2))), {}),
+    "an enum of texts in a list": (array(string(enum=("a", "b"))), {"items/enum": Level.WIDENED}),
+    "a format in a list": (array(string(format="email")), {"items/format": Level.MOVED}),
+    "a description in a list": (array(string(description="A city.")), {"items/description": Level.MOVED}),
+    "the same in a nested object": (
+        record({"inner": required(array(string(pattern="a+")))}),
+        {"properties/inner/type/items/pattern": Level.WIDENED},
+    ),
+    "a reference to an enum": (ref("Letter"), {"kind": Level.RENAMED, "name": Level.RENAMED}),
+    "a list of references to an enum": (array(ref("Letter")), {"items/name": Level.WIDENED}),
+    "a list of bytes": (array(binary()), {"items/kind": Level.WIDENED}),
+    "a keyword": (int32(keywords={"minimum": 1}), {"keywords/minimum": Level.WIDENED}),
+})  # fmt: skip
+@pytest.mark.parametrize("is_required", [True, False])
+def test_kotlin_read_back_is_what_the_report_says(
+    value: Type, losses: dict[str, Level], *, is_required: bool
+) -> None:
+    taken = {"value": Property(type=value, required=is_required), "order_id": required(string())}
+    capability = Capability(id="call", input=record(taken), output=string(enum=("a",), format="x"))
+    provider = Provider(protocol="mcp", capabilities=(capability,), definitions=LETTERS)
+    target, dialect = find_format("appfunctions+v2")
+    assert target.in_code is not None
+    assert target.write is not None
+    writing = target.write(provider, target.in_code(dialect, "kotlin"))
+    found = {finding.pointer: finding.level for finding in writing.findings}
+    assert losses.items() <= {item.removeprefix(f"{VALUES}/"): level for item, level in found.items()}.items()
+    assert (f"{VALUES}/nullable" in found) is not is_required
+    assert_read_back(provider)
+
+
+def test_kotlin_of_wild_names_is_read_back() -> None:
+    assert_read_back(WILD)
+
+
+def assert_read_back(provider: Provider) -> None:
+    written, code = handlers_for(provider, "appfunctions+v2", "kotlin")
+    files = [SourceFile(artifact.path, artifact.text.encode()) for artifact in code.artifacts]
+    reading = read_sources(files, [], ReadingContext())
+    assert not reading.problems
+    assert not reading.findings
+    (read,) = reading.providers
+    expected = {code.ids[capability.id]: capability for capability in written.capabilities}
+    assert {item.id for item in read.capabilities} == expected.keys()
+    for actual in read.capabilities:
+        wanted = expected[actual.id]
+        assert _words(actual.description) == _words(wanted.description)
+        for mine, theirs in ((actual.input, wanted.input), (actual.output, wanted.output)):
+            assert _plain(mine, read.definitions) == _plain(theirs, written.definitions)
+
+
+def _words(text: str | None) -> str:
+    printable = "".join(character if character.isprintable() else " " for character in text or "")
+    return " ".join(printable.replace("*/", "* /").replace("/*", "/ *").split())
+
+
+def _plain(type_: Type | None, definitions: Mapping[str, Type], depth: int = 4) -> object:
+    """Return what a type says, whatever its classes are called, to some depth."""
+    if type_ is None or not depth:
+        return None
+    target = type_behind(type_, definitions)
+    facts = (type_.nullable, _words(type_.description), target.enum, target.pattern, target.format)
+    properties = _properties(target, definitions)
+    if properties is not None:
+        return facts, {
+            name: (each.required, _plain(each.type, definitions, depth - 1))
+            for name, each in properties.items()
+        }
+    parts = [_plain(part, definitions, depth - 1) for part in child_types(target)]
+    return facts, target.kind, sorted(map(repr, parts))
+
+
+def _properties(type_: Type, definitions: Mapping[str, Type]) -> dict[str, Property] | None:
+    if isinstance(type_, AllOfType):
+        members = [_properties(type_behind(member, definitions), definitions) for member in type_.members]
+        return {name: each for member in members for name, each in (member or {}).items()}
+    return dict(type_.properties) if isinstance(type_, ObjectType) else None
 
 
 def test_descriptions_are_in_kdoc_word_for_word() -> None:

@@ -77,6 +77,24 @@ def test_an_application_id_is_that_of_the_variant(
     assert read_gradle(text).application_id(variant) == application_id
 
 
+DIMENSIONS = KOTLIN.replace(
+    "productFlavors {",
+    'flavorDimensions += listOf("store", "tier")\n productFlavors {\n'
+    'create("fdroid") { dimension = "store"; applicationIdSuffix = ".fdroid" }\n'
+    'create("pro") { dimension = "tier"; applicationIdSuffix = ".pro" }',
+)
+
+
+@titled(("text", "variant", "application_id"), {
+    "a flavor and a build type": (KOTLIN, "fullStaging", "dev.example.clock.full.staging"),
+    "the id of a flavor": (KOTLIN, "demoRelease", "dev.demo"),
+    "flavors of two dimensions": (DIMENSIONS, "fdroidProDebug", "dev.example.clock.fdroid.pro.debug"),
+    "a name that is no variant": (KOTLIN, "other", "dev.example.clock"),
+})  # fmt: skip
+def test_a_variant_that_is_read_has_its_application_id(text: str, variant: str, application_id: str) -> None:
+    assert read_gradle(text).of_variant(variant).application_id() == application_id
+
+
 @titled(("text", "placeholders"), {
     "Kotlin": (KOTLIN, {"host": "example.dev", "scheme": "https", "both": "dev.example"}),
     "Groovy": (GROOVY, {"host": "example.dev", "a.b": "c"}),

@@ -567,6 +567,14 @@ def test_check_writes_nothing_and_finds_what_would_change(droidgate: Runner) -> 
         "warning: 1 of 3 files differs from the source\nhint: run the same command with --force"
     )
     assert Path("out/tools.json").read_text() == "{}"
+    document = json.loads(converted(droidgate, "timer", "--check", "--json", to="mcp", code=1).out)
+    assert {"path": "out/tools.json", "state": "would update"} in document["states"]
+    log = json.loads(converted(droidgate, "timer", "--check", "--sarif", to="mcp", code=1).out)
+    stale = [item for item in log["runs"][0]["results"] if item["ruleId"] == "converted-file-differs"]
+    places = [item["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for item in stale]
+    assert places == ["out/tools.json"]
+    run = converted(droidgate, "timer", "--check", "--markdown", to="mcp", code=1)
+    assert "would update: out/tools.json" in run.out
 
 
 @pytest.mark.parametrize(("source", "xml", "code"), [

@@ -226,6 +226,31 @@ def test_guidance_of_the_whole_app_stays_with_a_note(tmp_path: Path) -> None:
     assert manifest.count("android.app.appfunctions.app_metadata") == 1
 
 
+@titled(("target", "file"), {
+    "a service that may be there once": ("mobile-mcp", "@xml/mcp_capabilities"),
+    "a functions file of one name": ("appfunctions", "app_function_service.xml"),
+})  # fmt: skip
+@pytest.mark.parametrize("kind", ["library", "application"])
+def test_a_module_of_the_same_app_that_has_the_protocol_too_has_a_note(
+    target: str, file: str, kind: str, tmp_path: Path
+) -> None:
+    (tmp_path / "settings.gradle.kts").write_text('include(":app", ":orders")')
+    app = make_module(tmp_path / "app")
+    orders = f'plugins {{ id("com.android.{kind}") }}\nandroid {{ namespace = "com.ex.orders" }}\n'
+    make_module(tmp_path / "orders", gradle=orders)
+
+    def notes(module: Path) -> list[str]:
+        migration = migration_plan.migrate(WEATHER, to=target, into=module)
+        migration.write()
+        return [note for note in migration.notes if note.startswith("the module")]
+
+    assert not notes(tmp_path / "orders")
+    found = notes(app)
+    assert [note.startswith("the module orders declares") and file in note for note in found] == (
+        [True] if kind == "library" else []
+    )
+
+
 # Access rules of a provider in the project that it is migrated into
 
 

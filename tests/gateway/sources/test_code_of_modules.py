@@ -102,8 +102,10 @@ def test_an_app_with_guidance_only_has_a_note_about_its_functions() -> None:
     files = {
         "app/src/main/AndroidManifest.xml": with_application(METADATA_PROPERTY),
         "app/src/main/res/xml/app_metadata.xml": METADATA,
+        "app/src/release/res/values/colors.xml": "<resources/>",
     }
     reading = tree({**files})
+    assert [CAPABILITIES_NOT_FOUND in codes(part) for _, part in reading.other_variants] == [False]
     assert CAPABILITIES_NOT_FOUND not in codes(reading)
     assert [(item.instructions, len(item.capabilities)) for item in reading.providers] == [
         ("Keeps notes.", 1)

@@ -33,6 +33,7 @@ abstract class BaseNotesService : androidx.appfunctions.AppFunctionService() {
      * Move a note to the archive.
      * @param noteId The identifier of the note, as given by createNote or findNotes.
      */
+    @Deprecated("Use setNoteState with the state ARCHIVED instead.")
     @AppFunctionDeclaration(isDescribedByKDoc = true)
     suspend fun archiveNote(
         noteId: String,
@@ -213,7 +214,6 @@ data class AtTime(
     val time: LocalDateTime,
 ) : Reminder
 
-/** The type java.time.LocalDateTime */
 @AppFunctionSerializable(isDescribedByKDoc = true)
 data class LocalDateTime(
     val year: Int,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,10 +30,11 @@ from droidgate.cli.read_sources import read_all
 from droidgate.computer.output_folder import check_output_name, compare_files, path_below, write_files
 from droidgate.converting.conversion import Conversion, convert
 from droidgate.sources import check_convertible
+from droidgate.sources.folders import is_skipped_folder
 from droidgate_mappings.formats.format import Artifact, find_format
-from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.capability import Place, Provider
 from droidgate_mappings.model.errors import InputError, UsageError, WriteError
-from droidgate_mappings.model.findings import Finding, Level, at_least
+from droidgate_mappings.model.findings import Finding, Level, at_least, finding_code
 from droidgate_mappings.model.json_values import Json, json_equal
 from droidgate_mappings.model.names import NameEntry
 from droidgate_mappings.text.counted_nouns import amount, noun
@@ -41,10 +42,17 @@ from droidgate_mappings.text.json_text import WRITTEN, parse_json
 from droidgate_mappings.text_safety.marks import OVER_LONG_TEXT, TextMark, text_marks
 from droidgate_mappings.translate import Translation, dialect_name, provider_name
 
+CONVERTED_FILE_DIFFERS: Final = finding_code(
+    "converted-file-differs",
+    "A converted file is not what its source would be converted to now, is missing, or is no longer written",
+    __name__,
+)
+
 FIDELITY_FILE: Final = "fidelity.json"
 NAMES_FILE: Final = "names.json"
 
 _STANDARD_OUTPUT: Final = Path("-")
+_NONE: Final[Mapping[Path, str]] = {}
 _LEFT: Final = "no longer written"
 _LINE: Final = re.compile(r":\d+\Z")
 
@@ -97,6 +105,13 @@ class ProviderConversion(Document):
     marks: tuple[TextMark, ...] = ()
 
 
+class FileState(Document):
+    """A file of a conversion, and what would become of it."""
+
+    path: str
+    state: str
+
+
 class FidelityDocument(PublishedDocument, schema="droidgate.fidelity/2"):
     """`fidelity.json`, and what `convert --json` prints: what a conversion cost.
 
@@ -105,6 +120,7 @@ class FidelityDocument(PublishedDocument, schema="droidgate.fidelity/2"):
         problems: What could not be read, and the providers that could not be written.
         conversions: One for each provider that was written.
         left_over: Files of earlier conversions that are still in the folder, and are no longer written.
+        states: With `--check`, what would become of each file.
     """
 
     target: ConversionTarget
@@ -112,6 +128,7 @@ class FidelityDocument(PublishedDocument, schema="droidgate.fidelity/2"):
     problems: tuple[Problem, ...]
     conversions: tuple[ProviderConversion, ...]
     left_over: tuple[str, ...] = ()
+    states: tuple[FileState, ...] = ()
 
 
 class NameMap(Document):
@@ -171,11 +188,12 @@ def convert_sources(options: Convert) -> Report | Callable[[], int]:
         files = write_files(data, force=options.force) | left
     report = Report(
         lambda: conversion_page(converted, sources=options.form == "markdown"),
-        lambda: fidelity_document(converted),
+        lambda: fidelity_document(converted, states=files if options.check else {}),
         code,
         files,
         lambda: [
             *findings,
+            *_stale_files(files if options.check else left),
             *(mark.as_finding() for item in converted.translations for mark in _marks_of(item)),
         ],
     )
@@ -185,11 +203,25 @@ def convert_sources(options: Convert) -> Report | Callable[[], int]:
     return lambda: _warn_of_differences(files, print_report(), is_check=options.check)
 
 
+def _stale_files(files: Mapping[Path, str]) -> Iterator[Finding]:
+    for path, state in files.items():
+        if state != "unchanged":
+            yield Finding(
+                code=CONVERTED_FILE_DIFFERS,
+                level=Level.WARNING,
+                pointer="",
+                message=f"the file differs from what its source is converted to: {state}",
+                source=Place(path=path.as_posix()),
+                hint="delete it" if state == _LEFT else "run the same command with --force",
+            )
+
+
 def _warn_of_output_in_source(options: Convert) -> None:
     """Warn where the next run would read what this one writes, and convert it as well."""
     for source in options.sources:
-        folder = Path(source)
-        if folder.is_dir() and options.out.resolve().is_relative_to(folder.resolve()):
+        folder, out = Path(source).resolve(), options.out.resolve()
+        is_inside = folder.is_dir() and out.is_relative_to(folder)
+        if is_inside and not any(map(is_skipped_folder, out.relative_to(folder).parts)):
             print_warning(f"warning: {options.out} is in the source {source}: the next run reads it too")
             print_warning("hint: choose an output outside of the source")
 
@@ -227,7 +259,7 @@ def _without_lines(value: Json) -> Json:
         if key in {"place", "path"} and isinstance(item, str)
         else _without_lines(item)
         for key, item in value.items()
-        if key not in {"line", "droidgate", "left_over"}
+        if key not in {"line", "droidgate", "left_over", "states"}
     }
 
 
@@ -371,14 +403,17 @@ def _subjects_of(translation: Translation) -> list[str]:
     return [capability.id for capability in translation.source.capabilities]
 
 
-def fidelity_document(converted: Conversion, left_over: tuple[str, ...] = ()) -> FidelityDocument:
-    """Return what a conversion cost, as `fidelity.json` has it."""
+def fidelity_document(
+    converted: Conversion, left_over: tuple[str, ...] = (), *, states: Mapping[Path, str] = _NONE
+) -> FidelityDocument:
+    """Return what a conversion cost, as `fidelity.json` has it, with what would become of its files."""
     conversions = zip(converted.translations, converted.artifacts, strict=True)
     return FidelityDocument.of(
         converted,
         target=_target_of(converted),
         conversions=tuple(_conversion(item, files) for item, files in conversions),
         left_over=left_over,
+        states=tuple(FileState(path=path.as_posix(), state=state) for path, state in states.items()),
     )
 
 

@@ -252,7 +252,8 @@ def _subjects_of(provider: ProviderComparison) -> list[tuple[str, Sequence[Chang
 
 def _name_of(provider: ProviderComparison | ProtocolChange) -> str:
     name = "/".join(part for part in (provider.package, provider.component) if part is not None)
-    return one_line(name) or "(no name)"
+    own = provider.name if isinstance(provider, ProviderComparison) else None
+    return one_line(name or own or "") or "(no name)"
 
 
 def _provider_page(provider: ProviderComparison, place_of: PlaceOf | None) -> list[Block]:

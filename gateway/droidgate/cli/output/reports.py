@@ -54,7 +54,7 @@ class Report:
         if form == "markdown":
             from droidgate.cli.output.markdown import markdown_page
 
-            text = markdown_page(self.page())
+            text = markdown_page([*self.page(), *file_lines(self.files)])
             return lambda: self._print_document(text)
         if form == "junit":
             text = self.junit()

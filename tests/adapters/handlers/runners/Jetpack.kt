@@ -5,15 +5,15 @@ package androidx.appfunctions
 annotation class AppFunctionServiceEntryPoint(val serviceName: String, val appFunctionXmlFileName: String)
 
 @Target(AnnotationTarget.FUNCTION)
-annotation class AppFunctionDeclaration(val isDescribedByKDoc: Boolean = false)
+annotation class AppFunctionDeclaration(val isEnabled: Boolean = true, val isDescribedByKDoc: Boolean = false)
 
 @Target(AnnotationTarget.CLASS)
 annotation class AppFunctionSerializable(val isDescribedByKDoc: Boolean = false)
 
-@Target(AnnotationTarget.VALUE_PARAMETER, AnnotationTarget.PROPERTY)
-annotation class AppFunctionStringValueConstraint(val enumValues: Array<String> = [])
+@Target(AnnotationTarget.FUNCTION, AnnotationTarget.VALUE_PARAMETER, AnnotationTarget.PROPERTY)
+annotation class AppFunctionStringValueConstraint(val enumValues: Array<String> = [], val format: String = "")
 
-@Target(AnnotationTarget.VALUE_PARAMETER, AnnotationTarget.PROPERTY)
+@Target(AnnotationTarget.FUNCTION, AnnotationTarget.VALUE_PARAMETER, AnnotationTarget.PROPERTY)
 annotation class AppFunctionIntValueConstraint(val enumValues: IntArray = [])
 
 abstract class AppFunctionService : android.app.appfunctions.AppFunctionService()
