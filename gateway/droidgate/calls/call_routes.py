@@ -82,7 +82,7 @@ class CallRoutes:
         raise call_error(Failure(token, text), pointer=first.pointer or None, hint=hint)
 
     def check(self, target: CallTarget, arguments: Mapping[str, Json], link: CallLink) -> None:
-        """Check before a question that some route can carry a call, and that its shim takes it.
+        """Check, before a person is asked, that some route can carry a call and that its shim takes it.
 
         Raises:
             CallError: no route can carry it, or the shim refuses each call of the app.

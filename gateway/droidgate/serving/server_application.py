@@ -86,9 +86,6 @@ def _tokens_of(value: Json) -> int:
     return estimate_tokens(len(canonical_json(value).encode("utf-8", "surrogatepass")))
 
 
-_UNNAMED: Final = "unnamed"
-
-
 def client_of(context: ServerRequestContext[Any, Any]) -> Client:
     """Return the client that sent a request, by the name it gave in its handshake or with its request."""
     session = context.session
@@ -97,7 +94,7 @@ def client_of(context: ServerRequestContext[Any, Any]) -> Client:
     name = without_hidden(client_name).strip()[:MAX_NAME]
     return Client(
         id=client_id(name),
-        name=name or _UNNAMED,
+        name=name or "unnamed",
         revision=session.protocol_version,
     )
 
