@@ -61,6 +61,13 @@ def test_a_model_is_changed_by_its_own_method_which_is_ten_times_faster() -> Non
     assert slow == []
 
 
+def test_commands_print_the_hint_with_names_of_options() -> None:
+    for path in (CHECKOUT / "gateway" / "droidgate" / "cli").rglob("*.py"):
+        assert not re.search(r"(error|problem|failure|warning)\.hint\b", path.read_text(encoding="utf-8")), (
+            path
+        )
+
+
 HIGHER = {
     "adapters": r"droidgate|droidgate_(phone|shim)|gateway|device_shim",
     "mappings": r"droidgate|droidgate_(?!mappings)\w+|gateway|device_shim|adapters",

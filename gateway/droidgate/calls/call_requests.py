@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from droidgate.calls.subjects import CapabilityKey
+from droidgate.calls.subjects import CLI, CapabilityKey
 from droidgate_mappings.model.errors import DroidgateError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json
@@ -90,9 +90,6 @@ class ProgressReports:
             if step == self.step and not self._ended.is_set():
                 sink(CallProgress(text or step, time.monotonic() - self._began))
 
-
-CLI: Final = "cli"
-"""The client's name of calls by the command line and by Python code."""
 
 DEFAULT_SECONDS: Final = 30.0
 

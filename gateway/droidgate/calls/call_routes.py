@@ -81,6 +81,19 @@ class CallRoutes:
         hint = next((error.hint for error in reversed(failed) if error.hint), None)
         raise call_error(Failure(token, text), pointer=first.pointer or None, hint=hint)
 
+    def check(self, target: CallTarget, arguments: Mapping[str, Json], link: CallLink) -> None:
+        """Check, before a person is asked, that some route can carry a call and that its shim takes it.
+
+        Raises:
+            CallError: no route can carry it, or the shim refuses each call of the app.
+            DeviceError: the phone fails.
+        """
+        chosen = self.choose(target, arguments, link)
+        from droidgate.calls.shim_route import ShimRoute
+
+        if isinstance(chosen.route, ShimRoute):
+            chosen.route.check(chosen.plan, target, link)
+
     def unreached(
         self, targets: Iterable[CallTarget], link: CallLink, packages: Iterable[InstalledPackage]
     ) -> dict[CapabilityKey, CallError]:

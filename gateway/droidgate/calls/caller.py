@@ -566,8 +566,7 @@ class CapabilityCaller:
             is_asked_anew=approvals.is_stale,
             call=approvals.call or "",
         )
-        # Do not ask about a call that no route can carry.
-        self._routes.choose(checked.target, checked.fitted.values, link)
+        self._routes.check(checked.target, checked.fitted.values, link)
         with link.hop("ask for an approval"):
             link.progress.step = None
             answer = refuse_unshowable(approval_request) or approvals.approver(approval_request)

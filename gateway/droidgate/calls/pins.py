@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from droidgate.calls.subjects import (
     CapabilityKey,
     Pin,
+    check_client,
     declaration_for,
     find_capability,
     glob_matches,
@@ -157,8 +158,10 @@ class PinStore:
 
         Raises:
             InputError: the file of pins cannot be used, or the pin is not that of the declaration.
+            UsageError: no client can match the pattern.
             WriteError: it cannot be written.
         """
+        check_client(client)
         key = pin.key
         record = PinRecord(
             user=key.user,

@@ -11,20 +11,24 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
 from droidgate.calls.subjects import (
     CallEffect,
     CallSubject,
     CapabilityKey,
+    check_client,
     glob_matches,
     matches_capability,
     may_name_capability,
     suggest_capability,
 )
 from droidgate.computer.private_files import read_private
+from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.model.types import Frozen
 from droidgate_mappings.records import dataclass, field
+from droidgate_mappings.text.nearest_names import suggest_name
 from droidgate_mappings.text.toml_text import read_toml
 from droidgate_mappings.user_folders import configuration_folder
 
@@ -61,6 +65,15 @@ class _Place(Frozen):
     component: Patterns = _ANY
     protocol: Patterns = _ANY
     capability: Patterns = _ANY
+
+    @field_validator("protocol")
+    @classmethod
+    def _check_protocols(cls, patterns: Patterns) -> Patterns:
+        formats = load_formats()
+        for pattern in patterns:
+            if not any(_match(_widened((pattern,)), name) for name in formats):
+                raise ValueError(f"unknown protocol {pattern!r}; {suggest_name(pattern, formats)}")
+        return patterns
 
     @model_validator(mode="after")
     def _check_condition(self) -> _Place:
@@ -136,6 +149,16 @@ class Rule(_Place):
     effect: Annotated[tuple[CallEffect, ...], BeforeValidator(_one_or_more)] | None = None
     client: Patterns = _ANY
     reason: str | None = None
+
+    @field_validator("client")
+    @classmethod
+    def _check_clients(cls, patterns: Patterns, info: ValidationInfo) -> Patterns:
+        for pattern in patterns:
+            try:
+                check_client(pattern if info.data.get("decision") == "allow" else pattern.strip().casefold())
+            except UsageError as error:
+                raise ValueError(f"{error.message}; {error.hint}") from None
+        return patterns
 
     @property
     def is_restrictive(self) -> bool:

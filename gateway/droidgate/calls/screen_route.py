@@ -56,4 +56,7 @@ class ScreenRoute:
                 raise
             except DroidgateError as error:
                 raise call_error(Failure("backend_failure", error.message), hint=error.hint) from error
+        cancel = link.device.cancel
+        if cancel and cancel.is_set() and isinstance(value, dict) and not value.get("success", True):
+            raise CanceledError(str(value.get("error") or "the call was canceled"), place=link.device.serial)
         return RawResult(value, target.capability, target.provider.definitions)

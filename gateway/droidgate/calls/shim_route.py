@@ -145,6 +145,14 @@ class ShimRoute:
             client.device.run(["true"])
             return {}
 
+    def check(self, plan: RoutePlan, target: CallTarget, link: CallLink) -> None:
+        """Raise the CallError by which the shim refuses each call of an app, as of an updated one."""
+        sent: _Prepared = plan.payload
+        client = HostClient(link.device, sent.application_id, user=link.facts.user)
+        refusal = self.why_refused(client).get(target.app.package)
+        if refusal is not None:
+            raise refusal
+
     def _refusal(self, error: ShimRefusalError, package: str, client: HostClient) -> CallError:
         """Return a shim's refusal; where the app is not as the shim knows it, with what the user can do."""
         failure = None

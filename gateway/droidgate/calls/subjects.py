@@ -12,15 +12,41 @@ from functools import lru_cache
 from typing import Final, Protocol, TypeVar
 
 from droidgate_mappings.model.capability import Capability, Provider, reachable_definitions
+from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.model.names import BOUNDARIES, NameRule, is_end, is_named, qualified_class
 from droidgate_mappings.records import dataclass
 from droidgate_mappings.text.nearest_names import closest_name
+
+CLI: Final = "cli"
+"""The client's name of calls by the command line and by Python code."""
 
 CLIENT_PREFIX: Final = "mcp:"
 """How the id of each MCP client begins."""
 
 EVERY_CLIENT: Final = f"{CLIENT_PREFIX}*"
 """Matches the id of any client; `Client.id` has one."""
+
+
+def client_id(name: str, *, wildcards: str = "") -> str:
+    """Return the id of the MCP client that gives itself a name, which may keep `wildcards`."""
+    kept = re.sub(rf"[^a-z0-9._{wildcards}-]+", "-", name.lower())
+    return f"{CLIENT_PREFIX}{kept.strip('-') or 'unnamed'}"
+
+
+def check_client(pattern: str) -> None:
+    """Raise a UsageError for a pattern that the id of no caller matches."""
+    fixed = re.split(r"[*?]", pattern, maxsplit=1)[0]
+    if fixed == pattern:
+        is_possible = pattern == client_id(pattern.removeprefix(CLIENT_PREFIX))
+    else:
+        is_in_ids = re.fullmatch(r"[a-z0-9._:*?-]*[^:]", pattern) is not None
+        is_possible = is_in_ids and (fixed.startswith(CLIENT_PREFIX) or CLIENT_PREFIX.startswith(fixed))
+    if not is_possible and not glob_matches(pattern, CLI):
+        name = pattern.strip().rpartition(":")[2]
+        meant = CLI if name.casefold() == CLI else client_id(name, wildcards="*?")
+        question = f"did you mean {meant!r}? " if name else ""
+        hint = f"{question}known: {CLI}, and {CLIENT_PREFIX}NAME for each MCP client"
+        raise UsageError(f"no client is called {pattern!r}", hint=hint)
 
 
 class CallEffect(StrEnum):

@@ -97,7 +97,7 @@ def _print_failure(error: Exception, called: str) -> int:
     if CtrlC.was_pressed or isinstance(error, typer.Abort):
         return ExitCode.INTERRUPTED
     if isinstance(error, DroidgateError):
-        _print_error(error.message, place=error.place, hint=_hint_of(error))
+        _print_error(error.message, place=error.place, hint=hint_of(error))
         for other in getattr(error, "others", ()):
             _print_error(other.message, place=other.place, hint=other.command_hint)
         return error.exit_code
@@ -163,7 +163,7 @@ def _variable_of(path: Path) -> str | None:
     return None
 
 
-def _hint_of(error: DroidgateError) -> str | None:
+def hint_of(error: DroidgateError) -> str | None:
     """Return the hint; how to use a virtual phone where one runs that the adb server does not know."""
     if not isinstance(error, DeviceError):
         return error.command_hint or hint_of_file(error, error.place)
@@ -180,7 +180,7 @@ def print_problem(problem: DroidgateError) -> None:
 
 def print_hint(error: DroidgateError) -> None:
     """Print the hint of an error that ends nothing."""
-    hint = _hint_of(error)
+    hint = hint_of(error)
     if hint is not None:
         print_warning(f"hint: {hint}")
 

@@ -18,6 +18,7 @@ from droidgate.calls.subjects import (
     EVERY_CLIENT,
     MAX_LISTED,
     CapabilityKey,
+    check_client,
     distinct_names,
     key_of,
     names_capability,
@@ -76,6 +77,7 @@ from droidgate_mappings.model.errors import DroidgateError, InputError, UsageErr
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.records import dataclass, field, replace
+from droidgate_mappings.tables.clients import load_clients
 from droidgate_mappings.tables.reach import Interface, load_reach
 from droidgate_mappings.text.nearest_names import closest_name, suggest_name
 from droidgate_mappings.values.failures import CallError
@@ -159,13 +161,15 @@ def _kinds(name: str | None, *, on_phone: bool) -> tuple[AskingAgent, ...]:
     if name is None:
         return kinds
     if name.startswith(CLIENT_PREFIX):
+        check_client(name)
         (client,) = (kind.kind for kind in kinds if kind.kind.id == _CLIENT)
         return (AskingAgent(kind=client.changed({"id": name, "title": name})),)
     matching_kinds = tuple(kind for kind in kinds if kind.kind.id == name)
     if matching_kinds or (on_phone and "." in name and is_package(name)):
         return matching_kinds
     ids = [kind.kind.id for kind in kinds]
-    hint = suggest_name(name, ids, most=len(ids))
+    clients = (f"{CLIENT_PREFIX}{client}" for client in load_clients())
+    hint = suggest_name(name, [*ids, *clients], most=len(ids))
     others = f"an MCP client, such as {CLIENT_PREFIX}claude-code, or the package of an agent's app on a phone"
     raise UsageError(f"unknown agent {name!r}", hint=f"{hint}; or {others}")
 

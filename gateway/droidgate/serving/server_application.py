@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import functools
-import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final
@@ -30,7 +29,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import MCP_NAME_HEADER, decode_header_value
 from opentelemetry.trace import ProxyTracerProvider, get_tracer_provider
 
-from droidgate.calls.subjects import CLIENT_PREFIX
+from droidgate.calls.subjects import client_id
 from droidgate.calls.trace_context import TRACEPARENT, read_traceparent
 from droidgate.computer.version import VERSION
 from droidgate.serving.call_tasks import EXTENSION, CallTask, CallTasks
@@ -87,10 +86,6 @@ def _tokens_of(value: Json) -> int:
     return estimate_tokens(len(canonical_json(value).encode("utf-8", "surrogatepass")))
 
 
-_NOT_ID: Final = re.compile(r"[^a-z0-9._-]+")
-_UNNAMED: Final = "unnamed"
-
-
 def client_of(context: ServerRequestContext[Any, Any]) -> Client:
     """Return the client that sent a request, by the name it gave in its handshake or with its request."""
     session = context.session
@@ -98,8 +93,8 @@ def client_of(context: ServerRequestContext[Any, Any]) -> Client:
     client_name = "" if parameters is None else parameters.client_info.name
     name = without_hidden(client_name).strip()[:MAX_NAME]
     return Client(
-        id=f"{CLIENT_PREFIX}{_NOT_ID.sub('-', name.lower()).strip('-') or _UNNAMED}",
-        name=name or _UNNAMED,
+        id=client_id(name),
+        name=name or "unnamed",
         revision=session.protocol_version,
     )
 

@@ -87,7 +87,7 @@ def _problems(error: ValidationError, model: type[Model], text: str, path: str) 
             message, hint = f'unknown key "{name}"', suggest_name(name, _keys_beside(model, detail["loc"]))
         elif detail["type"] == "missing":
             message = f'{_place_in_words(keys)}: the key "{name}" is missing'.removeprefix(": ")
-        elif detail["type"] == "literal_error" and isinstance(detail["input"], str):
+        elif detail["type"] in {"literal_error", "enum"} and isinstance(detail["input"], str):
             allowed = detail["ctx"]["expected"]
             message = f'{_place_in_words(keys)}: "{detail["input"]}" is not {allowed}'
             closest = closest_name(detail["input"], re.findall("'([^']*)'", allowed))

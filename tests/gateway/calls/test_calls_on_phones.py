@@ -582,7 +582,7 @@ def faulty(notes_shim: ReachedPhone) -> Iterator[ReachedPhone]:
 @pytest.mark.slow
 @pytest.mark.parametrize(("capability", "arguments", "package", "word"), [
     pytest.param(CREATE, NOTE, NOTES, EXECUTE, id="app function"),
-    pytest.param("query_clock_in", DAY, CLOCK_IN, "content call", id="shim"),
+    pytest.param("query_clock_in", DAY, CLOCK_IN, "--method call", id="shim"),
     pytest.param("currentWeather", {"location": "Bonn"}, WEATHER, "ACTION_MMCP_INVOKE", id="broadcast"),
 ])  # fmt: skip
 @pytest.mark.parametrize("fault", ["silent", "crashing"])
@@ -702,7 +702,7 @@ def test_arguments_that_are_too_long_to_be_sent_are_refused_as_such(notes_shim: 
         error = notes_shim.failure(CREATE, title="a", content="b" * 1_048_577)
     assert error.failure.token == "invalid_argument"
     assert error.message.endswith("a frame holds 1048576")
-    assert not [command for command in commands if command.startswith("content")]
+    assert not [command for command in commands if "--method call" in command or EXECUTE in command]
 
 
 def test_bytes_are_not_sent_by_the_shell(tmp_path: Path, fresh: ReachedPhone) -> None:

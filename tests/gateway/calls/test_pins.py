@@ -17,7 +17,7 @@ from droidgate.calls.subjects import Pin, key_of, matches_capability, pin_of
 from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Capability, Provider, State
-from droidgate_mappings.model.errors import InputError, WriteError
+from droidgate_mappings.model.errors import InputError, UsageError, WriteError
 from droidgate_mappings.model.types import ObjectType, Property, ScalarType
 from droidgate_mcp.format import FORMAT
 from strategies import random_provider
@@ -116,12 +116,33 @@ def test_state_order_and_other_capabilities_are_not_pinned(same: Provider) -> No
 
 def test_an_approval_may_be_for_some_clients_only(tmp_path: Path) -> None:
     store = PinStore(tmp_path)
-    store.approve(pin(), NOTES, client="serve:claude*")
-    assert store.check(pin(), client="serve:claude-code").kind == "approved"
+    store.approve(pin(), NOTES, client="mcp:claude*")
+    assert store.check(pin(), client="mcp:claude-code").kind == "approved"
     assert store.check(pin(), client="cli").kind == "new"
     store.approve(pin(), NOTES, client="cli")
-    assert {record.client for record in store.list()} == {"cli", "serve:claude*"}
+    assert {record.client for record in store.list()} == {"cli", "mcp:claude*"}
     assert store.check(pin(), client="cli").kind == "approved"
+
+
+_KNOWN_CLIENTS = "known: cli, and mcp:NAME for each MCP client"
+
+
+@pytest.mark.parametrize(("pattern", "hint"), [
+    ("goose", "did you mean 'mcp:goose'? "), ("claude*", "did you mean 'mcp:claude*'? "),
+    ("mcp:Claude Code", "did you mean 'mcp:claude-code'? "), ("CLI", "did you mean 'cli'? "),
+    ("mcp:", ""), ("*:", ""), ("c*", None), ("m?p:*", None), ("mcp:goose", None), ("*goose", None),
+])  # fmt: skip
+def test_a_pattern_that_no_client_matches_approves_nothing(
+    tmp_path: Path, pattern: str, hint: str | None
+) -> None:
+    store = PinStore(tmp_path)
+    problem = None
+    try:
+        store.approve(pin(), NOTES, client=pattern)
+    except UsageError as error:
+        problem = error.hint
+    assert problem == (None if hint is None else f"{hint}{_KNOWN_CLIENTS}")
+    assert len(store.list()) == (problem is None)
 
 
 def test_pins_are_removed_by_their_names(tmp_path: Path) -> None:

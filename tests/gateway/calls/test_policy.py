@@ -62,7 +62,7 @@ def test_without_a_file_only_reading_is_allowed(tmp_path: Path, effect: CallEffe
 @pytest.mark.parametrize("condition", [
     'device = "emulator-*"', "user = [0]", 'package = "com.example.*"', 'component = "*Tools"',
     'protocol = "mmcp"', 'capability = "create????"', 'effect = "unknown"', 'effect = ["writes", "unknown"]',
-    'client = ["serve:*", "cli"]',
+    'client = ["mcp:*", "cli"]',
 ])  # fmt: skip
 def test_a_rule_decides_where_its_condition_is_true(tmp_path: Path, condition: str) -> None:
     decision = policy_of(tmp_path, f'[[rule]]\ndecision = "deny"\n{condition}\n').decide(SUBJECT)
@@ -70,8 +70,8 @@ def test_a_rule_decides_where_its_condition_is_true(tmp_path: Path, condition: s
 
 
 @pytest.mark.parametrize("condition", [
-    'device = "emulator"', "user = [10]", 'package = "com.example"', 'component = "Tools"', 'protocol = "mm"',
-    'capability = "reateNote"', 'effect = "reads"', 'client = "serve:*"',
+    'device = "emulator"', "user = [10]", 'package = "com.example"', 'component = "Tools"',
+    'protocol = "mobile-mcp"', 'capability = "reateNote"', 'effect = "reads"', 'client = "mcp:*"',
     'package = "com.example.*"\ncapability = "other"',
 ])  # fmt: skip
 def test_a_rule_decides_nothing_where_one_condition_does_not_hold(tmp_path: Path, condition: str) -> None:
@@ -276,6 +276,16 @@ def test_each_mistake_in_a_file_is_named_with_its_line(tmp_path: Path) -> None:
     ("rules = []\n", 'policy.toml:1: unknown key "rules"'),
     ('[[rule]]\ndecision = "deny"\ncapability = ""\n', "policy.toml:3: rule 1, capability"),
     ('[[rule]]\ndecision = "deny"\ncapability = 3\n', "policy.toml:3: rule 1, capability"),
+    ('[[rule]]\ndecision = "deny"\neffect = "read"\n', 'policy.toml:3: rule 1, effect 1: "read" is not '),
+    ('[[rule]]\ndecision = "ask"\nprotocol = "mcp?"\n', "policy.toml:3: rule 1, protocol: unknown"),
+    (
+        '[[rule]]\ndecision = "deny"\nclient = ["mcp:GOOSE", "goose"]\n',
+        "policy.toml:3: rule 1, client: no client is called 'goose'; did you mean 'mcp:goose'?",
+    ),
+    (
+        '[[rule]]\ndecision = "allow"\nclient = "mcp:Goose"\n',
+        "policy.toml:3: rule 1, client: no client is called 'mcp:Goose'; did you mean 'mcp:goose'?",
+    ),
     ('[[rule]]\ncapability = "a"\n', 'policy.toml:1: rule 1: the key "decision" is missing'),
     ('[[effect]]\ncapability = "a"\nis = "unknown"\n', "policy.toml:3: effect 1, is"),
     ('[[effect]]\ncapability = "a"\neffect_is = "reads"\n', "policy.toml"),

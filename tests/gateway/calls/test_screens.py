@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,9 @@ import pytest
 from PIL import Image
 
 from droidgate.calls.approvals import Approval, refuse
+from droidgate.calls.audit_reading import read_calls
 from droidgate.calls.call_requests import CallRequest, CallResult
-from droidgate.calls.caller import CapabilityCaller
+from droidgate.calls.caller import CallControls, CapabilityCaller
 from droidgate.calls.pins import PinStore
 from droidgate.calls.policy import Policy, PolicyFile
 from droidgate.serving.phone_tools import PhoneTools
@@ -68,6 +70,19 @@ def test_reading_needs_no_approval_and_acting_does(made: MadePhone, reached: Rea
     assert "droidgate pins approve mobile-agent/tap" in (refused.value.hint or "")
     assert [asked.args[0].subject.effect for asked in approver.call_args_list] == ["writes"]
     assert not [command for command in commands if command.startswith("input")]
+
+
+def test_a_wait_ends_with_its_call(reached: ReachedPhone) -> None:
+    late = CallRequest("wait", {"seconds": 5}, protocol="mobile-agent", deadline=4)
+    error = "Wait time cannot exceed the call's deadline of 4 seconds"
+    assert reached.caller().call(late).value == {"success": False, "error": error}
+    cancel = threading.Event()
+    threading.Timer(0.5, cancel.set).start()
+    long = CallRequest("wait", {"seconds": 25}, protocol="mobile-agent")
+    with pytest.raises(CallError, match="the call was canceled"):
+        reached.caller().call(long, CallControls(cancel=cancel))
+    ends = [logged.end and logged.end["result"] for logged in read_calls(reached.folder / "audit")]
+    assert ends == ["ok", "canceled"]
 
 
 @pytest.mark.parametrize(("rule", "token"), [

@@ -451,7 +451,7 @@ def test_the_exit_code_is_the_answer_about_one_agent(
 
 
 @titled(("options", "message"), {
-    "an unknown agent": (("--agent", "gemini", "--source", "x.apk"), "unknown agent 'gemini'"),
+    "an unknown agent": (("--agent", "goose", "--source", "x.apk"), "did you mean 'mcp:goose'?"),
     "an agent's app without a phone": (("--agent", "org.a", "--source", "x.apk"), "unknown agent 'org.a'"),
     "a release of a phone": (("--sdk", "37"), "a phone has a release of its own"),
     "an unknown format": (("--format", "mobile_mcp"), "did you mean 'mobile-mcp'?"),

@@ -10,7 +10,7 @@ import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from unittest.mock import patch
+from unittest.mock import Mock, patch
 
 import anyio
 import mcp_types
@@ -46,7 +46,7 @@ from droidgate_phone.java.intents import Intent
 from droidgate_phone.phone import start_phone
 from droidgate_phone.system.behaviour import App, Receiver
 from droidgate_shim.builder.sample_apps import sample_apps_directory
-from gateway.calls.phones_with_shims import LEGACY, NOTES, PDF_TOOL, TALLY, WEATHER, ReachedPhone
+from gateway.calls.phones_with_shims import LEGACY, NOTES, PDF_TOOL, TALLY, WEATHER, ReachedPhone, allow_once
 from gateway.devices.conftest import unused_port
 from gateway.mobile_agent.made_phone import device_on
 from gateway.serving.phone_servers import CALLS, connected, tools_of
@@ -137,9 +137,12 @@ async def test_a_tool_is_listed_once_a_shim_of_the_user_leads_to_it(
         assert "tools" in tools.look()
         # The user's own shim asks the receiver of weather for its tools, too.
         assert {tool.group for tool in tools.snapshot().tools} == {NOTES, LEGACY, PDF_TOOL, WEATHER}
-        # An update that declares something else makes the shim refuse its calls, whoever approves them.
+        # An update that declares something else makes the shim refuse its calls: nobody is asked about them.
         phone.install(_changed_pdf_tool(tmp_path))
-        error = reached.failure("page_count", path="/sdcard/Download/x.pdf")
+        approver = Mock(side_effect=allow_once)
+        caller = reached.caller(approver=approver)
+        error = reached.failure("page_count", caller=caller, path="/sdcard/Download/x.pdf")
+        approver.assert_not_called()
         changed = f"{PDF_TOOL} declares something else than its shim was built for"
         assert error.message == f"needs_approval: {changed}; the phone's owner has to run droidgate shim sync"
         assert (error.hint or "").startswith("droidgate shim sync")

@@ -62,14 +62,15 @@ class MobileAgentTools:
             arguments: As the tool's schema has them; the defaults of those left out apply.
             cancel: Ends the call when it is set.
             device: Another handle of the same phone, for this call.
-            seconds: Longest time of this call.
+            seconds: Longest time of this call; without it, `wait` takes up to 60 seconds.
 
         Raises:
             DroidgateError: a tool that answers with a list or a picture has none; all others return a result
                 with `success` false.
         """
         connect = self._phone if device is None else lambda: device
-        call = ExtensionCall(self._state, connect, seconds or self._seconds, cancel or threading.Event())
+        limits = (seconds or self._seconds, cancel or threading.Event(), seconds)
+        call = ExtensionCall(self._state, connect, *limits)
         return _TOOLS[tool](call, **arguments)
 
     def _phone(self) -> Device:

@@ -97,12 +97,16 @@ _CACHES: Final = {
 
 @dataclass(slots=True)
 class UfoCall:
-    """One call: the phone, and how long it may take. Each tool is a method."""
+    """One call: the phone, and how long it may take. Each tool is a method.
+
+    `wait` takes longer than `seconds` where the caller has no `deadline`, as UFO.
+    """
 
     state: PhoneState
     connect: Callable[[], Device]
     seconds: float
     cancel: threading.Event
+    deadline: float | None = None
     end: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -262,6 +266,8 @@ class UfoCall:
             return failure("Wait time must be non-negative")
         if seconds > _LONGEST_WAIT:
             return failure(f"Wait time cannot exceed {_LONGEST_WAIT} seconds")
+        if self.deadline is not None and seconds > self.deadline:
+            return failure(f"Wait time cannot exceed the call's deadline of {self.deadline:g} seconds")
         seconds = float(seconds)
         if self.cancel.wait(seconds):
             return failure("the wait was canceled")

@@ -24,6 +24,7 @@ from droidgate.calls.subjects import EVERY_CAPABILITY
 from droidgate.cli.calls.call_options import Call
 from droidgate.cli.calls.terminal_approval import ask_on_terminal
 from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.failure_texts import hint_of
 from droidgate.cli.output.json_output import print_json_line
 from droidgate.cli.output.pages import Line, print_note, print_warning, show
 from droidgate.cli.output.safe_text import one_line
@@ -132,12 +133,12 @@ class _Callers:
             status: CallStatus = "interrupted" if token in _UNKNOWN_ENDS else "failed"
             if load_failure_tokens()[token].retry in _NOTHING_RAN:
                 status = "not-made"
-            return BatchOutcome(request.id, status, error=error.message, token=token, hint=error.hint)
+            return BatchOutcome(request.id, status, error=error.message, token=token, hint=hint_of(error))
         except DeviceError as error:
             status = "interrupted" if error.is_of_sent_call else "not-made"
-            return BatchOutcome(request.id, status, error=error.message, hint=error.hint)
+            return BatchOutcome(request.id, status, error=error.message, hint=hint_of(error))
         except DroidgateError as error:
-            return BatchOutcome(request.id, "not-made", error=error.message, hint=error.hint)
+            return BatchOutcome(request.id, "not-made", error=error.message, hint=hint_of(error))
         return BatchOutcome(request.id, "ok", result.outputs)
 
     def _prepared(self, request: BatchRequest) -> tuple[CapabilityCaller, CallRequest]:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable
 from typing import Any, Literal
 
 import yaml
 
 from droidgate.cli.clients.client_options import SERVER_NAME, InstallClient
 from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.failure_texts import hint_of, print_problem
 from droidgate.cli.output.json_output import PublishedDocument
-from droidgate.cli.output.pages import Block, Line, file_lines, print_warning
+from droidgate.cli.output.pages import Block, Line, file_lines
 from droidgate.cli.output.reports import Report
-from droidgate.cli.output.safe_text import one_line, visible
+from droidgate.cli.output.safe_text import one_line
 from droidgate.serving.client_settings import toml_edit
 from droidgate.serving.client_settings.settings_installation import (
     ClientChange,
@@ -63,10 +63,12 @@ def install(options: InstallClient) -> Report | int:
     }
     if options.is_printed and not options.as_json:
         print(_settings_text(options.client, settings_with_entry(options.client, **entry)))
-        _warn(start_warnings(entry["serials"], is_shared=options.project is not None))
+        for warning in start_warnings(entry["serials"], is_shared=options.project is not None):
+            print_problem(warning)
         return ExitCode.OK
     change = install_client(options.client, **entry, remove=options.remove, write=not options.is_printed)
-    _warn(change.warnings)
+    for warning in change.warnings:
+        print_problem(warning)
     status = _status(change, is_written=not options.is_printed)
     if options.as_json:
         files = {} if options.is_printed else {change.path: status}
@@ -84,11 +86,6 @@ def _status(change: ClientChange, *, is_written: bool) -> Status:
     return "created" if change.before is None else "updated"
 
 
-def _warn(warnings: Iterable[str]) -> None:
-    for warning in warnings:
-        print_warning(f"warning: {one_line(warning)}")
-
-
 def _document(change: ClientChange, status: Status) -> InstallClientDocument:
     return InstallClientDocument.of(
         change,
@@ -96,6 +93,7 @@ def _document(change: ClientChange, status: Status) -> InstallClientDocument:
         status=status,
         entry=None if change.entry is None else dict(change.entry),
         backup=None if change.backup is None else str(change.backup),
+        warnings=tuple("; ".join(filter(None, (each.located, hint_of(each)))) for each in change.warnings),
     )
 
 
@@ -121,7 +119,7 @@ def _undo_of(options: InstallClient) -> str:
 def _page(change: ClientChange, status: Status, options: InstallClient) -> list[Block]:
     if options.remove and not change.is_change:
         return [Line(f"nothing to remove: {one_line(str(change.path))} has no server {options.name!r}")]
-    blocks: list[Block] = [Line(visible(line)) for line in change.diff.splitlines()]
+    blocks: list[Block] = [Line(line.expandtabs(4)) for line in change.diff.splitlines()]
     blocks += file_lines({change.path: status})
     if change.backup is not None:
         blocks.append(Line(f"backup: {one_line(str(change.backup))}"))

@@ -160,7 +160,7 @@ def _check_formats(setting: Setting, value: Any, place: _Place) -> None:
         try:
             find_format(name)
         except UsageError as error:
-            raise place.error(error.message, error.hint or _HINT) from None
+            raise place.error(error.message, error.command_hint or _HINT) from None
 
 
 def _shown_path(path: Path) -> str:

@@ -50,7 +50,9 @@ class PinsApprove(
     patterns: list[str] = PATTERNS
     serial: str | None = SERIAL
     client: str = option(
-        "--client PATTERN", "Who may call on this approval: cli, or an MCP client's name", "*"
+        "--client PATTERN",
+        "Who may call on this approval: cli, or an MCP client, such as mcp:claude-code",
+        "*",
     )
     yes: bool = flag("--yes -y", "Approve without a question")
     deadline: float = option(

@@ -17,7 +17,7 @@ from droidgate.calls.declared_capabilities import (
 from droidgate.calls.phones import open_device
 from droidgate.calls.pins import PinRecord, PinStore, diff
 from droidgate.calls.policy import Policy
-from droidgate.calls.subjects import named_items, suggest_capability
+from droidgate.calls.subjects import check_client, named_items, suggest_capability
 from droidgate.calls.targets import SCREENS
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import Document, PublishedDocument, print_json
@@ -270,10 +270,11 @@ def approve_pins(options: PinsApprove) -> int:
         BudgetError: reading the phone's apps takes too long.
         DeviceError: the phone cannot be reached or used.
         InputError: the file of pins cannot be used.
-        UsageError: the patterns name nothing, or there is nobody to ask.
+        UsageError: the patterns or the client name nothing, or there is nobody to ask.
         WriteError: the file of pins cannot be written.
     """
     patterns, client = options.patterns, options.client
+    check_client(client)
     store = PinStore()
     store.list()
     phone = open_device(options.serial)

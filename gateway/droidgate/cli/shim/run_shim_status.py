@@ -171,7 +171,7 @@ def _status_line(device_user: DeviceUser, shims: Sequence[InstalledShim]) -> Lin
 def _broken_lines(shim: InstalledShim) -> Iterator[str]:
     """Yield why a shim does not work, with the fix of each reason."""
     if shim.status is None and shim.problem is not None:
-        hint = f"; {shim.problem.hint}" if shim.problem.hint else ""
+        hint = f"; {shim.problem.command_hint}" if shim.problem.command_hint else ""
         yield f"does not answer: {shim.problem.message}{hint}"
     for target in shim.broken_targets:
         problem = target_problem(target)

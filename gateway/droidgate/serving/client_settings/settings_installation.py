@@ -16,10 +16,18 @@ from typing import Any, Final, NamedTuple
 from droidgate.computer.optional_packages import install_command
 from droidgate.computer.output_folder import replace_file
 from droidgate.devices.adb_client import AdbClient
+from droidgate.devices.device_errors import ServerUnreachableError
 from droidgate.devices.device_list import choose_device
 from droidgate.serving.client_settings import HINT_OF_DAMAGED, json_edit, toml_edit, yaml_edit
 from droidgate_android.projects.project_files import check_inside, read_project_file
-from droidgate_mappings.model.errors import DeviceError, InputError, UsageError, WriteError, option_hint
+from droidgate_mappings.model.errors import (
+    DeviceError,
+    DroidgateError,
+    InputError,
+    UsageError,
+    WriteError,
+    option_hint,
+)
 from droidgate_mappings.records import dataclass, field, replace
 from droidgate_mappings.tables.clients import ClientRow, load_clients
 from droidgate_mappings.text.nearest_names import nearest_names
@@ -70,7 +78,7 @@ class ClientChange:
         entry: The entry of the server; None where it is removed.
         backup: Where the text before is kept; None where nothing was replaced.
         next_step: What the user does next, one sentence.
-        warnings: Why the client will not be able to start the server, a sentence each; empty where it can.
+        warnings: Why the client will not be able to start the server, or gets no tools of it; not raised.
     """
 
     client: str
@@ -80,7 +88,7 @@ class ClientChange:
     entry: Mapping[str, Any] | None
     backup: Path | None
     next_step: str
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[DroidgateError, ...] = ()
 
     @property
     def is_change(self) -> bool:
@@ -177,36 +185,40 @@ def settings_with_entry(
     return {row.key: {name: _entry(row, serials, _checked_name(name), project)}}
 
 
-def start_warnings(serials: Sequence[str], *, is_shared: bool) -> tuple[str, ...]:
-    """Return why a client will not be able to start the server, or gets no tools of it, a sentence each.
+def start_warnings(serials: Sequence[str], *, is_shared: bool) -> tuple[DroidgateError, ...]:
+    """Return why a client will not be able to start the server, or gets no tools of it.
 
     Args:
         serials: The phones that the entry names.
         is_shared: The entry is one of a project, which starts `droidgate` from `PATH`.
     """
-    warnings = list(_phone_warnings(serials)) if serials or not is_shared else []
+    warnings: list[DroidgateError] = list(_phone_warnings(serials)) if serials or not is_shared else []
     if find_spec("mcp") is None:
-        command = install_command("serve")
-        warnings.append(f"the server needs the package mcp, which is not installed; run: {command}")
+        message = "the server needs the package mcp, which is not installed"
+        warnings.append(UsageError(message, hint=f"run: {install_command('serve')}"))
     if is_shared and shutil.which("droidgate") is None:
-        warnings.append(
-            f"the entry starts `droidgate`, which is not on PATH; add {Path(sys.executable).parent}, or "
-            "install it where PATH leads: pipx install droidgate"
-        )
+        folder = Path(sys.executable).parent
+        hint = f"add {folder}, or install it where PATH leads: pipx install droidgate"
+        warnings.append(UsageError("the entry starts `droidgate`, which is not on PATH", hint=hint))
     return tuple(warnings)
 
 
-def _phone_warnings(serials: Sequence[str]) -> Iterator[str]:
-    """Yield why the phones cannot be served now; nothing where no adb server runs that knows them."""
+def _phone_warnings(serials: Sequence[str]) -> Iterator[DeviceError]:
+    """Yield why the phones cannot be served now; no adb server is started."""
     try:
         devices = AdbClient(may_start=False).devices()
-    except DeviceError:
+    except ServerUnreachableError as error:
+        message = "no adb server runs yet, so it is not known which phones are attached"
+        yield ServerUnreachableError(message, place=error.place, hint="run: droidgate devices")
+        return
+    except DeviceError as error:
+        yield error
         return
     for serial in serials or (os.environ.get("ANDROID_SERIAL") or None,):
         try:
             choose_device(devices, serial)
         except DeviceError as error:
-            yield f"{error.located}; {error.hint}" if error.hint else error.located
+            yield error
 
 
 def _find(client: str) -> ClientRow:

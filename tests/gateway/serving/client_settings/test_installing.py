@@ -17,6 +17,7 @@ import yaml
 
 import droidgate as library
 from droidgate.devices.adb_client import AdbClient
+from droidgate.devices.device_errors import ServerUnreachableError
 from droidgate.devices.device_list import read_devices
 from droidgate.serving.client_settings import settings_installation
 from droidgate_mappings.model.errors import InputError, UsageError
@@ -424,13 +425,13 @@ def test_an_unknown_client_is_refused_with_the_one_that_was_meant(name: str, mea
 
 
 @pytest.mark.parametrize(("options", "missing", "warning"), [
-    ((), "mcp", "the server needs the package mcp, which is not installed; run: pip install"),
+    ((), "mcp", "the server needs the package mcp, which is not installed\nhint: run: pip install"),
     (("--project", "."), "droidgate", "the entry starts `droidgate`, which is not on PATH"),
     (("--print",), "mcp", "the server needs the package mcp"),
     (("--remove",), "mcp", ""),
     ((), "droidgate", ""),
     (("--serial", "emulator-5554"), "", ""),
-    (("--serial", "nosuch"), "", "nosuch: no such device is attached; attached: emulator-5554"),
+    (("--serial", "nosuch"), "", "nosuch: no such device is attached\nhint: attached: emulator-5554"),
     (("--serial", "nosuch", "--print"), "", "nosuch: no such device is attached"),
 ])  # fmt: skip
 def test_an_entry_that_cannot_start_or_finds_no_phone_is_warned_of(
@@ -448,6 +449,25 @@ def test_an_entry_that_cannot_start_or_finds_no_phone_is_warned_of(
     run = droidgate("install-client", "cursor", *options)
     assert run.code == 0
     assert (warning in run.err, "warning:" in run.err) == (True, bool(warning))
+
+
+@pytest.mark.parametrize(("attached", "warning"), [
+    (None, "h:5: no adb server runs yet, so it is not known which phones are attached\nhint: run: droid"),
+    ("a device\nb device\n", "2 devices are attached: a, b\nhint: name one of them, as in --serial SERIAL"),
+])  # fmt: skip
+def test_phones_that_are_not_known_or_not_named_are_warned_of(
+    attached: str | None, warning: str, home: Path, monkeypatch: pytest.MonkeyPatch, droidgate: Runner
+) -> None:
+    def devices(_self: AdbClient) -> object:
+        if attached is None:
+            raise ServerUnreachableError("no answer", place="h:5")
+        return read_devices(attached)
+
+    monkeypatch.setattr(AdbClient, "devices", devices)
+    write_settings(home, "vscode", '{\n\t"servers": {}\n}\n')
+    run = droidgate("install-client", "vscode")
+    assert f"warning: {warning}" in run.err
+    assert '\n+   "servers": {\n+       "droidgate": {' in run.out
 
 
 def test_the_command_shows_the_change_and_next_step_and_keeps_a_link(home: Path, droidgate: Runner) -> None:
