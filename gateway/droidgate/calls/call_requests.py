@@ -17,7 +17,6 @@ from droidgate_mappings.model.errors import DroidgateError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.records import dataclass, field
-from droidgate_mappings.values.coercion import check_arguments
 from droidgate_shim.deadlines import check_seconds
 
 EVERY_SECONDS: Final = 1.0
@@ -123,9 +122,8 @@ class CallRequest:
     continues: str | None = None
 
     def __post_init__(self) -> None:
-        """Raise a UsageError for a deadline out of range, or arguments that are not a JSON object."""
+        """Raise a UsageError for a deadline out of range."""
         check_seconds(self.deadline)
-        check_arguments(self.arguments)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from droidgate_mappings.formats.format import chosen_formats, load_formats
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.records import dataclass, replace
+from droidgate_mappings.values.coercion import check_arguments
 
 SECONDS_TO_ASK: Final = 10.0
 """How long `Phone.discover` waits for apps that list their tools only in answer to a broadcast."""
@@ -126,8 +127,7 @@ class Phone:
             WriteError: the trace cannot be written, or there is a file of its name.
         """
         sent = {name: Path(path) for name, path in (files or {}).items()}
-        call_arguments = {} if arguments is None else arguments
-        request = CallRequest(capability, call_arguments, app, protocol, deadline, files=sent)
+        request = CallRequest(capability, _checked(arguments), app, protocol, deadline, files=sent)
         with open_trace(trace) as steps:
             allowed = EVERY_CAPABILITY if approved else ()
             controls = CallControls(cancel=cancel, allowed=allowed, trace=steps, progress=progress)
@@ -146,9 +146,13 @@ class Phone:
 
         Arguments and errors are those of `call`.
         """
-        return self.caller.explain(
-            CallRequest(capability, {} if arguments is None else arguments, app, protocol, deadline)
-        )
+        return self.caller.explain(CallRequest(capability, _checked(arguments), app, protocol, deadline))
+
+
+def _checked(arguments: Mapping[str, Json] | None) -> Mapping[str, Json]:
+    arguments = {} if arguments is None else arguments
+    check_arguments(arguments)
+    return arguments
 
 
 def open_device(serial: str | None = None, *, server: AdbClient | None = None) -> Phone:

@@ -97,7 +97,7 @@ def quote_argument(argument: str) -> str:
     if "\0" in argument:
         raise UnsafeArgumentError("an argument holds a NUL character, which no argument can")
     try:
-        length = len(argument.encode())
+        length = len(argument) if argument.isascii() else len(argument.encode())
     except UnicodeEncodeError:
         raise UnsafeArgumentError("an argument holds half of a surrogate pair") from None
     if length > MAX_ARGUMENT_BYTES:
