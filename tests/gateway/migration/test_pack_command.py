@@ -102,7 +102,8 @@ def test_an_output_that_cannot_be_written_leaves_no_new_key(
 ) -> None:
     monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path / "home"))
     (tmp_path / "folder").mkdir()
-    for out, reason in (("absent/app.apk", "does not exist"), ("folder", "a folder is in the way")):
+    (tmp_path / "file").touch()
+    for out, reason in (("file/app.apk", "a file is in the way"), ("folder", "a folder is in the way")):
         run = droidgate("pack", module_folder("weather/app"), "-o", tmp_path / out)
         assert (run.code, reason in run.err, (tmp_path / "home").exists()) == (3, True, False)
 
