@@ -48,7 +48,8 @@ public final class Target {
                     isOther ? FailureTokens.UNAVAILABLE : FailureTokens.NEEDS_APPROVAL,
                     packageName
                             + (isOther ? " is signed by another" : " declares something else")
-                            + " than its shim was built for; the phone's owner has to run droidgate shim sync");
+                            + " than its shim was built for;"
+                            + " the phone's owner has to run droidgate shim sync");
         }
     }
 }
