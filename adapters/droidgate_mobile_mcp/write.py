@@ -179,6 +179,11 @@ def _quoted(text: str) -> str:
     return f'"{escape(text, _IN_ATTRIBUTE)}"'
 
 
+def _content(text: str) -> str:
+    """Return a text between tags; XML would read a carriage return itself as a line feed."""
+    return escape(text, {"\r": "&#13;"})
+
+
 @dataclass(slots=True)
 class _DescriptorWriter:
     """Writes one descriptor.
@@ -287,7 +292,7 @@ class _DescriptorWriter:
         for tree in rest.get("elements", ()):
             yield indent + self.element(tree)
         if "text" in rest:
-            yield indent + escape(rest["text"])
+            yield indent + _content(rest["text"])
 
     def element(self, tree: Mapping[str, Json]) -> str:
         """Return an element that is not part of the protocol, on one line."""
@@ -296,7 +301,7 @@ class _DescriptorWriter:
         content = tree.get("content", ())
         if not content:
             return f"<{opening} />"
-        inner = "".join(escape(item) if isinstance(item, str) else self.element(item) for item in content)
+        inner = "".join(_content(item) if isinstance(item, str) else self.element(item) for item in content)
         return f"<{opening}>{inner}</{tag}>"
 
     def name(self, name: str) -> str:

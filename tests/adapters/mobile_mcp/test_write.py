@@ -6,7 +6,7 @@ Facts of how a descriptor is written are at most renamed in another format; othe
 from pathlib import Path
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 from lxml import etree
 
 from adapters.mobile_mcp.tools import (
@@ -283,6 +283,7 @@ WILD_VALUES = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from(FACT_NAMES), WILD_VALUES))
+@example({"text": "a\rb", "elements": [{"tag": "a", "content": ["a\rb"]}]})
 def test_wild_facts_are_written_or_dropped(facts: dict[str, Json]) -> None:
     extensions = {"mobile-mcp": facts} if facts else {}
     property_ = required(string(description="X", extensions=extensions), extensions=extensions)
