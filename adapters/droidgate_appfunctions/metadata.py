@@ -16,7 +16,7 @@ from droidgate_appfunctions.fields import (
     local_name,
 )
 from droidgate_appfunctions.format import NAMES, facts_of
-from droidgate_appfunctions.xml_writing import escape_text, quoted_attribute, render_part
+from droidgate_appfunctions.xml_writing import render_part
 from droidgate_mappings.formats.application import Resources
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Place, Provider
@@ -31,7 +31,7 @@ from droidgate_mappings.text.aapt_text import (
     read_xml_attribute,
     reference_in,
 )
-from droidgate_mappings.text.xml_text import Element, child_elements
+from droidgate_mappings.text.xml_text import Element, child_elements, escape_text, quoted_attribute
 
 _NAMESPACE: Final = NAMES["metadata_namespace"]
 _OLD_NAMESPACE: Final = NAMES["metadata_namespace_old"]

@@ -10,13 +10,13 @@ from typing import Any, Final
 from droidgate_android.projects.indexed_text import parse_boolean, parse_integer
 from droidgate_appfunctions.format import NAMES, PLATFORM, V1, facts_of
 from droidgate_appfunctions.pattern_matcher import patterns_of
-from droidgate_appfunctions.xml_writing import quoted_attribute
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Place, Provider, child_types
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import Type
 from droidgate_mappings.tables.loading import read_table_file
+from droidgate_mappings.text.xml_text import quoted_attribute
 
 SearchSchema = dict[str, dict[str, dict[str, Json]]]
 """Document type -> property -> attributes of its element, those with their default value left out."""

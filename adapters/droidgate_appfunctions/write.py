@@ -28,7 +28,7 @@ from droidgate_appfunctions.metadata import has_metadata, write_metadata
 from droidgate_appfunctions.older_files import OTHER_FUNCTIONS, SAME_FUNCTIONS
 from droidgate_appfunctions.pattern_matcher import pattern_of, patterns_of
 from droidgate_appfunctions.schema import SearchSchema, schema_fact, usual_schema, write_schema_file
-from droidgate_appfunctions.xml_writing import XmlTag, quoted_attribute, render
+from droidgate_appfunctions.xml_writing import XmlTag, render
 from droidgate_mappings.fit import Fitted, Loss, fit_provider
 from droidgate_mappings.formats.component_reading import enabled_attribute, enabled_resources
 from droidgate_mappings.formats.format import Artifact, Writing
@@ -50,6 +50,7 @@ from droidgate_mappings.model.types import (
 )
 from droidgate_mappings.tables.loading import DialectTable
 from droidgate_mappings.text.aapt_text import escape_attribute_value
+from droidgate_mappings.text.xml_text import quoted_attribute
 
 _FOREIGN_FILE: Final = Loss(
     "extension-dropped",

@@ -6,7 +6,7 @@ import re
 from typing import Final, TypeAlias
 
 from droidgate_mappings.model.errors import WriteError
-from droidgate_mappings.text.xml_text import NOT_XML
+from droidgate_mappings.text.xml_text import NOT_XML, escape_text
 
 XmlTag: TypeAlias = "tuple[str, str | list[XmlTag]]"
 """A tag and its text, or a tag and its children."""
@@ -55,16 +55,3 @@ def _render(node: XmlTag, indent: str, lines: list[str]) -> None:
         for child in content:
             _render(child, inner, lines)
         lines.append(f"{indent}</{tag}>")
-
-
-def escape_text(text: str) -> str:
-    """Return element text: `&`, `<` and `>` as entities, a carriage return as a reference."""
-    if text.isalnum():  # most are one word
-        return text
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\r", "&#13;")
-
-
-def quoted_attribute(text: str) -> str:
-    """Return an attribute value in double quotes."""
-    escaped = escape_text(text).replace('"', "&quot;").replace("\n", "&#10;").replace("\t", "&#9;")
-    return f'"{escaped}"'

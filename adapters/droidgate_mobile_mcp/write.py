@@ -4,11 +4,9 @@ manifest.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Final
-from xml.sax.saxutils import escape
 
 from droidgate_android.projects.manifest_limits import MAX_META_DATA
 from droidgate_mappings.fit import Fitted, Loss, fit_provider
@@ -29,6 +27,7 @@ from droidgate_mappings.text.aapt_text import (
     fits_a_resource,
 )
 from droidgate_mappings.text.utf16 import utf16_length
+from droidgate_mappings.text.xml_text import escape_text, quoted_attribute
 from droidgate_mobile_mcp.extension_facts import facts_of, keep_writable_facts, word_of
 from droidgate_mobile_mcp.format import FORMAT_ID, FORMS, NAMES, DescriptorForm
 
@@ -44,8 +43,6 @@ _CUT_TEXT: Final = Loss(
 
 _DECLARATION: Final = '<?xml version="1.0" encoding="utf-8"?>\n'
 _ANDROID_URI: Final = "http://schemas.android.com/apk/res/android"
-_IN_ATTRIBUTE: Final = {'"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"}
-_SPECIAL: Final = re.compile('[&<>"\n\t\r]')
 _SHORT: Final = 100
 _ELLIPSIS: Final = "\u2026"
 _FOREGROUND: Final = "foregroundServiceType"
@@ -173,17 +170,6 @@ def _artifacts(provider: Provider, form: DescriptorForm) -> Iterator[Artifact]:
 _compiled = lru_cache(maxsize=4096)(escape_xml_attribute)
 
 
-def _quoted(text: str) -> str:
-    if not _SPECIAL.search(text):
-        return f'"{text}"'
-    return f'"{escape(text, _IN_ATTRIBUTE)}"'
-
-
-def _content(text: str) -> str:
-    """Return a text between tags; XML would read a carriage return itself as a line feed."""
-    return escape(text, {"\r": "&#13;"})
-
-
 @dataclass(slots=True)
 class _DescriptorWriter:
     """Writes one descriptor.
@@ -204,9 +190,11 @@ class _DescriptorWriter:
             lines.extend(self.capability_lines(capability))
         lines.extend(self.rest_lines(facts, "    "))
         version = facts.get("version", form.version)
-        attributes = "" if version is None else f" version={_quoted(version)}"
+        attributes = "" if version is None else f" version={quoted_attribute(version)}"
         attributes += self.other_attributes(facts, " ")
-        declared = "".join(f" xmlns:{prefix}={_quoted(uri)}" for uri, prefix in self.prefixes.items())
+        declared = "".join(
+            f" xmlns:{prefix}={quoted_attribute(uri)}" for uri, prefix in self.prefixes.items()
+        )
         opening = f"<{form.root}{declared}{attributes}"
         if not lines:
             return f"{_DECLARATION}{opening} />\n"
@@ -270,7 +258,7 @@ class _DescriptorWriter:
         """Return the known attributes of an element and then its others, each after `separator`."""
         references = facts.get("references", ())
         written = [
-            f"{separator}{name}={_quoted(text if name in references else self.compiled(text))}"
+            f"{separator}{name}={quoted_attribute(text if name in references else self.compiled(text))}"
             for name, text in named.items()
             if text is not None
         ]
@@ -285,14 +273,16 @@ class _DescriptorWriter:
     def other_attributes(self, rest: Mapping[str, Json], separator: str) -> str:
         """Return the attributes that are not part of the protocol, as their source has them."""
         attributes: dict[str, str] = rest.get("attributes", {})
-        return "".join(f"{separator}{self.name(name)}={_quoted(raw)}" for name, raw in attributes.items())
+        return "".join(
+            f"{separator}{self.name(name)}={quoted_attribute(raw)}" for name, raw in attributes.items()
+        )
 
     def rest_lines(self, rest: Mapping[str, Json], indent: str) -> Iterator[str]:
         """Yield the elements and the text that are not part of the protocol."""
         for tree in rest.get("elements", ()):
             yield indent + self.element(tree)
         if "text" in rest:
-            yield indent + _content(rest["text"])
+            yield indent + escape_text(rest["text"])
 
     def element(self, tree: Mapping[str, Json]) -> str:
         """Return an element that is not part of the protocol, on one line."""
@@ -301,7 +291,9 @@ class _DescriptorWriter:
         content = tree.get("content", ())
         if not content:
             return f"<{opening} />"
-        inner = "".join(_content(item) if isinstance(item, str) else self.element(item) for item in content)
+        inner = "".join(
+            escape_text(item) if isinstance(item, str) else self.element(item) for item in content
+        )
         return f"<{opening}>{inner}</{tag}>"
 
     def name(self, name: str) -> str:
@@ -317,7 +309,7 @@ class _DescriptorWriter:
 
 def _write_manifest(provider: Provider, form: DescriptorForm, reference: str) -> str:
     facts = facts_of(provider.extensions)
-    package = "" if provider.package is None else f"\n    package={_quoted(provider.package)}"
+    package = "" if provider.package is None else f"\n    package={quoted_attribute(provider.package)}"
     lines = [f'<manifest xmlns:android="{_ANDROID_URI}"{package}>', ""]
     application = [
         f'        android:{attribute}="@string/{NAMES[string]}"'
@@ -350,16 +342,16 @@ def _write_manifest(provider: Provider, form: DescriptorForm, reference: str) ->
 
 
 def _service_attributes(provider: Provider, facts: Mapping[str, Json]) -> Iterator[str]:
-    yield f"android:name={_quoted(escape_attribute_value(provider.component or ''))}"
+    yield f"android:name={quoted_attribute(escape_attribute_value(provider.component or ''))}"
     access, enabled = provider.access, enabled_attribute(provider)
     if access.exported is not None:
         yield f'android:exported="{"true" if access.exported else "false"}"'
     if enabled is not None:
-        yield f"android:enabled={_quoted(enabled)}"
+        yield f"android:enabled={quoted_attribute(enabled)}"
     if access.permission is not None:
-        yield f"android:permission={_quoted(escape_attribute_value(access.permission))}"
+        yield f"android:permission={quoted_attribute(escape_attribute_value(access.permission))}"
     if _FOREGROUND in facts:
-        yield f"android:{_FOREGROUND}={_quoted(facts[_FOREGROUND])}"
+        yield f"android:{_FOREGROUND}={quoted_attribute(facts[_FOREGROUND])}"
 
 
 def _meta_data(
@@ -379,15 +371,15 @@ def _meta_data(
 
 def _meta_data_lines(name: str, attribute: str, value: str, indent: str) -> Iterator[str]:
     yield f"{indent}<meta-data"
-    yield f"{indent}    android:name={_quoted(name)}"
-    yield f"{indent}    android:{attribute}={_quoted(value)} />"
+    yield f"{indent}    android:name={quoted_attribute(name)}"
+    yield f"{indent}    android:{attribute}={quoted_attribute(value)} />"
 
 
 def _filter_lines(names: Mapping[str, list[str]]) -> Iterator[str]:
     yield "            <intent-filter>"
     for tag, kind in (("action", "actions"), ("category", "categories")):
         for name in names[kind]:
-            yield f"                <{tag} android:name={_quoted(name)} />"
+            yield f"                <{tag} android:name={quoted_attribute(name)} />"
     yield "            </intent-filter>"
 
 
@@ -396,7 +388,7 @@ def _write_strings(provider: Provider) -> str | None:
     for string, text in (("name_string", provider.name), ("description_string", provider.description)):
         if text is not None and fits_a_resource(text):
             formatted = ' formatted="false"' if "%" in text else ""
-            content = escape(escape_string_resource(text), {"\r": "&#13;"})
+            content = escape_text(escape_string_resource(text))
             lines.append(f'    <string name="{NAMES[string]}"{formatted}>{content}</string>')
     if not lines:
         return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Final
-from xml.sax.saxutils import escape, quoteattr
+from xml.sax.saxutils import quoteattr
 
 from droidgate_android.manifest_edit import merge_manifest
 from droidgate_appfunctions.format import NAMES as FUNCTION_NAMES
@@ -19,6 +19,7 @@ from droidgate_mappings.formats.shim_frontend import frontend_class
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.records import dataclass, field
 from droidgate_mappings.text.aapt_text import escape_string_resource
+from droidgate_mappings.text.xml_text import escape_text
 from droidgate_mmcp.format import NAMES as MMCP_NAMES
 from droidgate_mobile_mcp.format import NAMES as MOBILE_NAMES
 from droidgate_shim.builder.route_building import ShimRoutes
@@ -279,7 +280,7 @@ def resource_files(facts: ShimManifestFacts) -> dict[str, str]:
     strings = ((_LABEL, facts.label), (_DESCRIPTION, facts.description))
     lines = [
         f'    <string name="{name}" formatted="false" translatable="false">'
-        f"{escape(escape_string_resource(text), {chr(13): '&#13;'})}</string>"
+        f"{escape_text(escape_string_resource(text))}</string>"
         for name, text in strings
     ]
     values = f"{_DECLARATION}<resources>\n" + "\n".join(lines) + "\n</resources>\n"

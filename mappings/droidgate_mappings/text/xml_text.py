@@ -263,3 +263,18 @@ def xpath_of(element: Element) -> str:
     """Return the absolute XPath of an element, positions included."""
     path: str = element.getroottree().getpath(element)
     return path
+
+
+def escape_text(text: str) -> str:
+    """Return element text: `&`, `<` and `>` as entities, a carriage return as a reference: XML would read a
+    line feed.
+    """
+    if text.isalnum():  # most are one word
+        return text
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\r", "&#13;")
+
+
+def quoted_attribute(text: str) -> str:
+    """Return an attribute value in double quotes."""
+    escaped = escape_text(text).replace('"', "&quot;").replace("\n", "&#10;").replace("\t", "&#9;")
+    return f'"{escaped}"'
