@@ -256,6 +256,7 @@ IN_MANIFEST = """<manifest xmlns:android="http://schemas.android.com/apk/res/and
  {"name": "a", "parameters": {"properties": {
   "x": {"type": "string"}}}}]}'/>
 </activity></application></manifest>"""
+DEEP = '{"a":' * 3000
 FUNCTION = """<appfunctions>
 <appfunction><id>a</id><functionId>a</functionId>
  <parameters><id>unused</id><dataTypeMetadata><type>8</type></dataTypeMetadata><name>x</name></parameters>
@@ -270,6 +271,9 @@ FUNCTION = """<appfunctions>
     "a keyword of a value in a result": ("a.json", IN_RESULT, "5", "4", {("keyword-changed", 7)}),
     "a parameter of JSON in a manifest": ("AndroidManifest.xml", IN_MANIFEST, '"x": {"type": "string"',
         '"x": {"type": "integer"', {("type-changed", 6)}),
+    "JSON behind another attribute, nested too deep": ("AndroidManifest.xml",
+        IN_MANIFEST.replace('name="mMCP_manifest"', f"name='mMCP_manifest' label='{DEEP}'"),
+        '"x": {"type": "string"', '"x": {"type": "integer"', {("type-changed", 4)}),
 })  # fmt: skip
 def test_diff_prints_sarif_at_what_changed(
     name: str, declared: str, old: str, new: str, rows: set[tuple[str, int]], droidgate: Runner

@@ -103,7 +103,11 @@ def _rows_of(path: str, line: int, sought: Sequence[_Sought]) -> Mapping[_Sought
     if path.endswith(".xml"):
         before, brace, after = json_text.partition("{")
         json_text = "\n" * before.count("\n") + brace + _QUOTED.sub(lambda quoted: _QUOTES[quoted[0]], after)
-    pointers = dict(zip(sought, _pointers_of(json_text, sought), strict=True))
+    try:
+        pointers = dict(zip(sought, _pointers_of(json_text, sought), strict=True))
+    except RecursionError:
+        # What begins here is nested deeper than any reader takes, such as another attribute of the line.
+        pointers = {item: item.start for item in sought}
     found = rows_of_pointers(json_text, pointers.values())
     rows = {item: found[pointer] + max(0, line - 1) for item, pointer in pointers.items() if pointer in found}
     others = [item for item in sought if item.names and item not in rows] if path.endswith(".xml") else []
